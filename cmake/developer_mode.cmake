@@ -1,0 +1,59 @@
+# Everything that only developers of allocscope use.
+#
+# | option                        | default | meaning                                             |
+# |-------------------------------|---------|-----------------------------------------------------|
+# | ALLOCSCOPE_TEST_GROUPS        | all     | which tests: names of folders in tests/, `lint`,    |
+# |                               |         | `examples`, `benchmarks`, or unit/<room>            |
+# | ALLOCSCOPE_SANITIZE           | (none)  | e.g. "address,undefined" or "thread"                |
+# | ALLOCSCOPE_SINGLE_INCLUDE     | OFF     | compile the tests against single_include/           |
+# | ALLOCSCOPE_OMIT_FRAME_POINTER | OFF     | build our programs as distributions did for years   |
+# | ALLOCSCOPE_WARNINGS_AS_ERRORS | ON      |                                                     |
+# | ALLOCSCOPE_FLAVOUR            | (none)  | name of this build for `// not with:` lines         |
+set(ALLOCSCOPE_TEST_GROUPS "all" CACHE STRING "Which tests to build")
+set(ALLOCSCOPE_SANITIZE "" CACHE STRING "Sanitizers for our own programs")
+set(ALLOCSCOPE_FLAVOUR "" CACHE STRING "Name of this build")
+option(ALLOCSCOPE_SINGLE_INCLUDE "Compile the tests against single_include/" OFF)
+option(ALLOCSCOPE_OMIT_FRAME_POINTER "Compile our own programs without frame pointers" OFF)
+option(ALLOCSCOPE_WARNINGS_AS_ERRORS "A warning fails the build" ON)
+
+set(allocscope_scripts "${PROJECT_SOURCE_DIR}/cmake/scripts")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+# What each of our own programs is compiled with.
+add_library(allocscope_developer_flags INTERFACE)
+if(ALLOCSCOPE_OMIT_FRAME_POINTER)
+    target_compile_options(allocscope_developer_flags INTERFACE -fomit-frame-pointer)
+else()
+    target_compile_options(allocscope_developer_flags INTERFACE -fno-omit-frame-pointer)
+endif()
+# Where a debugger finds each variable at each instruction takes g++ a third of the time.
+target_compile_options(allocscope_developer_flags INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
+include(cmake/warnings.cmake)
+include(cmake/sanitizers.cmake)
+
+find_package(Python3 COMPONENTS Interpreter QUIET)
+find_package(doctest CONFIG QUIET)
+find_package(benchmark CONFIG QUIET)
+foreach(name IN ITEMS Python3 doctest benchmark)
+    if(NOT ${name}_FOUND)
+        message(WARNING "${name} is not installed: what needs it is left out. On Debian: apt-get"
+                        " install python3 doctest-dev libbenchmark-dev")
+    endif()
+endforeach()
+
+include(cmake/test_helpers.cmake)
+
+# Every CI step is a target, so that CI and laptop run the same thing.
+if(Python3_FOUND)
+    add_custom_target(amalgamate COMMAND Python3::Interpreter "${allocscope_scripts}/amalgamate.py"
+                      USES_TERMINAL VERBATIM)
+    add_custom_target(lint COMMAND Python3::Interpreter "${allocscope_scripts}/check.py"
+                      USES_TERMINAL VERBATIM)
+    add_custom_target(format COMMAND Python3::Interpreter "${allocscope_scripts}/check.py"
+                      --fix-format USES_TERMINAL VERBATIM)
+endif()

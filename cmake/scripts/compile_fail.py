@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Holds what must not compile.
+
+    compile_fail.py FILE...
+
+A file is compiled twice: as it is, which must pass (so that a typo cannot look like success), and
+with -DALLOCSCOPE_BAD, which must fail with a message that the line `// expect: <regex>` matches.
+The compiler is $ALLOCSCOPE_CXX, else g++.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+from source_tree import ROOT
+
+FLAGS = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-I", str(ROOT / "include")]
+
+
+def complaint(compiler, path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    expected = re.search(r"^// expect: (.+)$", text, re.M)
+    if not expected:
+        return "has no line `// expect: <regular expression of the message>`"
+    if "ALLOCSCOPE_BAD" not in text:
+        return "has no `#ifdef ALLOCSCOPE_BAD` around the line that must not compile"
+
+    def compile_with(*more):
+        return subprocess.run([compiler, *FLAGS, *more, path], capture_output=True, text=True,
+                              env={**os.environ, "LC_ALL": "C"})
+
+    good = compile_with()
+    if good.returncode != 0:
+        return "must compile without ALLOCSCOPE_BAD, but:\n" + good.stderr
+    bad = compile_with("-DALLOCSCOPE_BAD")
+    if bad.returncode == 0:
+        return "compiles with ALLOCSCOPE_BAD, but must not"
+    if not re.search(expected.group(1), bad.stderr):
+        return f"fails, but not with /{expected.group(1)}/:\n" + bad.stderr
+    return None
+
+
+def main(paths):
+    compiler = os.environ.get("ALLOCSCOPE_CXX", "g++")
+    failures = 0
+    for path in paths:
+        wrong = complaint(compiler, path)
+        failures += wrong is not None
+        print(f"{path}: {wrong or 'ok'}")
+    return 1 if failures or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,168 @@
+# The whole test suite on a fresh Debian 12:
+#
+#     cmake -P cmake/test.cmake              every flavour
+#     cmake -P cmake/test.cmake dev tsan     some
+#
+# Installs what is missing (as root), configures and builds each preset of CMakePresets.json below
+# under build/, runs its tests, and ends with one line "N passed, N failed" over all flavours. A
+# build that failed counts as one failed test. Exit code 0 only when nothing failed.
+cmake_minimum_required(VERSION 3.25)
+
+set(flavours dev clang noframe asan tsan single)
+set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libbenchmark-dev
+    nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
+    iso-codes valgrind python3 binutils libclang-rt-14-dev pkg-config libgtest-dev catch2)
+
+set(asked_for)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(index RANGE 0 ${last})
+    if("${CMAKE_ARGV${index}}" IN_LIST flavours)
+        list(APPEND asked_for "${CMAKE_ARGV${index}}")
+    endif()
+endforeach()
+if(asked_for)
+    set(flavours ${asked_for})
+endif()
+
+get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+set(jobs ${cores})
+if(DEFINED ENV{CMAKE_BUILD_PARALLEL_LEVEL})
+    set(jobs "$ENV{CMAKE_BUILD_PARALLEL_LEVEL}")
+endif()
+set(passed 0)
+set(failed 0)
+set(failures)  # names, for the last lines
+
+# To stdout, so that it stays in order with what the programs print.
+function(say text)
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E echo "${text}")
+endfunction()
+
+macro(count_failure name)
+    math(EXPR failed "${failed} + 1")
+    list(APPEND failures "${name}")
+endmacro()
+
+# Packages: nothing is asked of the network when all are here.
+find_program(dpkg_query dpkg-query)
+if(dpkg_query)
+    set(missing)
+    foreach(package IN LISTS packages)
+        execute_process(COMMAND "${dpkg_query}" -W "-f=\${Status}" "${package}"
+                        OUTPUT_VARIABLE status ERROR_QUIET)
+        if(NOT status STREQUAL "install ok installed")
+            list(APPEND missing "${package}")
+        endif()
+    endforeach()
+    # pkg-config is a name that other packages provide.
+    find_program(pkg_config pkg-config)
+    if(pkg_config)
+        list(REMOVE_ITEM missing pkg-config)
+    endif()
+    if(missing)
+        list(JOIN missing " " names)
+        execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+        if(user STREQUAL "0")
+            say("-- installing ${names}")
+            set(ENV{DEBIAN_FRONTEND} noninteractive)
+            execute_process(COMMAND apt-get update -q)
+            execute_process(COMMAND apt-get install -q -y --no-install-recommends ${missing}
+                            RESULT_VARIABLE failure)
+            if(failure)
+                count_failure("apt-get install ${names}")
+            endif()
+        else()
+            say("-- these packages are missing and only root can install them: ${names}")
+            say("-- fix: sudo apt-get install ${names}")
+            count_failure("packages are missing: ${names}")
+        endif()
+    endif()
+endif()
+
+# ThreadSanitizer of these compilers needs its fixed address ranges free; a kernel that places
+# programs with more random bits than they know stops it at once. setarch -R switches that off.
+set(without_random_addresses)
+find_program(setarch setarch)
+if(setarch)
+    execute_process(COMMAND "${setarch}" -R true RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failure)
+        set(without_random_addresses "${setarch}" -R)
+    endif()
+endif()
+
+string(TIMESTAMP first_second "%s")
+foreach(flavour IN LISTS flavours)
+    set(folder "${root}/build/${flavour}")
+    string(TIMESTAMP start "%s")
+    say("== ${flavour}: configure and build")
+    execute_process(COMMAND "${CMAKE_COMMAND}" --preset ${flavour} WORKING_DIRECTORY "${root}"
+                    RESULT_VARIABLE failure OUTPUT_VARIABLE log ERROR_VARIABLE log)
+    if(failure)
+        say("${log}")
+        count_failure("${flavour}: configure")
+        continue()
+    endif()
+    # Everything that can be built is built; what could not be is named below.
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" -j ${jobs} -- -k 0
+                    RESULT_VARIABLE failure OUTPUT_VARIABLE log ERROR_VARIABLE log)
+    if(failure)
+        say("${log}")
+        string(REGEX MATCHALL "FAILED: [^\n]+" broken "${log}")
+        if(broken)
+            foreach(name IN LISTS broken)
+                string(REPLACE "FAILED: " "" name "${name}")
+                count_failure("${flavour}: build of ${name}")
+            endforeach()
+        else()
+            count_failure("${flavour}: build")
+        endif()
+    endif()
+
+    string(TIMESTAMP built "%s")
+    math(EXPR build_seconds "${built} - ${start}")
+    say("== ${flavour}: built in ${build_seconds} s; test")
+    set(wrapper)
+    if(flavour STREQUAL "tsan")
+        set(wrapper ${without_random_addresses})
+    endif()
+    set(report "${folder}/junit.xml")
+    set(failed_log "${folder}/Testing/Temporary/LastTestsFailed.log")
+    file(REMOVE "${report}" "${failed_log}")
+    execute_process(COMMAND ${wrapper} "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}" -j ${jobs}
+                            --output-on-failure --no-tests=error --timeout 600
+                            --output-junit "${report}")
+    if(EXISTS "${report}")
+        # "notrun" is a test whose program is missing, and also one that said it cannot run here.
+        file(STRINGS "${report}" run REGEX "^\t<testcase .* status=\"run\"")
+        file(STRINGS "${report}" not_run REGEX "^\t<testcase .* status=\"(fail|notrun)\"")
+        file(STRINGS "${report}" skipped REGEX "^\t\t<skipped message=\"SKIP_RETURN_CODE")
+        list(LENGTH run run)
+        list(LENGTH not_run not_run)
+        list(LENGTH skipped skipped)
+        math(EXPR passed "${passed} + ${run}")
+        math(EXPR failed "${failed} + ${not_run} - ${skipped}")
+        if(EXISTS "${failed_log}")
+            file(STRINGS "${failed_log}" names)
+            list(TRANSFORM names REPLACE "^[0-9]+:" "${flavour}: ")
+            list(APPEND failures ${names})
+        endif()
+        set(summary "${run} passed, ${skipped} cannot run here")
+    else()
+        count_failure("${flavour}: ctest")
+        set(summary "ctest wrote no report")
+    endif()
+    string(TIMESTAMP now "%s")
+    math(EXPR test_seconds "${now} - ${built}")
+    say("== ${flavour}: tested in ${test_seconds} s: ${summary}")
+endforeach()
+
+string(TIMESTAMP now "%s")
+math(EXPR total_seconds "${now} - ${first_second}")
+say("== all flavours: ${total_seconds} s")
+if(failed GREATER 0)
+    list(JOIN failures "\n  " names)
+    say("failed:\n  ${names}")
+    message(SEND_ERROR "${failed} failed")  # for the exit code; it goes to stderr
+endif()
+say("${passed} passed, ${failed} failed")

@@ -1,0 +1,78 @@
+// compiler.hpp - what we ask of the compiler beyond the language.
+//
+// Room:     base (floor 0), malloc-safe
+// Called:   by every room
+// Threads:  any
+// Memory:   none
+//
+// ALLOCSCOPE_FAST_PATH   inlined always: the few lines every allocation runs through
+// ALLOCSCOPE_SLOW_PATH   never inlined, placed away from the hot code
+// ALLOCSCOPE_HIDDEN      not visible outside the module: state must not be shared by accident, and
+//                        a unique symbol would keep a plugin from being unloaded
+// ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
+//
+// ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
+
+#ifndef ALLOCSCOPE_BASE_COMPILER_HPP
+#define ALLOCSCOPE_BASE_COMPILER_HPP
+
+#include <allocscope/config.hpp>
+
+#if !defined(__linux__) || !defined(__x86_64__)
+    #error "allocscope runs on Linux x86_64 only"
+#endif
+#if !defined(__GNUC__)
+    #error "allocscope needs g++ or clang++"
+#endif
+
+#define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
+#define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
+#define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
+#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
+#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
+
+// ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
+#if defined(__clang__)
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
+#else
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+    #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(address_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 1
+    #endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+    #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(thread_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 1
+    #endif
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_THREAD_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 0
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
+#endif
+#define ALLOCSCOPE_ON(feature) ALLOCSCOPE_PRIVATE_##feature()
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Keeps the compiler from moving memory accesses over this line. The processor may still: it is
+// for what this thread's own signal handlers see, and for the near side of membarrier(2).
+ALLOCSCOPE_FAST_PATH void compiler_barrier() noexcept {
+    __asm__ volatile("" : : : "memory");
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_COMPILER_HPP

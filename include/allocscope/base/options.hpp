@@ -1,0 +1,56 @@
+// options.hpp - what a window records, and whose allocations it is charged with.
+//
+// Room:     base (floor 0), malloc-safe
+// Called:   by the user when a window is opened, by record/ to decide what the hooks do
+// Threads:  a plain value
+// Memory:   32 bytes
+//
+//     allocscope::options shallow;
+//     shallow.stack_frames = 4;
+//     allocscope::scope window{"parser", shallow};
+
+#ifndef ALLOCSCOPE_BASE_OPTIONS_HPP
+#define ALLOCSCOPE_BASE_OPTIONS_HPP
+
+#include <allocscope/config.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class recording {
+    exact,    // every event, each with the stack that made it
+    sampled,  // a Poisson sample of the bytes: estimates, with their 95% intervals
+    counters  // totals only, no stacks: the cheapest
+};
+
+enum class threads {
+    all,     // the window is charged with what every thread allocates
+    current  // only with what the thread that opened it allocates; frees count whoever makes them
+};
+
+// How the callers of an allocation are found. Code that was compiled without frame pointers needs
+// its unwind table (.eh_frame), which compilers write for every function unless told not to.
+enum class unwinding {
+    automatic,      // by unwind tables, and by frame pointers through code that has none
+    cfi,            // by unwind tables alone: a stack ends at the first code that has none
+    frame_pointers  // by frame pointers alone: callers without them are missing from a stack
+};
+
+struct options {
+    recording record = recording::exact;
+    threads from = threads::all;
+    std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
+    // Mean bytes between two samples: at least 1, which records every event. Of windows open at the
+    // same time all profit from the finest.
+    std::uint64_t sample_bytes = 512 * 1024;
+    unwinding unwind = unwinding::automatic;
+};
+
+// The allowed range of options::stack_frames.
+constexpr std::uint32_t min_stack_frames = 1;
+constexpr std::uint32_t max_stack_frames = 128;
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_OPTIONS_HPP

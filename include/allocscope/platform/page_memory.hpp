@@ -1,0 +1,100 @@
+// page_memory.hpp - pages from the kernel, and back.
+//
+// Room:     platform (floor 1), malloc-safe
+// Called:   by memory/ and tables/ when they grow; never on the way of an ordinary allocation
+// Threads:  any
+// Memory:   what it hands out, counted in mapped_pages_bytes
+//
+// A refused mapping is a null pointer, never an abort: the caller counts the loss and goes on.
+// errno is as it was before, because the hooks must not change it.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t
+
+#include <sys/mman.h>  // mmap, munmap, madvise, mincore
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::size_t page_bytes = 4096;
+
+// A test sets this to k >= 0: the k-th mapping from now on, and all after it, are refused.
+ALLOCSCOPE_HIDDEN inline std::atomic<std::int64_t> mappings_until_refusal{-1};
+
+// Bytes that are mapped for tables and caches now (reservations of address space not included).
+ALLOCSCOPE_HIDDEN inline std::atomic<std::size_t> mapped_pages_bytes{0};
+
+inline bool is_mapping_refused() noexcept {
+    if (mappings_until_refusal.load(std::memory_order_relaxed) < 0) return false;
+    if (mappings_until_refusal.load(std::memory_order_relaxed) == 0) return true;
+    mappings_until_refusal.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+}
+
+// Zeroed pages, readable and writable, or null. Not in core dumps; never huge pages, which would
+// turn a sparse table into a dense one.
+inline void* reserve_pages(std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) {
+        pages = nullptr;
+    } else {
+        ::madvise(pages, bytes, MADV_NOHUGEPAGE);
+        ::madvise(pages, bytes, MADV_DONTDUMP);
+    }
+    errno = saved_errno;
+    return pages;
+}
+
+inline void return_reservation(void* pages, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    ::munmap(pages, bytes);
+    errno = saved_errno;
+}
+
+// As above, for good, and counted as memory of ours.
+inline void* map_pages(std::size_t bytes) noexcept {
+    void* pages = reserve_pages(bytes);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return pages;
+}
+
+// Gives the memory back and keeps the addresses: the pages read as zero afterwards.
+inline void empty_pages(void* pages, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    ::madvise(pages, bytes, MADV_DONTNEED);
+    errno = saved_errno;
+}
+
+// How many bytes of the range are in memory now.
+inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
+    constexpr std::size_t pages_at_once = 512;
+    unsigned char present[pages_at_once];
+    const int saved_errno = errno;
+    std::size_t count = 0;
+    for (std::size_t done = 0; done < bytes; done += pages_at_once * page_bytes) {
+        const std::size_t left = bytes - done;
+        const std::size_t now =
+            left < pages_at_once * page_bytes ? left : pages_at_once * page_bytes;
+        if (::mincore(static_cast<char*>(pages) + done, now, present) != 0) break;
+        for (std::size_t i = 0; i < now / page_bytes; ++i) count += present[i] & 1U;
+    }
+    errno = saved_errno;
+    return count * page_bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP

@@ -1,0 +1,70 @@
+// build_id.hpp - the linker's fingerprint of a file, found in its notes.
+//
+// Room:     binary (floor 3), malloc-safe
+// Called:   by symbolize/ with the notes of a module in memory and with those of its file
+// Threads:  any
+// Memory:   none
+//
+// A file may be replaced while its process runs. Only when the fingerprint in memory equals the
+// file's do the file's names belong to the running code.
+
+#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
+#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/binary/byte_cursor.hpp>
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint8_t, uint32_t
+#include <cstring>  // memcmp, memcpy
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct build_id {
+    static constexpr std::size_t longest = 64;
+    std::uint8_t bytes[longest] = {};
+    std::size_t size = 0;  // 0: the module has none
+
+    bool known() const noexcept { return size != 0; }
+    bool equals(const build_id& other) const noexcept {
+        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
+    }
+};
+
+// Two fingerprints that both exist and differ: the file is not what was loaded.
+inline bool build_ids_disagree(const build_id& one, const build_id& other) noexcept {
+    return one.known() && other.known() && !one.equals(other);
+}
+
+// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
+inline build_id find_build_id(byte_view notes) noexcept {
+    constexpr std::uint32_t type_build_id = 3;
+    build_id found;
+    byte_cursor in{notes};
+    while (in.remaining() >= 12) {
+        const std::uint32_t name_bytes = in.u32();
+        const std::uint32_t value_bytes = in.u32();
+        const std::uint32_t type = in.u32();
+        const byte_view name = in.block(name_bytes);
+        in.skip((4 - (name_bytes & 3)) & 3);
+        const byte_view value = in.block(value_bytes);
+        if (!in.ok()) break;
+        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
+            value.size != 0 && value.size <= build_id::longest) {
+            std::memcpy(found.bytes, value.data, value.size);
+            found.size = value.size;
+            break;
+        }
+        in.skip((4 - (value_bytes & 3)) & 3);
+    }
+    return found;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP

@@ -1,0 +1,162 @@
+// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
+//
+// Room:     binary (floor 3), malloc-safe
+// Called:   by every parser of ELF and DWARF bytes
+// Threads:  one cursor belongs to one thread
+// Memory:   none
+//
+// Bytes of a file are hostile until proven otherwise. A read past the end, and a text without its
+// end, return zero and mark the cursor as failed; from then on every read returns zero, so a parser
+// asks `ok()` once per record instead of after every field.
+//
+//     byte_cursor in{section};
+//     std::uint64_t length = in.u32();
+//     if (!in.ok()) return;              // the section ended too early
+
+#ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+#define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint8_t ... uint64_t
+#include <cstring>  // memcpy, memchr
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class byte_cursor {
+public:
+    byte_cursor() = default;
+    explicit byte_cursor(byte_view bytes, std::uint64_t start = 0) noexcept : bytes_(bytes) {
+        seek(start);
+    }
+
+    bool ok() const noexcept { return ok_; }
+    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    std::size_t at() const noexcept { return at_; }
+    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    void fail() noexcept { ok_ = false; }
+
+    void seek(std::uint64_t position) noexcept {
+        if (position > bytes_.size) {
+            ok_ = false;
+        } else {
+            at_ = static_cast<std::size_t>(position);
+        }
+    }
+    void skip(std::uint64_t count) noexcept {
+        if (count > remaining()) {
+            ok_ = false;
+        } else {
+            at_ += static_cast<std::size_t>(count);
+        }
+    }
+
+    std::uint8_t u8() noexcept {
+        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
+        return bytes_.data[at_++];
+    }
+    std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
+    std::uint32_t u32() noexcept { return fixed<std::uint32_t>(); }
+    std::uint64_t u64() noexcept { return fixed<std::uint64_t>(); }
+
+    // A number of 1, 2, 3, 4 or 8 bytes; any other width fails.
+    std::uint64_t unsigned_of(unsigned width) noexcept {
+        switch (width) {
+            case 1:
+                return u8();
+            case 2:
+                return u16();
+            case 3: {
+                const std::uint64_t low = u16();
+                return low | (static_cast<std::uint64_t>(u8()) << 16);
+            }
+            case 4:
+                return u32();
+            case 8:
+                return u64();
+            default:
+                ok_ = false;
+                return 0;
+        }
+    }
+
+    // Bits beyond the 64th are dropped; more than 16 bytes fail.
+    std::uint64_t uleb() noexcept {
+        std::uint64_t value = 0;
+        unsigned shift = 0;
+        for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
+            const std::uint8_t byte = u8();
+            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            if ((byte & 0x80) == 0) return ok_ ? value : 0;
+        }
+        ok_ = false;
+        return 0;
+    }
+    std::int64_t sleb() noexcept {
+        std::uint64_t value = 0;
+        unsigned shift = 0;
+        for (unsigned i = 0; i < longest_leb; ++i) {
+            const std::uint8_t byte = u8();
+            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            shift += 7;
+            if ((byte & 0x80) != 0) continue;
+            if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
+            return ok_ ? static_cast<std::int64_t>(value) : 0;
+        }
+        ok_ = false;
+        return 0;
+    }
+
+    // A text that ends with a zero byte inside the bytes; "" on failure.
+    const char* text() noexcept {
+        const std::size_t left = remaining();
+        const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
+        if (end == nullptr) return ok_ = false, "";
+        const std::uint8_t* start = bytes_.data + at_;
+        at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
+        return reinterpret_cast<const char*>(start);
+    }
+
+    byte_view block(std::uint64_t length) noexcept {
+        if (length > remaining()) return ok_ = false, byte_view{};
+        const byte_view part = bytes_.part(at_, length);
+        at_ += part.size;
+        return part;
+    }
+
+private:
+    static constexpr unsigned longest_leb = 16;
+
+    template <class Number>
+    Number fixed() noexcept {
+        Number value = 0;
+        if (remaining() < sizeof value) return ok_ = false, Number{0};
+        std::memcpy(&value, bytes_.data + at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+
+    byte_view bytes_;
+    std::size_t at_ = 0;
+    bool ok_ = true;
+};
+
+// Longer texts are no names; a section without any zero byte must not become one.
+constexpr std::size_t longest_text = std::size_t{1} << 16;
+
+// The text at `offset` of a string section; "" when there is none.
+inline const char* text_at(byte_view section, std::uint64_t offset) noexcept {
+    byte_view rest = section.from(offset);
+    if (rest.size > longest_text) rest.size = longest_text;
+    return byte_cursor{rest}.text();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP

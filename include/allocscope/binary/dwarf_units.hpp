@@ -1,0 +1,178 @@
+// dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
+//
+// Room:     binary (floor 3), malloc-safe
+// Called:   by symbolize/debug_units.hpp
+// Threads:  any
+// Memory:   none
+//
+//     .debug_info:  | header | entry | entry | ... | header | entry | ...
+//                     unit 0                         unit 1
+//     entry:        | code | value | value | ...     `code` names an abbreviation: a tag, and for
+//                                                    each value an attribute and a form
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/binary/byte_cursor.hpp>
+#include <allocscope/binary/dwarf_constants.hpp>
+#include <allocscope/binary/dwarf_forms.hpp>
+#include <allocscope/config.hpp>
+
+#include <cstdint>  // uint8_t ... uint64_t
+#include <cstring>  // strnlen
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct dwarf_sections {
+    byte_view info, abbreviations, strings, lines, line_strings;
+    byte_view ranges, range_lists, addresses, string_offsets;
+};
+
+// One unit. The bases and the low address come from its first entry.
+struct dwarf_unit {
+    std::uint64_t offset = 0;  // of the header in .debug_info
+    std::uint64_t end = 0;     // where the next unit begins
+    std::uint64_t first_entry = 0;
+    std::uint64_t abbreviations = 0;
+    dwarf_format format;
+    std::uint8_t type = 0;  // DWARF 5 only
+    std::uint64_t string_offsets_base = 0;
+    std::uint64_t addresses_base = 0;
+    std::uint64_t range_lists_base = 0;  // DWARF 5
+    std::uint64_t ranges_base = 0;       // split DWARF 4
+    std::uint64_t low_address = 0;
+};
+
+// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
+// of an unknown version is returned with first_entry == end, so that the next one can be found.
+inline bool read_dwarf_unit(byte_view info, std::uint64_t offset, dwarf_unit& unit) noexcept {
+    unit = dwarf_unit{};
+    unit.offset = offset;
+    byte_cursor in{info, offset};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) {
+        length = in.u64();
+        unit.format.offset_bytes = 8;
+    } else if (length >= 0xfffffff0U) {
+        return false;
+    }
+    if (!in.ok() || length == 0 || length > in.remaining()) return false;
+    unit.end = in.at() + length;
+    unit.format.version = in.u16();
+    if (unit.format.version >= 5) {
+        unit.type = in.u8();
+        unit.format.address_bytes = in.u8();
+        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
+        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) in.skip(8);
+    } else {
+        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
+        unit.format.address_bytes = in.u8();
+    }
+    const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
+                             (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
+                             unit.type != dwarf::unit_type_type &&
+                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
+    unit.first_entry = is_readable ? in.at() : unit.end;
+    unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
+    unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
+    unit.range_lists_base = unit.format.offset_bytes == 8 ? 20 : 12;
+    return true;
+}
+
+struct dwarf_attribute {
+    std::uint16_t name = 0;
+    std::uint16_t form = 0;
+    std::int64_t implicit_value = 0;
+};
+
+// Walks one abbreviation table. The visitor has
+//     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
+//     bool attribute(const dwarf_attribute&);
+//     bool finish();
+// each of which returns false to stop the walk.
+template <class Visitor>
+inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
+    byte_cursor in{section, offset};
+    while (in.ok()) {
+        const std::uint64_t code = in.uleb();
+        if (code == 0) return;
+        const std::uint64_t tag = in.uleb();
+        const bool has_children = in.u8() != 0;
+        if (!in.ok() || !visit.begin(code, static_cast<std::uint16_t>(tag & 0xffff), has_children))
+            return;
+        for (;;) {
+            const std::uint64_t name = in.uleb();
+            const std::uint64_t form = in.uleb();
+            dwarf_attribute attribute;
+            attribute.name =
+                name > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(name);
+            attribute.form =
+                form > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(form);
+            if (form == dwarf::form_implicit_const) attribute.implicit_value = in.sleb();
+            if (!in.ok()) return;
+            if (name == 0 && form == 0) break;
+            if (!visit.attribute(attribute)) return;
+        }
+        if (!visit.finish()) return;
+    }
+}
+
+// Entry `index` of a table of fixed-size numbers; false when it lies outside.
+inline bool read_dwarf_table(byte_view section, std::uint64_t base, std::uint64_t index,
+                             unsigned width, std::uint64_t& number) noexcept {
+    if (index > section.size) return false;  // keeps the product below from wrapping
+    byte_cursor in{section, base};
+    in.skip(index * width);
+    number = in.unsigned_of(width);
+    return in.ok();
+}
+
+// The text that a value stands for; "" when there is none or when it is in another file.
+inline const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
+                              const dwarf_value& value) noexcept {
+    if (value.form == dwarf::form_string) {
+        return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
+    }
+    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
+    if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
+    if (!dwarf_form_is_string_index(value.form)) return "";
+    std::uint64_t offset = 0;
+    if (!read_dwarf_table(sections.string_offsets, unit.string_offsets_base, value.number,
+                          unit.format.offset_bytes, offset)) {
+        return "";
+    }
+    return text_at(sections.strings, offset);
+}
+
+inline bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
+                          const dwarf_value& value, std::uint64_t& address) noexcept {
+    if (value.form == dwarf::form_addr) return address = value.number, true;
+    return dwarf_form_is_address(value.form) &&
+           read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
+                            unit.format.address_bytes, address);
+}
+
+// The .debug_info offset of the entry that a value refers to; 0 (never an entry) when it is none.
+inline std::uint64_t dwarf_reference(const dwarf_unit& unit, const dwarf_value& value) noexcept {
+    switch (value.form) {
+        case dwarf::form_ref_addr:
+            return value.number;
+        case dwarf::form_ref1:
+        case dwarf::form_ref2:
+        case dwarf::form_ref4:
+        case dwarf::form_ref8:
+        case dwarf::form_ref_udata:
+            return value.number < unit.end - unit.offset ? unit.offset + value.number : 0;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP

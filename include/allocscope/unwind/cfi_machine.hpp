@@ -1,0 +1,324 @@
+// cfi_machine.hpp - runs the program that .eh_frame holds for a function.
+//
+// Room:     unwind (floor 4), malloc-safe
+// Called:   by cfi_to_rule.hpp
+// Threads:  a machine belongs to one thread
+// Memory:   200 bytes, on the stack
+//
+// The program (call frame information) fills a table: one row for each stretch of the function's
+// code, saying where the caller's registers are. It is run up to the row that counts. Of a row only
+// the stack pointer, rbp and the return address are kept. What is wrong or not followed here ends
+// it: operations without a number, rows remembered more than 8 deep, more than 100,000 steps.
+//
+//     cfi_machine machine{image.frames, image.index_address, about};
+//     if (machine.run_to(pc - 1)) use(machine.row());
+
+#ifndef ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+#define ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/binary/byte_cursor.hpp>
+#include <allocscope/binary/eh_frame.hpp>
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int16_t ... uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// One row of the table. Of a register that is not sp, rbp or the return address nothing is kept.
+// Small because a machine has ten of them on the stack of the program.
+struct cfi_row {
+    enum class base : std::uint8_t { other, sp, bp, word_at_bp };
+    // at_bp: at an offset from bp as it is now, not from the CFA
+    enum class place : std::uint8_t { unchanged, saved, undefined, other, at_bp };
+
+    std::int32_t cfa_offset = 0;
+    std::int16_t bp_offset = 0;
+    base cfa_from : 2;
+    place bp : 3;
+    place return_address : 3;  // saved: at CFA - 8, elsewhere is `other`
+
+    cfi_row() noexcept
+        : cfa_from(base::other), bp(place::unchanged), return_address(place::unchanged) {}
+};
+static_assert(sizeof(cfi_row) == 8, "see above");
+
+// Runs the program of one function. Operations are numbered as in the DWARF standard.
+class cfi_machine {
+public:
+    cfi_machine(const mapped_bytes& frames, std::uint64_t data,
+                const frame_description& about) noexcept
+        : frames_(frames), data_(data), about_(about) {}
+
+    // The row for the instruction at `code`, which must be in the function. False: the program
+    // cannot be followed.
+    bool run_to(std::uint64_t code) noexcept {
+        wanted_ = ~std::uint64_t{0};
+        if (!run(about_.common_program)) return false;
+        first_ = row_;
+        kept_count_ = 0;
+        location_ = about_.begin;
+        wanted_ = code;
+        return run(about_.program);
+    }
+
+    const cfi_row& row() const noexcept { return row_; }
+
+private:
+    static constexpr unsigned most_steps = 100000;
+    static constexpr unsigned most_kept = 8;
+    static constexpr std::uint8_t operation_dereference = 0x06;
+    static constexpr std::uint8_t operation_bp = 0x76;  // bp plus an offset
+    static constexpr std::uint64_t register_bp = 6;
+    static constexpr std::uint64_t register_sp = 7;
+    static constexpr std::uint64_t register_return_address = 16;
+
+    bool run(const byte_view& program) noexcept {
+        program_ = &program;
+        in_ = byte_cursor{program};
+        while (!in_.at_end() && !is_past_) {
+            if (++steps_ > most_steps) return false;
+            step();
+            if (is_odd_ || !in_.ok()) return false;
+        }
+        return true;
+    }
+
+    void step() noexcept {
+        const std::uint8_t code = in_.u8();
+        const std::uint8_t low = code & 0x3fU;
+        switch (code >> 6U) {
+            case 1:
+                return advance(low);
+            case 2:
+                return save(low, in_.uleb(), false);
+            case 3:
+                return restore(low);
+            default:
+                break;
+        }
+        switch (code) {
+            case 0x00:  // nothing
+                return;
+            case 0x01:  // go to an address
+                return go_to();
+            case 0x02:
+                return advance(in_.u8());
+            case 0x03:
+                return advance(in_.u16());
+            case 0x04:
+                return advance(in_.u32());
+            case 0x0a:  // remember the row
+                return keep();
+            case 0x0b:  // go back to it
+                return go_back();
+            case 0x0c: {
+                const std::uint64_t number = in_.uleb();
+                set_base(number);
+                return set_offset(static_cast<std::int64_t>(in_.uleb()));
+            }
+            case 0x0d:
+                return set_base(in_.uleb());
+            case 0x0e:
+                return set_offset(static_cast<std::int64_t>(in_.uleb()));
+            case 0x0f:  // an expression
+                return set_base_expression(in_.block(in_.uleb()));
+            case 0x12: {
+                const std::uint64_t number = in_.uleb();
+                set_base(number);
+                return set_offset(scaled(in_.sleb()));
+            }
+            case 0x13:
+                return set_offset(scaled(in_.sleb()));
+            case 0x2e:  // how many bytes of arguments there are: for landing pads
+                in_.uleb();
+                return;
+            default:
+                return step_of_register(code);
+        }
+    }
+
+    // The operations that begin with the number of a register.
+    void step_of_register(std::uint8_t code) noexcept {
+        const std::uint64_t number = in_.uleb();
+        switch (code) {
+            case 0x05:
+                return save(number, in_.uleb(), false);
+            case 0x06:
+                return restore(number);
+            case 0x07:
+                return set_place(number, cfi_row::place::undefined);
+            case 0x08:
+                return set_place(number, cfi_row::place::unchanged);
+            case 0x09:  // in another register
+                in_.uleb();
+                return set_place(number, cfi_row::place::other);
+            case 0x10:  // where an expression says
+                return save_expression(number, in_.block(in_.uleb()));
+            case 0x16:  // what an expression says
+                in_.skip(in_.uleb());
+                return set_place(number, cfi_row::place::other);
+            case 0x11:
+                return save(number, static_cast<std::uint64_t>(in_.sleb()), false);
+            case 0x14:  // the address itself, not what is there
+            case 0x15:
+                in_.uleb();  // signed or not: as long
+                return set_place(number, cfi_row::place::other);
+            case 0x2f:  // the other way round
+                return save(number, in_.uleb(), true);
+            default:
+                is_odd_ = true;
+        }
+    }
+
+    void advance(std::uint64_t distance) noexcept {
+        std::uint64_t bytes = 0;
+        std::uint64_t next = 0;
+        if (__builtin_mul_overflow(distance, about_.code_factor, &bytes) ||
+            __builtin_add_overflow(location_, bytes, &next)) {
+            is_odd_ = true;
+            return;
+        }
+        move_to(next);
+    }
+
+    void go_to() noexcept {
+        const auto offset = static_cast<std::uint64_t>(program_->data - frames_.bytes.data);
+        const std::uint64_t next = read_eh_pointer(
+            in_, about_.encoding, mapped_bytes{*program_, frames_.address + offset}, data_);
+        if (next < location_) {
+            is_odd_ = true;
+            return;
+        }
+        move_to(next);
+    }
+
+    void move_to(std::uint64_t next) noexcept {
+        if (next > wanted_) {
+            is_past_ = true;
+        } else {
+            location_ = next;
+        }
+    }
+
+    void keep() noexcept {
+        if (kept_count_ == most_kept) {
+            is_odd_ = true;
+        } else {
+            kept_[kept_count_++] = row_;
+        }
+    }
+
+    void go_back() noexcept {
+        if (kept_count_ == 0) {
+            is_odd_ = true;
+        } else {
+            row_ = kept_[--kept_count_];
+        }
+    }
+
+    std::int64_t scaled(std::int64_t number) noexcept {
+        std::int64_t product = 0;
+        if (__builtin_mul_overflow(number, about_.data_factor, &product)) is_odd_ = true;
+        return product;
+    }
+
+    void set_base(std::uint64_t number) noexcept {
+        row_.cfa_from = number == register_sp   ? cfi_row::base::sp
+                        : number == register_bp ? cfi_row::base::bp
+                                                : cfi_row::base::other;
+    }
+
+    void set_offset(std::int64_t offset) noexcept {
+        row_.cfa_offset = static_cast<std::int32_t>(offset);
+        if (row_.cfa_offset != offset) is_odd_ = true;
+    }
+
+    // The two expressions that gcc writes for a function that aligns its stack: "the word at bp +
+    // offset" for the CFA, "at bp + offset" for the saved bp.
+    void set_base_expression(const byte_view& expression) noexcept {
+        std::int64_t offset = 0;
+        const bool is_known = is_at_bp(expression, 1, offset) &&
+                              expression.data[expression.size - 1] == operation_dereference;
+        row_.cfa_from = is_known ? cfi_row::base::word_at_bp : cfi_row::base::other;
+        row_.cfa_offset = static_cast<std::int32_t>(offset);
+        if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
+    }
+
+    void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
+        std::int64_t offset = 0;
+        if (number != register_bp || !is_at_bp(expression, 0, offset)) {
+            return set_place(number, cfi_row::place::other);
+        }
+        row_.bp_offset = static_cast<std::int16_t>(offset);
+        const bool fits = row_.bp_offset == offset;
+        row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
+    }
+
+    // Whether it is "bp + offset", then `rest` more bytes.
+    static bool is_at_bp(const byte_view& expression, std::size_t rest,
+                         std::int64_t& offset) noexcept {
+        byte_cursor in{expression};
+        if (in.u8() != operation_bp) return false;
+        const std::int64_t number = in.sleb();
+        if (!in.ok() || in.remaining() != rest) return false;
+        offset = number;
+        return true;
+    }
+
+    void save(std::uint64_t number, std::uint64_t factor, bool is_negative) noexcept {
+        std::int64_t offset = scaled(static_cast<std::int64_t>(factor));
+        if (is_negative && __builtin_sub_overflow(std::int64_t{0}, offset, &offset)) is_odd_ = true;
+        if (number == register_bp) {
+            row_.bp_offset = static_cast<std::int16_t>(offset);
+            const bool fits = row_.bp_offset == offset;
+            row_.bp = fits ? cfi_row::place::saved : cfi_row::place::other;
+        } else {
+            set_place(number, offset == -8 ? cfi_row::place::saved : cfi_row::place::other);
+        }
+    }
+
+    void set_place(std::uint64_t number, cfi_row::place where) noexcept {
+        if (number == register_bp) {
+            row_.bp = where;
+        } else if (number == register_return_address) {
+            row_.return_address = where;
+        } else if (number == register_sp && where != cfi_row::place::unchanged) {
+            is_odd_ = true;  // the caller's sp would not be the CFA
+        }
+    }
+
+    // As the common program left it.
+    void restore(std::uint64_t number) noexcept {
+        if (number == register_bp) {
+            row_.bp = first_.bp;
+            row_.bp_offset = first_.bp_offset;
+        } else if (number == register_return_address) {
+            row_.return_address = first_.return_address;
+        }
+    }
+
+    const mapped_bytes& frames_;
+    std::uint64_t data_;
+    const frame_description& about_;
+    const byte_view* program_ = nullptr;  // the one that runs
+    byte_cursor in_;
+    std::uint64_t location_ = 0;
+    std::uint64_t wanted_ = 0;
+    unsigned steps_ = 0;
+    unsigned kept_count_ = 0;
+    bool is_odd_ = false;
+    bool is_past_ = false;  // of the row that counts
+    cfi_row row_;
+    cfi_row first_;
+    cfi_row kept_[most_kept];
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP

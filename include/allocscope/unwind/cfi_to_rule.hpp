@@ -1,0 +1,174 @@
+// cfi_to_rule.hpp - from the unwind table of a program to one of a few rules.
+//
+// Room:     unwind (floor 4), malloc-safe
+// Called:   by rule_cache.hpp, once for each return address
+// Threads:  any; takes no lock: _dl_find_object (glibc 2.35) needs none of the loader's
+// Memory:   none; some 550 bytes of stack in an optimised build, twice that in any other
+//
+// cfi_machine.hpp finds the row of the table that counts; most rows have one of these shapes:
+//
+//     address    CFA      rbp     return address          rule
+//     1139       rsp+8    u       CFA-8                   from_sp, 8
+//     113a       rsp+16   CFA-16  CFA-8                   from_sp, 16, restores_bp at -16
+//     113d       rbp+16   CFA-16  CFA-8                   frame_pointer
+//     1140       *(rbp-8) rbp     CFA-8                   realigned, -8, bp at 0
+//
+// Code that no record is about (an assembler's) has the rule `no_table` when the address stands
+// behind a call. The module must not be unloaded meanwhile: it is on the caller's stack.
+
+#ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
+#define ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/binary/eh_frame.hpp>
+#include <allocscope/binary/eh_frame_index.hpp>
+#include <allocscope/unwind/cfi_machine.hpp>
+#include <allocscope/unwind/module_segments.hpp>
+#include <allocscope/unwind/return_address_check.hpp>
+#include <allocscope/unwind/unwind_rule.hpp>
+
+#include <cstdint>  // int16_t ... uintptr_t
+
+#include <dlfcn.h>  // dl_find_object
+#include <elf.h>    // Elf64_Phdr
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline unwind_rule rule_from_realigned_row(const cfi_row& row) noexcept {
+    constexpr std::int32_t word = 8;
+    if (row.bp != cfi_row::place::at_bp || row.bp_offset % word != 0 ||
+        row.cfa_offset % word != 0) {
+        return rule_kind::unsupported;
+    }
+    return {rule_kind::realigned, true, row.bp_offset, row.cfa_offset};
+}
+
+inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
+    constexpr std::int32_t word = 8;
+    unwind_rule rule{rule_kind::unsupported};
+    if (row.return_address == cfi_row::place::undefined) {
+        rule.kind = rule_kind::outermost;
+        return rule;
+    }
+    if (row.return_address != cfi_row::place::saved || row.cfa_from == cfi_row::base::other ||
+        row.bp == cfi_row::place::other) {
+        return rule;
+    }
+    if (row.cfa_from == cfi_row::base::word_at_bp) return rule_from_realigned_row(row);
+    if (row.bp == cfi_row::place::at_bp) return rule;
+    const bool restores_bp = row.bp == cfi_row::place::saved;
+    if (restores_bp && (row.bp_offset > -2 * word || row.bp_offset % word != 0)) return rule;
+    if (row.cfa_from == cfi_row::base::bp) {
+        if (row.cfa_offset == 2 * word && restores_bp && row.bp_offset == -2 * word) {
+            return frame_pointer_rule;
+        }
+        rule.kind = rule_kind::from_bp;
+    } else {
+        if (row.cfa_offset < word || row.cfa_offset % word != 0) return rule;
+        rule.kind = rule_kind::from_sp;
+    }
+    rule.restores_bp = restores_bp;
+    rule.bp_offset = restores_bp ? row.bp_offset : std::int16_t{0};
+    rule.cfa_offset = row.cfa_offset;
+    return rule;
+}
+
+// Apart, as is what finds the record: their stacks are not needed at the same time.
+ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
+                                                  const frame_description& about,
+                                                  std::uint64_t code) noexcept {
+    cfi_machine machine{image.frames, image.index_address, about};
+    if (machine.run_to(code)) return rule_from_row(machine.row());
+    return rule_kind::unsupported;
+}
+
+// The rule for a return address. `unknown`: no record is about the call before it. A frame that a
+// signal interrupted goes on at the instruction itself.
+ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
+                                                    std::uintptr_t pc) noexcept {
+    frame_description about;
+    fde_search search = fde_search::none;
+    for (std::uintptr_t before = 1; search == fde_search::none; --before) {
+        search = find_frame_description(image, pc - before, about);
+        if (before != 0) continue;
+        if (search == fde_search::none || !about.is_signal_frame) return rule_kind::unknown;
+    }
+    if (search == fde_search::unreadable) return rule_kind::unsupported;
+    return rule_from_program(image, about, about.is_signal_frame ? pc : pc - 1);
+}
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+
+namespace cfi_to_rule_detail {
+
+inline bool find_segment(const module_segments& segments, std::uintptr_t address,
+                         mapped_bytes& out) noexcept {
+    const Elf64_Phdr* const segment = segments.holder_of(address, PF_R);
+    if (segment == nullptr) return false;
+    out.address = segments.base + segment->p_vaddr;
+    out.bytes = byte_view{reinterpret_cast<const std::uint8_t*>(out.address), segment->p_filesz};
+    return true;
+}
+
+struct module_place {
+    std::uintptr_t start = 0;  // where its ELF header is
+    std::uintptr_t index = 0;  // where .eh_frame_hdr is; 0: no such module, or no table
+};
+
+ALLOCSCOPE_NOINLINE module_place find_module(std::uintptr_t pc) noexcept {
+    struct dl_find_object found;
+    if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return {};
+    return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
+            reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
+}
+
+ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& image) noexcept {
+    if (&_dl_find_object == nullptr) return false;
+    const module_place module = find_module(pc);
+    image.index_address = module.index;
+    module_segments segments;
+    if (module.index == 0 || !find_module_segments(module.start, segments) ||
+        !find_segment(segments, module.index, image.index)) {
+        return false;
+    }
+    const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);
+    if (!header.is_valid) return false;
+    image.frames = image.index;
+    return image.index.holds(header.frames_address) ||
+           find_segment(segments, header.frames_address, image.frames);
+}
+
+}  // namespace cfi_to_rule_detail
+
+#endif
+
+namespace cfi_to_rule_detail {
+
+// Apart, so that its stack is not needed while a program runs.
+ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
+    return is_return_address(pc) ? rule_kind::no_table : rule_kind::unknown;
+}
+
+}  // namespace cfi_to_rule_detail
+
+// The rule for the frame that goes on at `pc`, a return address. Any number may be asked about.
+ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
+    unwind_rule rule{};
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    eh_frame_image image;
+    if (pc != 0 && cfi_to_rule_detail::find_live_image(pc - 1, image)) {
+        rule = rule_from_eh_frame(image, pc);
+    }
+#endif
+    if (rule.kind != rule_kind::unknown) return rule;
+    return cfi_to_rule_detail::rule_without_table(pc);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP

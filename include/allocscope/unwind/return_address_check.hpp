@@ -1,0 +1,93 @@
+// return_address_check.hpp - could this number be a return address?
+//
+// Room:     unwind (floor 4), malloc-safe
+// Called:   for each frame of a stack that has to be walked anew
+// Threads:  any, lock-free
+// Memory:   none
+//
+// In code that was compiled without frame pointers the register holds anything, and a chain through
+// it may come by numbers that look like frames. A return address stands behind a call instruction
+// in executable code of a loaded module; what does not is where the stack is cut. The answers are
+// kept in rule_cache.hpp.
+//
+// _dl_find_object (glibc 2.35) finds the module without a lock. Where it is missing, every address
+// in the lower half of the address space is believed.
+
+#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/unwind/module_segments.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uintptr_t
+#include <cstring>  // memcmp
+
+#include <dlfcn.h>  // dl_find_object
+#include <elf.h>    // Elf64_Ehdr
+#include <link.h>   // ElfW
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
+// the lowest address that may be read.
+inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
+    const auto* code = reinterpret_cast<const unsigned char*>(address);
+    const std::uintptr_t before = address - start;
+    if (before >= 5 && code[-5] == 0xe8) return true;
+    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
+        const unsigned char* at = code - length;
+        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
+        const unsigned mode = at[1] >> 6U;
+        const unsigned base = at[1] & 7U;
+        std::uintptr_t expected = 2;
+        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
+        if (mode == 1) expected += 1;
+        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
+        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
+        if (expected == length) return true;
+    }
+    return false;
+}
+
+// mov $15, %rax; syscall: where the kernel lets a signal handler return to.
+inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+    return end - address >= sizeof(code) &&
+           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
+}
+
+// Looks into the module that holds the address.
+inline bool is_return_address(std::uintptr_t address) noexcept {
+    constexpr std::uintptr_t lowest = 4096;
+    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
+    if (address < lowest || address >= highest) return false;
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    if (&_dl_find_object == nullptr) return true;
+    struct dl_find_object found;
+    if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+    module_segments segments;
+    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
+        return false;
+    }
+    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
+    if (code == nullptr) return false;
+    const std::uintptr_t low = segments.base + code->p_vaddr;
+    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
+#else
+    return true;
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP

@@ -1,0 +1,276 @@
+// stack_walk.hpp - from frame to frame, by unwind rules and by frame pointers.
+//
+// Room:     unwind (floor 4), malloc-safe
+// Called:   when a stack is not the one remembered in chain_memo.hpp
+// Threads:  walks the calling thread's own stack
+// Memory:   none; the result goes where the caller says
+//
+// Each return address has a rule (unwind_rule.hpp) that says where its function keeps its own
+// return address: at a distance from the stack pointer, or from the frame pointer. So a walk goes
+// through library code that was compiled without frame pointers and still finds the user's frames
+// above it.
+//
+//       sp -> | locals, saved registers | saved bp? | return address | <- CFA, the caller's sp
+//
+// What a step reads, decides where the next step reads. The walk notes every word that mattered
+// (and no other): whoever finds all of them unchanged would walk the same way again.
+//
+// Which of the two it goes by is the caller's choice (options::unwind):
+//
+//     rule                   automatic            cfi        frame_pointers
+//     a table's              obeyed               obeyed     by frame pointer
+//     outermost              the end              the end    the end
+//     unsupported, no_table  by frame pointer     the end    by frame pointer
+//     unknown                no frame: the end, but for the innermost, which the hook vouches for
+//
+// Never reads outside [frame, bounds.high): each CFA must lie above the one before and below the
+// end of the stack. No libc call, no lock, no system call; at most `most_frames` + 1 steps.
+
+#ifndef ALLOCSCOPE_UNWIND_STACK_WALK_HPP
+#define ALLOCSCOPE_UNWIND_STACK_WALK_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/unwind/rule_cache.hpp>
+#include <allocscope/unwind/unwind_rule.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Reads a word of the stack. In asm where AddressSanitizer would otherwise object to garbage frame
+// pointers that lead to a local variable's red zone: reading that is harmless.
+ALLOCSCOPE_FAST_PATH std::uintptr_t read_stack_word(std::uintptr_t address) noexcept {
+#if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
+    std::uintptr_t word;
+    __asm__ volatile("movq (%1), %0" : "=r"(word) : "r"(address));
+    return word;
+#else
+    return *reinterpret_cast<const std::uintptr_t*>(address);
+#endif
+}
+
+struct stack_word {
+    std::uintptr_t address;
+    std::uintptr_t value;
+};
+
+// A walked stack: its return addresses, innermost first, and the words it depends on.
+struct walked_stack {
+    static constexpr std::uint32_t most_words = max_stack_frames + 1;
+
+    std::uint32_t frame_count;
+    std::uint32_t return_count;  // of `returns`: may be one more, which ended the walk
+    std::uint32_t other_count;
+    std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
+    unwinding method;
+    module_identity checked;  // of the modules that may be unloaded, the one met last
+    bool has_all_others;      // false: there was no room for all the words it depends on
+    std::uint64_t sum;        // hash_part of each frame's return address
+    stack_word returns[most_words];
+    unwind_rule rules[most_words];  // of the returns, as they were obeyed
+    // The saved frame pointer right below returns[i], when the walk depended on it.
+    std::uintptr_t saved_below[most_words];
+    bool has_saved_below[most_words];
+    stack_word others[most_words];  // saved frame and stack pointers that lie elsewhere
+};
+
+// Whether a method may make something else of a rule.
+ALLOCSCOPE_FAST_PATH bool is_obeyed_as_it_is(unwinding method, const unwind_rule& rule) noexcept {
+    return rule.kind != rule_kind::unsupported && rule.kind != rule_kind::no_table &&
+           method != unwinding::frame_pointers;
+}
+
+// What a method makes of a rule: one that says where to go, `outermost` for the end, or `unknown`.
+inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcept {
+    const bool is_end = rule.kind == rule_kind::unknown || rule.kind == rule_kind::outermost;
+    if (is_end || is_obeyed_as_it_is(method, rule)) return rule;
+    unwind_rule obeyed = frame_pointer_rule;
+    if (method == unwinding::cfi) obeyed = rule_kind::outermost;
+    obeyed.life = rule.life;
+    return obeyed;
+}
+
+class stack_walk {
+public:
+    stack_walk(const stack_bounds& bounds, rule_cache& rules, walked_stack& out,
+               unwinding method = unwinding::automatic) noexcept
+        : high_(bounds.high), method_(method), rules_(rules), out_(out) {}
+
+    // `frame` is where the hook saved the frame pointer, below its own return address. That
+    // address always counts as a frame.
+    void run(std::uintptr_t frame, std::uint32_t most_frames) noexcept {
+        begin();
+        caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
+        std::uint64_t sum = 0;
+        std::uint32_t frames = 0;
+        for (;;) {
+            // The words below a CFA belong to the frame that is left by going there.
+            const std::uintptr_t pc = read_stack_word(at.cfa - sizeof(std::uintptr_t));
+            const unwind_rule& rule = rule_to_obey(pc, out_.rules[frames]);
+            out_.returns[frames] = {at.cfa - sizeof(std::uintptr_t), pc};
+            out_.has_saved_below[frames] = false;
+            if (at.saved_bp != 0) restore_bp(at.saved_bp, frames);
+            // Whether it is a return address at all, only its rule can say.
+            if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
+                out_.return_count = frames + 1;
+                break;
+            }
+            sum += hash_part(pc, frames);
+            out_.return_count = ++frames;
+            if (frames == most_frames) break;
+            if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::from_sp)) {
+                at = leave_by_sp(rule, at.cfa);
+            } else if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::frame_pointer)) {
+                at = checked_place(place_by_bp(), at.cfa);
+            } else {
+                at = leave(rule, at.cfa);
+            }
+            if (at.cfa == 0) break;
+        }
+        out_.sum = sum;
+        out_.frame_count = frames;
+        out_.generation = rules_.generation();
+    }
+
+private:
+    // Where a frame's caller goes on.
+    struct caller_place {
+        std::uintptr_t cfa = 0;       // 0: it cannot be found
+        std::uintptr_t saved_bp = 0;  // where the caller's bp is kept; 0: still in the register
+    };
+
+    void begin() noexcept {
+        out_.other_count = 0;
+        out_.method = method_;
+        out_.has_all_others = true;
+        out_.checked = module_identity{};
+    }
+
+    // By reference: taken apart and put together again, eight bytes take longer than the rest.
+    ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
+                                                         unwind_rule& copy) noexcept {
+        const unwind_rule* rule = &rules_.rule_for(pc);
+        if (ALLOCSCOPE_UNLIKELY(rule->life == module_life::may_go)) {
+            rule = &rules_.confirm(pc, out_.checked);
+        }
+        std::memcpy(&copy, rule, sizeof copy);
+        if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
+        copy = rule_under(method_, *rule);
+        return copy;
+    }
+
+    // The register now has what is saved at `at`. Few walks ask for it: it is read when one does.
+    void restore_bp(std::uintptr_t at, std::uint32_t index) noexcept {
+        bp_address_ = at;
+        bp_index_ = index;
+        is_bp_noted_ = false;
+    }
+
+    // The walk now depends on where the frame pointer points: notes the word it came from.
+    ALLOCSCOPE_FAST_PATH std::uintptr_t use_bp() noexcept {
+        const std::uintptr_t value = read_stack_word(bp_address_);
+        if (is_bp_noted_) return value;
+        is_bp_noted_ = true;
+        if (bp_address_ + sizeof(std::uintptr_t) == out_.returns[bp_index_].address) {
+            out_.saved_below[bp_index_] = value;
+            out_.has_saved_below[bp_index_] = true;
+        } else {
+            note_other({bp_address_, value});
+        }
+        return value;
+    }
+
+    void note_other(const stack_word& word) noexcept {
+        if (out_.other_count < walked_stack::most_words) {
+            out_.others[out_.other_count++] = word;
+        } else {
+            out_.has_all_others = false;
+        }
+    }
+
+    static std::uintptr_t plus(std::uintptr_t address, std::int32_t offset) noexcept {
+        return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
+    }
+
+    // What nearly every frame is. Its rule promises that the CFA lies higher, at a multiple of 8,
+    // and the saved bp at such a distance below it.
+    ALLOCSCOPE_FAST_PATH caller_place leave_by_sp(const unwind_rule& rule,
+                                                  std::uintptr_t sp) const noexcept {
+        const std::uintptr_t cfa = plus(sp, rule.cfa_offset);
+        if (ALLOCSCOPE_UNLIKELY(cfa > high_)) return {};
+        if (!rule.restores_bp) return {cfa, 0};
+        const std::uintptr_t saved_bp = plus(cfa, rule.bp_offset);
+        if (ALLOCSCOPE_UNLIKELY(saved_bp < sp)) return {};
+        return {cfa, saved_bp};
+    }
+
+    // By any other rule.
+    ALLOCSCOPE_NOINLINE caller_place leave(const unwind_rule& rule, std::uintptr_t sp) noexcept {
+        caller_place to;
+        switch (rule.kind) {
+            case rule_kind::outermost:
+            case rule_kind::from_sp:
+                return {};
+            case rule_kind::from_bp:
+                to.cfa = plus(use_bp(), rule.cfa_offset);
+                if (rule.restores_bp) to.saved_bp = plus(to.cfa, rule.bp_offset);
+                break;
+            case rule_kind::realigned:
+                to = read_saved_sp(rule, sp);
+                break;
+            case rule_kind::unknown:
+                if (method_ == unwinding::cfi) return {};
+                [[fallthrough]];
+            case rule_kind::frame_pointer:
+            case rule_kind::unsupported:
+            case rule_kind::no_table:
+                to = place_by_bp();
+                break;
+        }
+        return checked_place(to, sp);
+    }
+
+    ALLOCSCOPE_FAST_PATH caller_place place_by_bp() noexcept {
+        const std::uintptr_t bp = use_bp();
+        return {bp + 2 * sizeof(std::uintptr_t), bp};
+    }
+
+    // The place, when it can be that of the caller of a frame whose stack pointer is `sp`.
+    ALLOCSCOPE_FAST_PATH caller_place checked_place(caller_place to,
+                                                    std::uintptr_t sp) const noexcept {
+        if (to.cfa <= sp || to.cfa > high_ || to.cfa % sizeof(std::uintptr_t) != 0) return {};
+        if (to.saved_bp == 0) return to;
+        const bool is_in_frame = to.saved_bp >= sp && to.saved_bp < to.cfa;
+        return is_in_frame && to.saved_bp % sizeof(std::uintptr_t) == 0 ? to : caller_place{};
+    }
+
+    // The two words of a realigned frame; nothing when the first would lie outside the frame.
+    caller_place read_saved_sp(const unwind_rule& rule, std::uintptr_t sp) noexcept {
+        const std::uintptr_t bp = use_bp();
+        const std::uintptr_t at = plus(bp, rule.cfa_offset);
+        if (at < sp || at >= high_ || at % sizeof(std::uintptr_t) != 0) return {};
+        const std::uintptr_t cfa = read_stack_word(at);
+        note_other({at, cfa});
+        return {cfa, plus(bp, rule.bp_offset)};
+    }
+
+    std::uintptr_t high_;
+    unwinding method_;
+    rule_cache& rules_;
+    walked_stack& out_;
+    std::uintptr_t bp_address_ = 0;
+    std::uint32_t bp_index_ = 0;  // of the return address it was restored beside
+    bool is_bp_noted_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_STACK_WALK_HPP

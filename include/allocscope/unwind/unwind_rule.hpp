@@ -1,0 +1,82 @@
+// unwind_rule.hpp - the few shapes that frames really have.
+//
+// Room:     unwind (floor 4), malloc-safe
+// Called:   made by cfi_to_rule.hpp, kept by rule_cache.hpp, obeyed by the walk
+// Threads:  a plain value
+// Memory:   8 bytes
+//
+// The unwind table of a program can describe anything. What compilers make of it is one sum: where
+// the caller's stack pointer was (the CFA, "canonical frame address"), counted from sp or bp. The
+// return address lies just below it, the caller's bp at a fixed distance or still in the register.
+//
+//     CFA - 16   saved bp              bp_offset = -16, when restores_bp
+//     CFA -  8   return address        always there
+//     CFA        the caller's sp after the return
+//
+// A function that aligns its stack more strictly than its callers do (vector code) can count from
+// neither; it saves where the caller's sp was, and that word is read: `realigned`.
+//
+// All zero is `unknown`. Whoever obeys a rule still checks the addresses it comes to: a table may
+// be wrong, and sp or bp with it. What the rules promise is only what is said at each of them.
+
+#ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
+#define ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
+
+#include <allocscope/config.hpp>
+
+#include <cstdint>  // int16_t, int32_t, uint8_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class rule_kind : std::uint8_t {
+    unknown,        // nothing is known about code at this address: it is no return address
+    frame_pointer,  // CFA = bp + 16, bp saved at CFA - 16
+    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8
+    from_bp,        // CFA = bp + cfa_offset, otherwise than in frame_pointer
+    outermost,      // this frame has no caller
+    unsupported,    // described in a way that is not followed here
+    realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
+    no_table        // no record is about this code, but a call stands before the address
+};
+
+// How long what is known about the code of a module stays true.
+enum class module_life : std::uint8_t {
+    permanent,    // the program, and what was loaded with it
+    may_go,       // dlclose may unload it; whether it is still the same one can be told
+    cannot_tell,  // likewise, but it has no build id
+};
+
+struct unwind_rule {
+    rule_kind kind;
+    bool restores_bp : 1;     // false: the caller's bp is still in the register
+    module_life life : 2;     // of the module that the rule came from
+    bool is_pair : 1;         // for chain_memo.hpp: the saved bp below was needed, too
+    std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
+    std::int32_t cfa_offset;  // bytes from sp or bp
+
+    constexpr unwind_rule(rule_kind what = rule_kind::unknown, bool restores = false,
+                          std::int16_t bp = 0, std::int32_t cfa = 0) noexcept
+        : kind(what),
+          restores_bp(restores),
+          life(module_life::permanent),
+          is_pair(false),
+          bp_offset(bp),
+          cfa_offset(cfa) {}
+
+    // Where it came from does not matter.
+    bool leads_like(const unwind_rule& other) const noexcept {
+        return kind == other.kind && restores_bp == other.restores_bp &&
+               bp_offset == other.bp_offset && cfa_offset == other.cfa_offset;
+    }
+};
+static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
+
+constexpr unwind_rule frame_pointer_rule{rule_kind::frame_pointer, true, -16, 16};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP

@@ -1,0 +1,115 @@
+// operator_new_delete.hpp - replaces operator new and delete: include it in exactly one .cpp.
+//
+// Room:     define_once (floor 10), malloc-safe
+// Called:   by every new-expression and delete-expression of the program and its libraries
+// Threads:  any
+// Memory:   the C library's allocator; the library's own memory comes from the kernel
+//
+//     // main.cpp, or a file of its own:
+//     #include <allocscope/define_once/operator_new_delete.hpp>
+//
+// A replacement function must not be inline, so a second inclusion in another .cpp is a
+// duplicate-symbol error of the linker. It belongs in the executable, not in a shared library.
+//
+// This header also compiles the machinery behind allocscope.hpp: recording, symbols, reports.
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
+
+#include <allocscope/allocscope.hpp>
+#include <allocscope/engine/engine_table.hpp>
+#include <allocscope/hooks/operator_new_entry.hpp>
+#include <allocscope/report/evidence_file.hpp>
+
+#include <cstddef>  // size_t
+#include <new>      // align_val_t, nothrow_t
+#include <string>   // for the programs that include nothing else
+#include <vector>   // likewise
+
+// noinline: the operator's frame is where a stack begins. used: nothing may drop it, the linker
+// finds it by name only.
+#define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
+
+// --- new ---
+
+ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes) {
+    return allocscope::detail::new_block(bytes);
+}
+ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes) {
+    return allocscope::detail::new_block(bytes);
+}
+ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    return allocscope::detail::new_block_or_null(bytes, __builtin_frame_address(0));
+}
+ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return allocscope::detail::new_block_or_null(bytes, __builtin_frame_address(0));
+}
+ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    return allocscope::detail::new_aligned_block(bytes, alignment, __builtin_frame_address(0));
+}
+ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+    return allocscope::detail::new_aligned_block(bytes, alignment, __builtin_frame_address(0));
+}
+ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment,
+                                       const std::nothrow_t& tag) noexcept {
+    if (allocscope::detail::answer_handshake(bytes, alignment, tag)) return nullptr;
+    return allocscope::detail::new_aligned_block_or_null(bytes, alignment,
+                                                         __builtin_frame_address(0));
+}
+ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                                         const std::nothrow_t&) noexcept {
+    return allocscope::detail::new_aligned_block_or_null(bytes, alignment,
+                                                         __builtin_frame_address(0));
+}
+
+// --- delete: size and alignment are not needed, the record knows ---
+
+ALLOCSCOPE_OPERATOR void operator delete(void* block) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete[](void* block) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete(void* block, std::size_t) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::size_t) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete(void* block, std::align_val_t) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::align_val_t) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete(void* block, std::align_val_t,
+                                         const std::nothrow_t&) noexcept {
+    allocscope::detail::delete_block(block);
+}
+ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::align_val_t,
+                                           const std::nothrow_t&) noexcept {
+    allocscope::detail::delete_block(block);
+}
+
+#undef ALLOCSCOPE_OPERATOR
+
+// The engine that answers for these operators.
+ALLOCSCOPE_NAMESPACE_BEGIN
+namespace detail {
+ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table(&save_evidence_file);
+}  // namespace detail
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP

@@ -1,0 +1,260 @@
+// cohort_lookup.hpp - which cohort a new object belongs to, when the memo does not know.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   for the first allocation of a thread from a stack after a boundary, and whenever the
+//           stack is not the one last seen at its place
+// Threads:  each for its own state; shared tables are lock-free
+// Memory:   makes sites, cohorts and epochs in the arena
+//
+//     chain memo -> recent stacks of the thread -> site table of the process -> cohort of the site
+//     (hit: done)    (hit: site and cohort)          (interns the stack)          in this epoch
+
+#ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+#define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/record/epoch.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+#include <allocscope/tables/recent_stacks.hpp>
+#include <allocscope/tables/site_table.hpp>
+#include <allocscope/unwind/chain_memo.hpp>
+#include <allocscope/unwind/stack_walk.hpp>
+
+#include <atomic>            // atomic
+#include <cstdint>           // uint32_t, uintptr_t
+#include <initializer_list>  // initializer_list
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::uint32_t no_cohort = 0;
+
+// A fresh epoch object: one that was reclaimed, or a new one.
+inline epoch* make_epoch(thread_state& thread) noexcept {
+    epoch* made = thread.returned_epochs.load(std::memory_order_acquire);
+    while (made != nullptr &&
+           !thread.returned_epochs.compare_exchange_weak(
+               made, made->older.load(std::memory_order_relaxed), std::memory_order_acq_rel)) {
+    }
+    if (made == nullptr) made = static_cast<epoch*>(process.arena.allocate(sizeof(epoch)));
+    return made;
+}
+
+inline std::uint32_t new_epoch_serial() noexcept {
+    std::uint32_t serial;
+    do {
+        serial = process.last_epoch_serial.fetch_add(1, std::memory_order_relaxed) + 1;
+    } while (serial == 0 || serial == no_epoch);
+    return serial;
+}
+
+// The epoch of the thread's present view; null when there is no memory.
+inline epoch* present_epoch(thread_state& thread) noexcept {
+    epoch* newest = thread.newest_epoch.load(std::memory_order_relaxed);
+    if (thread.is_epoch_current) return newest;
+    epoch* fresh = make_epoch(thread);
+    if (fresh == nullptr) return nullptr;
+    fresh->began_at.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    fresh->instance.store(thread.instance.load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
+    fresh->windows.store(thread.windows, std::memory_order_relaxed);
+    fresh->serial.store(new_epoch_serial(), std::memory_order_relaxed);
+    fresh->cohorts.store(0, std::memory_order_relaxed);
+    fresh->sample_bytes.store(thread.sample_bytes, std::memory_order_relaxed);
+    fresh->older.store(newest, std::memory_order_relaxed);
+    // Release: whoever finds the epoch finds all of it.
+    thread.newest_epoch.store(fresh, std::memory_order_release);
+    thread.epoch_serial = fresh->serial.load(std::memory_order_relaxed);
+    thread.is_epoch_current = true;
+    return fresh;
+}
+
+// An unused cohort of this thread, for events or for samples; no_cohort when there is no room.
+inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexcept {
+    auto& returned = is_of_samples ? thread.returned_sampled : thread.returned_cohorts;
+    std::uint32_t id = returned.load(std::memory_order_acquire);
+    while (id != no_cohort &&
+           !returned.compare_exchange_weak(
+               id, process.cohorts.by_id(id)->next.load(std::memory_order_relaxed),
+               std::memory_order_acq_rel)) {
+    }
+    if (id != no_cohort) return id;
+    const std::uint32_t lines = is_of_samples ? sampled_cohort_lines : 1;
+    thread.next_cohort = (thread.next_cohort + lines - 1) & ~(lines - 1);
+    if (thread.next_cohort == thread.last_cohort) {
+        const std::uint32_t first = process.cohorts.add_page(process.arena);
+        if (first == 0) return no_cohort;
+        thread.next_cohort = first;
+        thread.last_cohort = first + cohort_table::page_cohorts;
+    }
+    id = thread.next_cohort;
+    thread.next_cohort += lines;
+    return id;
+}
+
+inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
+    for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
+        sums->objects.store(0, std::memory_order_relaxed);
+        sums->objects_variance.store(0, std::memory_order_relaxed);
+        sums->bytes_variance.store(0, std::memory_order_relaxed);
+        sums->objects_skew.store(0, std::memory_order_relaxed);
+        sums->bytes_skew.store(0, std::memory_order_relaxed);
+    }
+    part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
+}
+
+// A new cohort of the present epoch for a site.
+ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
+    epoch* now = present_epoch(thread);
+    if (now == nullptr) return no_cohort;
+    const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
+    const std::uint32_t id = take_cohort(thread, sample_bytes != 0);
+    if (id == no_cohort) return no_cohort;
+    std::uint32_t owner = thread.number;
+    if (sample_bytes != 0) {
+        begin_sampled_part(*process.cohorts.sampled_part_of(id), sample_bytes);
+        owner |= sampled_owner;
+    }
+    cohort& made = *process.cohorts.by_id(id);
+    made.births.set(0);
+    made.birth_bytes.set(0);
+    made.deaths.set(0);
+    made.death_bytes.set(0);
+    made.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    made.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    made.owner.store(owner, std::memory_order_relaxed);
+    made.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
+                        std::memory_order_relaxed);
+    made.site.store(site, std::memory_order_relaxed);
+    made.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    now->cohorts.store(id, std::memory_order_release);
+    thread.new_cohorts.add(1);
+    return id;
+}
+
+// The cohort for objects whose place is not wanted or not known.
+inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
+    if (thread.plain_cohort == no_cohort) {
+        const std::uint32_t id = make_cohort(thread, 0);
+        if (id == no_cohort) return no_cohort;
+        thread.plain_record = live_object_map::record_head(thread.session, id);
+        thread.plain_counters = process.cohorts.by_id(id);
+        thread.plain_cohort = id;
+    }
+    return thread.plain_cohort;
+}
+
+// What the memo says of a chain from now on, as long as the thread is in this epoch.
+inline void settle_memo(const thread_state& thread, remembered_chain& memo,
+                        std::uint32_t cohort) noexcept {
+    memo.counters = process.cohorts.by_id(cohort);
+    memo.record = live_object_map::record_head(thread.session, cohort);
+    memo.epoch = thread.epoch_serial;
+}
+
+inline std::uint32_t cohort_for_site(thread_state& thread, std::uint32_t site) noexcept {
+    if (present_epoch(thread) == nullptr) return no_cohort;
+    cohort_of_site::entry* entry = thread.cohorts.find(process.arena, site);
+    if (entry == nullptr) return plain_cohort(thread);
+    if (entry->epoch != thread.epoch_serial) {
+        const std::uint32_t made = make_cohort(thread, site);
+        if (made == no_cohort) return plain_cohort(thread);
+        entry->cohort = made;
+        entry->epoch = thread.epoch_serial;
+    }
+    return entry->cohort;
+}
+
+// The site of the stack in scratch_frames, through the thread's recent stacks. Null: no room for
+// another.
+inline recent_stack* find_recent(thread_state& thread, std::uint64_t hash,
+                                 std::uint32_t frame_count) noexcept {
+    const std::uintptr_t* frames = thread.scratch_frames;
+    recent_stack& entry = thread.recent.entry_for(hash);
+    if (entry.known != nullptr && entry.hash == hash &&
+        entry.known->is_stack(hash, frames, frame_count)) {
+        return &entry;
+    }
+    const site* found = process.sites.intern(process.arena, hash, frames, frame_count);
+    if (found == nullptr) return nullptr;
+    if (entry.known == nullptr) thread.recent.note_new_entry();
+    entry.known = nullptr;
+    compiler_barrier();
+    entry.hash = hash;
+    entry.epoch = 0;
+    entry.cohort = 0;
+    compiler_barrier();
+    entry.known = found;
+    return &entry;
+}
+
+// The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
+inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
+                                     std::uint32_t frame_count, remembered_chain* memo) noexcept {
+    recent_stack* recent = find_recent(thread, hash, frame_count);
+    if (recent == nullptr) {
+        thread.lose(loss_reason::no_room_for_site);
+        return plain_cohort(thread);
+    }
+    if (recent->epoch != thread.epoch_serial || thread.epoch_serial == no_epoch) {
+        recent->cohort = cohort_for_site(thread, recent->known->id);
+        recent->epoch = thread.epoch_serial;
+    }
+    if (memo != nullptr && recent->cohort != no_cohort) {
+        memo->site = recent->known;
+        settle_memo(thread, *memo, recent->cohort);
+    }
+    return recent->cohort;
+}
+
+inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
+                              std::uintptr_t frame) noexcept {
+    walked_stack& stack = thread.scratch;
+    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
+    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
+        thread.scratch_frames[i] = stack.returns[i].value;
+    }
+}
+
+inline bool prepare_caches(thread_state& thread) noexcept {
+    if (!thread.memo.is_ready() && !thread.memo.prepare(thread.frames, thread.method)) return false;
+    return thread.recent.is_ready() || thread.recent.prepare();
+}
+
+// The cohort of an allocation whose caller's frame is `frame`.
+ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
+    if (!prepare_caches(thread)) {
+        thread.lose(loss_reason::no_room_for_site);
+        return plain_cohort(thread);
+    }
+    if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
+        walk_into_scratch(thread, page_bounds(frame), frame);
+        return cohort_of_stack(thread, hash_finish(thread.scratch.sum), thread.scratch.frame_count,
+                               nullptr);
+    }
+    const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
+    remembered_chain* memo = thread.memo.entry_for(frame, caller);
+    const auto* known = static_cast<const site*>(memo->site);
+    if (known != nullptr && memo->epoch != thread.epoch_serial &&
+        chain_memo::is_unchanged(*memo, frame)) {
+        const std::uint32_t id = cohort_for_site(thread, known->id);
+        if (id != no_cohort) settle_memo(thread, *memo, id);
+        return id;
+    }
+    if (!chain_memo::update(*memo, frame, thread.rules, thread.scratch_frames)) {
+        walk_into_scratch(thread, thread.bounds, frame);
+        thread.memo.remember(*memo, frame, thread.scratch);
+    }
+    return cohort_of_stack(thread, hash_finish(memo->sum), memo->frame_count, memo);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP

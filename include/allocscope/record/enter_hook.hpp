@@ -1,0 +1,55 @@
+// enter_hook.hpp - a hook takes its thread's state, and gives it back.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   by every hook that has something to record
+// Threads:  any, also in signal handlers; no lock and no locked instruction after a thread's first
+//           event
+// Memory:   a thread's state with its first event
+
+#ifndef ALLOCSCOPE_RECORD_ENTER_HOOK_HPP
+#define ALLOCSCOPE_RECORD_ENTER_HOOK_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/thread_lifecycle.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/record/view_refresh.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
+    compiler_barrier();
+    // Release: whoever sees the thread idle sees all it wrote while it was busy.
+    thread.busy.store(0, std::memory_order_release);
+}
+
+// The thread's state, marked busy and with its view up to date; null when there is nothing to do.
+//
+// The gate is read after `busy` is set. Who gives tables back does the reverse (shuts the gate,
+// fences all threads, reads `busy`), so either it sees this thread busy or this thread sees the
+// gate shut.
+inline thread_state* enter(std::uintptr_t frame) noexcept {
+    thread_state* thread = current_state();
+    if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {
+        thread = enter_slow(frame);
+        if (thread == nullptr) return nullptr;
+    }
+    thread->busy.store(frame, std::memory_order_relaxed);
+    compiler_barrier();
+    if (process.entry.word() != thread->view_number && !refresh_view(*thread, frame)) {
+        leave(*thread);
+        return nullptr;
+    }
+    return thread;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_ENTER_HOOK_HPP

@@ -1,0 +1,189 @@
+// peak_tracking.hpp - the high-water mark of each window, without a shared counter.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   on every recorded allocation and free (two additions and a comparison); the rest when a
+//           thread's pending bytes leave +-64 KiB, and at window boundaries
+// Threads:  each thread writes its own shares; sums are read across threads
+// Memory:   in thread_state
+//
+// All objects a thread allocates now belong to the same windows, so one pending sum serves them
+// all, and its maximum since the last flush composes exactly:
+//
+//     peak = max(peak, live of others + own live before the flush + highest pending)
+//
+// With one thread "others" is 0 and the peak is exact. With n threads each is off by less than
+// `flush_bytes` from what it last published, so the peak is within n * 64 KiB.
+//
+// A free of an object that belongs to other windows than a new one would (it is older than an inner
+// window, or another thread's) first flushes, then changes the shares of just its own windows.
+
+#ifndef ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
+#define ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/thread_state.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // int64_t, uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::int64_t flush_bytes = 64 * 1024;
+
+// The share of a thread in the window of a slot; null when there is no memory for it.
+inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool make) noexcept {
+    if (slot < window_table::masked_windows) return thread.shares + slot;
+    constexpr std::size_t bytes =
+        std::size_t{window_table::chunk_windows} * window_table::chunk_count * sizeof(window_share);
+    window_share* more = thread.more_shares.load(std::memory_order_acquire);
+    if (more == nullptr && make) {
+        more = static_cast<window_share*>(reserve_pages(bytes));
+        thread.more_shares.store(more, std::memory_order_release);
+    }
+    return more == nullptr ? nullptr : more + slot;
+}
+
+// What all threads but `except` have published of a window.
+inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
+                                    const thread_state* except) noexcept {
+    std::int64_t sum = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        if (t == except) continue;
+        const window_share* share = share_of(*t, slot, false);
+        if (share == nullptr || share->opened_at.load(std::memory_order_acquire) != opened_at) {
+            continue;
+        }
+        sum += share->live_bytes.load(std::memory_order_relaxed);
+    }
+    return sum;
+}
+
+// The thread's share, begun anew when it still is of an earlier window of the slot.
+inline window_share* current_share(thread_state& thread, std::uint32_t slot,
+                                   std::uint64_t opened_at) noexcept {
+    window_share* share = share_of(thread, slot, true);
+    if (share != nullptr && share->opened_at.load(std::memory_order_relaxed) != opened_at) {
+        share->opened_at.store(0, std::memory_order_relaxed);
+        share->live_bytes.store(0, std::memory_order_release);
+        share->peak_bytes.store(0, std::memory_order_relaxed);
+        share->opened_at.store(opened_at, std::memory_order_release);
+    }
+    return share;
+}
+
+inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::int64_t net,
+                            std::int64_t highest) noexcept {
+    const open_window* window = process.windows.by_slot(slot);
+    if (window == nullptr) return;
+    const std::uint64_t opened_at = window->open_at.load(std::memory_order_acquire);
+    // The window of this view may have closed since, and another one opened in its slot.
+    if (opened_at == 0 || opened_at > thread.clock.load(std::memory_order_relaxed)) return;
+    window_share* share = current_share(thread, slot, opened_at);
+    if (share == nullptr) return;
+    const std::int64_t live = share->live_bytes.load(std::memory_order_relaxed);
+    const std::int64_t reached = published_bytes(slot, opened_at, &thread) + live + highest;
+    if (reached > share->peak_bytes.load(std::memory_order_relaxed)) {
+        share->peak_bytes.store(reached, std::memory_order_relaxed);
+    }
+    share->live_bytes.store(live + net, std::memory_order_release);
+}
+
+// Calls action(slot) for every window in the mask, and for those without a mask bit when `many`.
+template <class Action>
+inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noexcept {
+    for (std::uint64_t left = mask; left != 0; left &= left - 1) {
+        action(static_cast<std::uint32_t>(__builtin_ctzll(left)));
+    }
+    if (!many) return;
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = window_table::masked_windows; slot < end; ++slot) action(slot);
+}
+
+// Adds what is pending to the windows that watched the thread while it piled up.
+ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
+    const std::int64_t net = thread.pending_bytes.load(std::memory_order_relaxed);
+    const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
+    if (net == 0 && highest == 0) return;
+    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    for_each_window(thread.windows, thread.many_windows != 0, [&](std::uint32_t slot) {
+        if (slot >= window_table::masked_windows) {
+            const open_window* window = process.windows.by_slot(slot);
+            if (window == nullptr ||
+                !window->owns(thread.clock.load(std::memory_order_relaxed), instance))
+                return;
+        }
+        flush_to_window(thread, slot, net, highest);
+    });
+    thread.pending_bytes.store(0, std::memory_order_relaxed);
+    thread.pending_peak.store(0, std::memory_order_relaxed);
+}
+
+ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
+    const std::int64_t net =
+        thread.pending_bytes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    if (ALLOCSCOPE_UNLIKELY(net > thread.pending_peak.load(std::memory_order_relaxed))) {
+        thread.pending_peak.store(net, std::memory_order_relaxed);
+        if (net >= flush_bytes) flush_pending(thread);
+    }
+}
+
+// The object belongs to exactly the windows that watch this thread now.
+ALLOCSCOPE_FAST_PATH void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
+    const std::int64_t net =
+        thread.pending_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    if (ALLOCSCOPE_UNLIKELY(net <= -flush_bytes)) flush_pending(thread);
+}
+
+// The object belongs to the windows of its birth, whichever they are.
+ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t bytes,
+                                            std::uint64_t born_at, std::uint64_t born_windows,
+                                            std::uint64_t born_instance) noexcept {
+    flush_pending(thread);
+    const bool many = process.windows.slot_end() > window_table::masked_windows;
+    for_each_window(born_windows, many, [&](std::uint32_t slot) {
+        const open_window* window = process.windows.by_slot(slot);
+        if (window == nullptr || !window->owns(born_at, born_instance)) return;
+        window_share* share =
+            current_share(thread, slot, window->open_at.load(std::memory_order_acquire));
+        if (share == nullptr) return;
+        share->live_bytes.store(
+            share->live_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes),
+            std::memory_order_release);
+    });
+}
+
+// Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
+// thread, `reached` what the pending bytes of that thread add.
+inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
+    const open_window* window = process.windows.by_slot(slot);
+    const std::int64_t published = published_bytes(slot, opened_at, nullptr);
+    std::int64_t peak = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        const window_share* share = share_of(*t, slot, false);
+        if (share != nullptr && share->opened_at.load(std::memory_order_acquire) == opened_at) {
+            const std::int64_t seen = share->peak_bytes.load(std::memory_order_relaxed);
+            if (seen > peak) peak = seen;
+        }
+        if (!window->owns(t->clock.load(std::memory_order_acquire),
+                          t->instance.load(std::memory_order_acquire))) {
+            continue;
+        }
+        const std::int64_t reached = published + t->pending_peak.load(std::memory_order_relaxed);
+        if (reached > peak) peak = reached;
+    }
+    return static_cast<std::uint64_t>(peak);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP

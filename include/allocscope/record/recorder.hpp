@@ -1,0 +1,237 @@
+// recorder.hpp - the one place where an event meets the tables.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   by the hooks: on_allocate after the real allocation, on_free before the real free
+// Threads:  any, also in signal handlers, before main and after exit; no lock and no locked
+//           instruction after a thread's first event
+// Memory:   see the tables
+//
+// The order matters. The record goes before the block: once the real free has run, another thread
+// may be given the same address. And the record comes after the block, for the same reason.
+//
+//     operator new    p = malloc(n); on_allocate(p, n)
+//     operator delete on_free(p);    free(p)
+
+#ifndef ALLOCSCOPE_RECORD_RECORDER_HPP
+#define ALLOCSCOPE_RECORD_RECORDER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/record/cohort_lookup.hpp>
+#include <allocscope/record/consult_watches.hpp>
+#include <allocscope/record/enter_hook.hpp>
+#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/sample_records.hpp>
+#include <allocscope/record/thread_lifecycle.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/record/view_refresh.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- death ---
+
+// An object that was born on another thread.
+ALLOCSCOPE_NOINLINE void count_foreign_death(thread_state& thread, std::uint32_t id,
+                                             std::uint64_t bytes) noexcept {
+    const cohort& born = *process.cohorts.by_id(id);
+    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
+    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
+    if (windows == thread.windows && born_at >= thread.newest_window && thread.many_windows == 0) {
+        remove_live_bytes(thread, bytes);
+    } else {
+        remove_older_bytes(thread, bytes, born_at, windows,
+                           born.instance.load(std::memory_order_relaxed));
+    }
+    foreign_count* count = thread.foreign.for_writing(process.arena, id);
+    if (count == nullptr) {
+        thread.lose(loss_reason::no_room_for_death);
+        return;
+    }
+    count->death_bytes.add(bytes);
+    count->deaths.add(1);  // last: a cohort without live objects may be used again
+}
+
+// Takes the record of an object that dies out of its slot and counts the death.
+ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::slot* slot) noexcept {
+    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    if (live_object_map::session_of(record) != thread.session) return;
+    const std::uint64_t bytes = live_object_map::bytes_of(slot, record);
+    const std::uint32_t id = live_object_map::cohort_of(record);
+    slot->store(0, std::memory_order_relaxed);
+    cohort& born = *process.cohorts.by_id(id);
+    if (born.owner.load(std::memory_order_relaxed) != thread.number) {
+        count_foreign_death(thread, id, bytes);
+        return;
+    }
+    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
+    if (born_at >= thread.newest_window) {
+        remove_live_bytes(thread, bytes);
+    } else {
+        remove_older_bytes(thread, bytes, born_at, born.windows.load(std::memory_order_relaxed),
+                           born.instance.load(std::memory_order_relaxed));
+    }
+    born.death_bytes.add(bytes);
+    born.deaths.add(1);
+}
+
+ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    if (may_be_sample(block)) remove_sample(*thread, block);
+    live_object_map::slot* slot =
+        process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
+    if (slot != nullptr) remove_record(*thread, slot);
+    leave(*thread);
+    if (ALLOCSCOPE_UNLIKELY(has_watches())) tell_watch_of_free(frame);
+}
+
+ALLOCSCOPE_NOINLINE void remove_record_and_leave(thread_state& thread,
+                                                 live_object_map::slot* slot) noexcept {
+    remove_record(thread, slot);
+    leave(thread);
+}
+
+ALLOCSCOPE_NOINLINE void flush_and_leave(thread_state& thread) noexcept {
+    flush_pending(thread);
+    leave(thread);
+}
+
+// Before the real free. `frame` is the hook's own frame, see on_allocate.
+//
+// The usual case in a straight line without calls; every other case is handed on.
+ALLOCSCOPE_FAST_PATH void on_free(void* block, std::uintptr_t frame) noexcept {
+    thread_entry* const entry = current_entry;
+    if (ALLOCSCOPE_UNLIKELY(entry->busy.load(std::memory_order_relaxed) != 0 ||
+                            may_be_sample(block))) {
+        return on_free_slow(block, frame);
+    }
+    auto& thread = *static_cast<thread_state*>(entry);
+    thread.busy.store(frame, std::memory_order_relaxed);
+    compiler_barrier();
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
+        thread.busy.store(0, std::memory_order_relaxed);
+        return on_free_slow(block, frame);
+    }
+    live_object_map::slot* const slot =
+        process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
+    if (ALLOCSCOPE_UNLIKELY(slot == nullptr)) return leave(thread);
+    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    if (live_object_map::session_of(record) != thread.session) return leave(thread);
+    cohort& born = *process.cohorts.by_id(live_object_map::cohort_of(record));
+    const std::uint64_t bytes = live_object_map::short_bytes_of(record);
+    if (ALLOCSCOPE_UNLIKELY(born.owner.load(std::memory_order_relaxed) != thread.number ||
+                            born.born_at.load(std::memory_order_relaxed) < thread.newest_window ||
+                            live_object_map::is_long(record))) {
+        return remove_record_and_leave(thread, slot);
+    }
+    slot->store(0, std::memory_order_relaxed);
+    born.death_bytes.add(bytes);
+    born.deaths.add(1);  // last: see count_foreign_death
+    const std::int64_t net =
+        thread.pending_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    if (ALLOCSCOPE_UNLIKELY(net <= -flush_bytes)) return flush_and_leave(thread);
+    leave(thread);
+}
+
+// --- birth ---
+
+// Somebody gave the old block back past us, else its address could not have been given out again.
+ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
+                                         live_object_map::slot* slot) noexcept {
+    thread.lose(loss_reason::record_replaced);
+    remove_record(thread, slot);
+}
+
+// Every case. The thread has entered; it leaves here.
+ALLOCSCOPE_NOINLINE void record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
+                                          std::uintptr_t frame) noexcept {
+    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
+    if (thread.mode <= charge::samples) return leave(thread);
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    live_object_map::slot* slot = process.objects.slot_for(address);
+    if (slot != nullptr &&
+        live_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
+        replace_record(thread, slot);
+    }
+    const std::uint32_t id =
+        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
+    if (slot == nullptr || id == no_cohort) {
+        thread.lose(loss_reason::no_memory_for_record);
+        return leave(thread);
+    }
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(bytes);
+    live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
+    add_live_bytes(thread, bytes);
+    leave(thread);
+}
+
+ALLOCSCOPE_NOINLINE void on_allocate_slow(void* block, std::uint64_t bytes,
+                                          std::uintptr_t frame) noexcept {
+    if (thread_state* thread = enter(frame)) record_and_leave(*thread, block, bytes, frame);
+}
+
+// After the real allocation. `frame` is the address of the hook's own frame: there lie the
+// caller's frame pointer and the return address into it.
+//
+// Straight like on_free: a stack that the memo knows, or none wanted; the rest is handed on.
+ALLOCSCOPE_FAST_PATH void on_allocate(void* block, std::uint64_t bytes,
+                                      std::uintptr_t frame) noexcept {
+    thread_entry* const entry = current_entry;
+    if (ALLOCSCOPE_UNLIKELY(entry->busy.load(std::memory_order_relaxed) != 0)) {
+        return on_allocate_slow(block, bytes, frame);
+    }
+    auto& thread = *static_cast<thread_state*>(entry);
+    thread.busy.store(frame, std::memory_order_relaxed);
+    compiler_barrier();
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
+        thread.busy.store(0, std::memory_order_relaxed);
+        return on_allocate_slow(block, bytes, frame);
+    }
+    std::uint64_t head = thread.plain_record;
+    cohort* counters = thread.plain_counters;
+    if (thread.mode == charge::stacks) {
+        const remembered_chain& memo =
+            *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
+        // A chain is remembered only of this thread's own stack, so what it names can be read.
+        if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
+                                !chain_memo::is_unchanged(memo, frame))) {
+            return record_and_leave(thread, block, bytes, frame);
+        }
+        head = memo.record;
+        counters = static_cast<cohort*>(memo.counters);
+    } else if (thread.mode != charge::numbers || thread.plain_cohort == no_cohort) {
+        return record_and_leave(thread, block, bytes, frame);
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    live_object_map::slot* const slot = process.objects.existing_slot(address);
+    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
+                                                   std::memory_order_relaxed)) == thread.session)) {
+        return record_and_leave(thread, block, bytes, frame);
+    }
+    counters->births.add(1);
+    counters->birth_bytes.add(bytes);
+    live_object_map::put(slot, address, head, bytes);
+    const std::int64_t net =
+        thread.pending_bytes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    if (ALLOCSCOPE_UNLIKELY(net > thread.pending_peak.load(std::memory_order_relaxed))) {
+        thread.pending_peak.store(net, std::memory_order_relaxed);
+        if (net >= flush_bytes) return flush_and_leave(thread);
+    }
+    leave(thread);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_RECORDER_HPP

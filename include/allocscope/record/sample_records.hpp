@@ -1,0 +1,117 @@
+// sample_records.hpp - what a sample adds to the tables, and takes away when it is freed.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   for each sampled allocation, and for each free of a block that begins at a page
+// Threads:  any; a sample may be freed by another thread than allocated it
+// Memory:   in the tables: 8 bytes for each page of heap that sampled blocks touch
+//
+// A sample weighs what an object of its size does when one sample is taken in `sample_bytes` bytes
+// on average (sampling/sample_weight.hpp). Its death takes away exactly what its birth added, as
+// both are computed from the same two numbers.
+
+#ifndef ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
+#define ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/record/cohort_lookup.hpp>
+#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/sampling/sample_sums.hpp>
+#include <allocscope/sampling/sample_weight.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// All that a free of a block that was not sampled is asked.
+ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
+}
+
+inline void add_to(std::atomic<double>& sum, double amount) noexcept {
+    double seen = sum.load(std::memory_order_relaxed);
+    while (!sum.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed)) {
+    }
+}
+
+inline void add_weight(sampled_part::sums& to, const sample_weight& weight) noexcept {
+    add_to(to.objects, weight.objects);
+    add_to(to.objects_variance, weight.objects_variance);
+    add_to(to.bytes_variance, weight.bytes_variance);
+    add_to(to.objects_skew, weight.objects_skew);
+    add_to(to.bytes_skew, weight.bytes_skew);
+}
+
+// The bytes a sample stands for are kept whole, so that sums of them come out even.
+inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
+    return whole_number(weight.bytes + 0.5);
+}
+
+inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
+    return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
+}
+
+// Takes the record of a sampled block that dies out of its slot and counts the death. No effect
+// when the block was not sampled.
+ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
+    if (!process.samples.is_ready()) return;
+    auto* slot = process.samples.existing_slot(reinterpret_cast<std::uintptr_t>(block));
+    if (slot == nullptr) return;
+    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    if (sampled_object_map::session_of(record) != thread.session) return;
+    const std::uint32_t id = sampled_object_map::cohort_of(record);
+    const sample_weight weight =
+        weight_in(*process.cohorts.sampled_part_of(id), sampled_object_map::bytes_of(slot, record));
+    const std::uint64_t bytes = whole_bytes(weight);
+    slot->store(0, std::memory_order_relaxed);
+    cohort& born = *process.cohorts.by_id(id);
+    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
+    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
+    if (windows == thread.windows && born_at >= thread.newest_window && thread.many_windows == 0) {
+        remove_live_bytes(thread, bytes);
+    } else {
+        remove_older_bytes(thread, bytes, born_at, windows,
+                           born.instance.load(std::memory_order_relaxed));
+    }
+    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
+    born.death_bytes.add_shared(bytes);
+    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
+// The thread has entered and is in mode `samples`.
+ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std::uint64_t bytes,
+                                    std::uintptr_t frame) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    auto* slot = process.samples.slot_for(address);
+    if (slot != nullptr &&
+        sampled_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
+        thread.lose(loss_reason::record_replaced);
+        remove_sample(thread, block);
+    }
+    const std::uint32_t id = find_cohort(thread, frame);
+    if (slot == nullptr || id == no_cohort) {
+        thread.lose(loss_reason::no_memory_for_record);
+        return;
+    }
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, bytes);
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(whole_bytes(weight));
+    add_weight(part.births, weight);
+    sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),
+                            bytes);
+    add_live_bytes(thread, whole_bytes(weight));
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP

@@ -1,0 +1,115 @@
+// sampler.hpp - which allocations are sampled, decided before there is a block.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   by the hooks, for each allocation and free while a window is open
+// Threads:  any, also in signal handlers and forked children; each thread draws for itself
+// Memory:   none of its own
+//
+// Each thread counts the requested bytes down from a number that is drawn anew after each sample,
+// so that every byte has the same chance, whatever it is part of (sampling/sample_gap.hpp):
+//
+//     bytes_left   5000 | 4936 | 4872 | ... | 40     the next request of 64 is a sample
+//     request        64     64     64         64
+//
+// A sampled block is allocated at the begin of a page, whatever allocator is underneath. So a free
+// asks only whether the block begins at a page; of the few that do, the map of samples knows.
+//
+//     operator new    if (passes(n)) p = malloc(n)
+//                     else { decide; p = a block at a page; on_sampled(p, n) }
+//     operator delete if (may_be_sample(p)) on_free(p);  free(p)
+
+#ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
+#define ALLOCSCOPE_RECORD_SAMPLER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/record/enter_hook.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/recorder.hpp>
+#include <allocscope/record/sample_records.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/record/view_refresh.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A request of nothing counts as one byte: such objects are to be estimated too.
+constexpr std::uint64_t bytes_to_count(std::uint64_t bytes) noexcept {
+    return bytes + (bytes == 0 ? 1U : 0U);
+}
+
+// What is asked of the allocator for a sample that the program wants at multiples of `wanted`.
+constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
+    return wanted > sampled_alignment ? wanted : sampled_alignment;
+}
+
+// Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
+// the gate's. False: ask is_sample().
+ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexcept {
+    thread_entry* const entry = current_entry;
+    const std::uint64_t counted = bytes_to_count(bytes);
+    // Read once and written once: a signal handler that allocates in between counts down too, and
+    // to subtract from what it left could end below zero, and then no sample would ever follow.
+    // Of two that count at the same time the later one stands: the time to a sample has no memory.
+    const std::uint64_t left = entry->bytes_left.load(std::memory_order_relaxed);
+    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
+    entry->bytes_left.store(left - counted, std::memory_order_relaxed);
+    return true;
+}
+
+// Whether this thread records all that it allocates, so that is_sample() need not be asked.
+ALLOCSCOPE_FAST_PATH bool records_every_event() noexcept {
+    const thread_entry* const entry = current_entry;
+    return entry->view_number == process.entry.word() &&
+           entry->bytes_left.load(std::memory_order_relaxed) == never_sampled;
+}
+
+// Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
+// still the thread's own countdown that decides, not that of the state the handler works with:
+// passes() asked it already, and two dice would have to fall.
+ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return false;
+    const std::uint64_t counted = bytes_to_count(bytes);
+    bool is_drawn = false;
+    if (thread->mode == charge::samples) {
+        thread_state& primary = thread->primary();
+        const bool is_known = primary.view_number == thread->view_number;
+        std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
+        const std::uint64_t left = countdown.load(std::memory_order_relaxed);
+        is_drawn = counted >= left;
+        countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
+    }
+    leave(*thread);
+    return is_drawn;
+}
+
+// After the allocation of a block at a page for a sample.
+ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
+                                    std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    // Windows may have opened or closed meanwhile.
+    if (thread->mode != charge::samples) return record_and_leave(*thread, block, bytes, frame);
+    put_sample(*thread, block, bytes, frame);
+    leave(*thread);
+}
+
+// There was no memory for a block at a page; the object goes without a record.
+ALLOCSCOPE_NOINLINE void on_sample_refused(std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    thread->lose(loss_reason::no_memory_for_record);
+    leave(*thread);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_SAMPLER_HPP

@@ -1,0 +1,234 @@
+// thread_lifecycle.hpp - a thread gets its state with its first event and gives it back at its end.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   once per thread, from its first hook; by the C library when the thread ends; in a
+//           forked child
+// Threads:  any; the list of states is lock-free
+// Memory:   maps a thread_state when no free one is left
+//
+// The end of a thread comes in rounds: its thread_local objects, then up to four rounds of
+// pthread_key destructors, any of which may still allocate and free. Ours asks to be called again
+// until the last round. What comes after that (other keys in the last round, the C library's own
+// clean-up) is recorded in `latecomer`, one thread at a time.
+
+#ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
+#define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/table_release.hpp>
+#include <allocscope/record/thread_state.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uintptr_t
+#include <new>      // placement new
+
+#include <limits.h>   // PTHREAD_DESTRUCTOR_ITERATIONS
+#include <pthread.h>  // pthread_key_create, pthread_setspecific
+#include <sched.h>    // sched_yield
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline std::uint64_t new_instance() noexcept {
+    return process.last_instance.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Makes a state known to everybody who sums over threads.
+inline void enlist(thread_state& fresh) noexcept {
+    fresh.number = process.last_state_number.fetch_add(1, std::memory_order_relaxed) + 1;
+    thread_state* first = process.threads.load(std::memory_order_relaxed);
+    do {
+        fresh.next_state = first;
+        // Release: whoever finds the state finds its number.
+    } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
+}
+
+// A state nobody uses, taken; or null when there is no memory.
+inline thread_state* take_state() noexcept {
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        if (t->is_taken.load(std::memory_order_relaxed)) continue;
+        bool expected = false;
+        // Acquire: pairs with the release in give_back_state, so all its last owner did is seen.
+        if (t->is_taken.compare_exchange_strong(expected, true, std::memory_order_acquire)) {
+            return t;
+        }
+    }
+    constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
+    void* pages = map_pages(bytes);
+    if (pages == nullptr) return nullptr;
+    auto* fresh = ::new (pages) thread_state;
+    fresh->is_taken.store(true, std::memory_order_relaxed);
+    enlist(*fresh);
+    return fresh;
+}
+
+inline void give_back_state(thread_state& state) noexcept {
+    flush_pending(state);
+    state.view_number = no_view;
+    state.is_epoch_current = false;
+    state.nested.store(nullptr, std::memory_order_relaxed);
+    state.busy.store(0, std::memory_order_relaxed);
+    state.is_taken.store(false, std::memory_order_release);
+}
+
+// ThreadSanitizer forgets a thread in the last round; none of our code may run after that.
+constexpr std::uint32_t last_destructor_round =
+    PTHREAD_DESTRUCTOR_ITERATIONS - (ALLOCSCOPE_ON(THREAD_SANITIZER) ? 1 : 0);
+
+// Called by the C library in each round of key destructors of an ending thread.
+inline void thread_end(void* value) noexcept {
+    auto* state = static_cast<thread_state*>(value);
+    if (++state->end_rounds < last_destructor_round) {
+        ::pthread_setspecific(process.thread_key, state);
+        return;
+    }
+    current_entry = &departed;
+    compiler_barrier();
+    for (thread_state* inner = state; inner != nullptr;) {
+        thread_state* next = inner->nested.load(std::memory_order_relaxed);
+        give_back_state(*inner);
+        inner = next;
+    }
+    // Under one long window, threads that come and go are the only boundaries there are.
+    if (::pthread_mutex_trylock(&process.control) == 0) {
+        reclaim_when_due();
+        ::pthread_mutex_unlock(&process.control);
+    }
+}
+
+// Control lock, before the first window opens.
+inline void prepare_threads() noexcept {
+    if (latecomer.primary_state.load(std::memory_order_relaxed) != nullptr) return;
+    latecomer.primary_state.store(&latecomer, std::memory_order_relaxed);
+    latecomer.instance.store(new_instance(), std::memory_order_relaxed);
+    latecomer.is_taken.store(true, std::memory_order_relaxed);
+    enlist(latecomer);
+    if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
+        process.has_thread_key.store(true, std::memory_order_release);
+    }
+}
+
+inline void begin_state(thread_state& state, thread_state& primary,
+                        std::uint64_t instance) noexcept {
+    state.primary_state.store(&primary, std::memory_order_relaxed);
+    state.instance.store(instance, std::memory_order_relaxed);
+    state.view_number = no_view;
+    state.is_epoch_current = false;
+    state.epoch_serial = no_epoch;
+    state.plain_cohort = 0;
+    state.pause_depth = 0;
+    state.sample_bytes = 0;
+    state.bytes_left.store(never_sampled, std::memory_order_relaxed);
+    state.has_dice = false;  // each thread has its own
+    state.end_rounds = 0;
+    state.own_windows.store(0, std::memory_order_relaxed);
+    // From now, so that the epochs of one state stay in order of time over all its threads.
+    state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
+    state.clock.store(0, std::memory_order_relaxed);
+    state.windows = 0;
+    state.bounds = {};
+    // The memo's chains lie on a stack that is no more. They are dropped when the view is read, as
+    // the depth has changed: somebody else may be giving the tables back at this moment.
+    state.frames = 0;
+}
+
+// The state of the calling thread, made on its first call; null when there is no memory.
+ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
+    thread_state* state = take_state();
+    if (state == nullptr) {
+        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
+        return nullptr;
+    }
+    begin_state(*state, *state, new_instance());
+    current_entry = state;
+    if (process.has_thread_key.load(std::memory_order_acquire)) {
+        ::pthread_setspecific(process.thread_key, state);
+    }
+    return state;
+}
+
+inline thread_state* nested_state(thread_state& outer) noexcept {
+    thread_state* inner = outer.nested.load(std::memory_order_relaxed);
+    if (inner != nullptr) return inner;
+    inner = take_state();
+    if (inner == nullptr) return nullptr;
+    begin_state(*inner, outer.primary(), outer.instance.load(std::memory_order_relaxed));
+    thread_state* expected = nullptr;
+    if (!outer.nested.compare_exchange_strong(expected, inner)) {
+        give_back_state(*inner);  // another handler was faster
+        return expected;
+    }
+    return inner;
+}
+
+// Whether the hook that marked the state busy is gone for good: somebody jumped out of a signal
+// handler over it. A hook that still runs lies higher in the same stack than what interrupts it,
+// or on another stack than the handler; an alternate signal stack may lie anywhere, also within
+// the thread's own, so the kernel is asked whether we are on it. (Rare: only when `busy` is set.)
+inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
+                         std::uintptr_t frame) noexcept {
+    constexpr std::uintptr_t same_stack_bytes = 64 * 1024;
+    const stack_bounds alternate = alternate_stack_in_use();
+    if (alternate.high != 0) return alternate.contains(busy) && frame >= busy;
+    if (state.bounds.contains(frame)) {
+        return !state.bounds.contains(busy) || frame >= busy;
+    }
+    return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
+}
+
+// After its last destructor a thread has no state: it waits for the common one.
+inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
+    constexpr int most_tries = 1000;
+    for (int i = 0; i < most_tries; ++i) {
+        std::uintptr_t expected = 0;
+        if (latecomer.busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
+            return &latecomer;
+        }
+        ::sched_yield();
+    }
+    return nullptr;
+}
+
+// A state that no other hook works on, for a thread that has none or is interrupted in one.
+ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
+    constexpr int deepest = 4;
+    if (current_entry == &departed) return enter_as_latecomer(frame);
+    thread_state* state = current_state();
+    if (state == nullptr) return attach_thread();
+    for (int depth = 0; depth < deepest; ++depth) {
+        const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
+        if (busy == 0 || is_abandoned(*state, busy, frame)) return state;
+        thread_state* inner = nested_state(*state);
+        if (inner == nullptr) break;
+        state = inner;
+    }
+    current_state()->lose(loss_reason::too_deeply_nested);
+    return nullptr;
+}
+
+// In a forked child: the states of threads that do not exist here are free again.
+inline void forget_other_threads() noexcept {
+    const thread_state* own = current_state();
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        if (t == &latecomer ||
+            (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
+            continue;
+        if (!t->is_taken.load(std::memory_order_relaxed)) continue;
+        give_back_state(*t);
+    }
+    latecomer.busy.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP

@@ -1,0 +1,162 @@
+// view_refresh.hpp - a thread learns that windows have opened or closed.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   by a hook that finds another number in the gate than its thread last saw
+// Threads:  each for its own state; no locks
+// Memory:   none
+
+#ifndef ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
+#define ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/platform/random_seed.hpp>
+#include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/record/gate.hpp>
+#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/record/watches.hpp>
+#include <allocscope/sampling/sample_gap.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Of two mean intervals the smaller, where 0 is none.
+constexpr std::uint64_t least_interval(std::uint64_t a, std::uint64_t b) noexcept {
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+// What the windows that watch a thread ask of it together.
+struct thread_needs {
+    std::uint64_t windows = 0;
+    std::uint64_t newest = 0;
+    charge mode = charge::nothing;
+    std::uint32_t frames = 0;
+    unwinding_set methods = 0;
+    std::uint64_t sample_bytes = 0;
+
+    void note_opening(const open_window& window) noexcept {
+        const std::uint64_t opened_at = window.open_at.load(std::memory_order_acquire);
+        if (opened_at > newest) newest = opened_at;
+    }
+
+    void add(const open_window& window, std::uint32_t slot) noexcept {
+        if (slot < window_table::masked_windows) windows |= std::uint64_t{1} << slot;
+        note_opening(window);
+        const charge wanted = window.mode.load(std::memory_order_relaxed);
+        if (wanted > mode) mode = wanted;
+        const std::uint32_t depth = window.frames.load(std::memory_order_relaxed);
+        if (wanted != charge::numbers && depth > frames) frames = depth;
+        if (wanted != charge::numbers) methods |= window.methods.load(std::memory_order_relaxed);
+        if (wanted == charge::samples) {
+            sample_bytes =
+                least_interval(sample_bytes, window.sample_bytes.load(std::memory_order_relaxed));
+        }
+    }
+};
+
+inline thread_needs needs_of(const thread_state& thread, const view& now) noexcept {
+    thread_needs needs;
+    needs.windows = now.windows;
+    needs.mode = now.mode;
+    needs.frames = now.frames;
+    needs.methods = now.methods;
+    needs.sample_bytes = now.sample_bytes;
+    for (std::uint64_t left = now.windows; left != 0; left &= left - 1) {
+        const auto slot = static_cast<std::uint32_t>(__builtin_ctzll(left));
+        needs.note_opening(*process.windows.by_slot(slot));
+    }
+    const bool has_own = thread.primary().own_windows.load(std::memory_order_acquire) != 0;
+    if (!has_own && now.many_windows == 0) return needs;
+    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = has_own ? 0 : window_table::masked_windows; slot < end; ++slot) {
+        const open_window* window = process.windows.by_slot(slot);
+        if (window->open_at.load(std::memory_order_acquire) == 0) continue;
+        const std::uint64_t watched = window->instance.load(std::memory_order_relaxed);
+        if (watched == instance) needs.add(*window, slot);
+        if (watched == every_thread) needs.note_opening(*window);
+    }
+    return needs;
+}
+
+inline void seed_dice(thread_state& thread) noexcept {
+    const std::uint64_t fixed = process.sampling_seed.load(std::memory_order_relaxed);
+    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    thread.dice.seed(hash_finish(hash_step(fixed != 0 ? fixed : random_seed(), instance)));
+    thread.has_dice = true;
+}
+
+// Until the next sample. That has no memory, so it may be drawn anew whenever the mean changes.
+inline std::uint64_t next_gap(thread_state& thread) noexcept {
+    if (thread.sample_bytes == 0) return never_sampled;
+    if (!thread.has_dice) seed_dice(thread);
+    return draw_gap(thread.dice, thread.sample_bytes);
+}
+
+// False: no window is open any more.
+ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
+    view now;
+    if (!process.entry.load(now)) {
+        thread.view_number = no_view;
+        return false;
+    }
+    if (thread.tables == now.tables) {
+        flush_pending(thread);
+    } else {  // the caches were emptied when the tables were given back
+        thread.tables = now.tables;
+        thread.is_epoch_current = false;
+        thread.epoch_serial = no_epoch;
+        thread.plain_cohort = 0;
+        thread.pending_bytes.store(0, std::memory_order_relaxed);
+        thread.pending_peak.store(0, std::memory_order_relaxed);
+    }
+    const std::uint64_t own = thread.primary().own_clock.load(std::memory_order_acquire);
+    const std::uint64_t clock = now.clock > own ? now.clock : own;
+    const thread_needs needs = needs_of(thread, now);
+    if (clock != thread.clock.load(std::memory_order_relaxed) || needs.windows != thread.windows) {
+        thread.is_epoch_current = false;
+        thread.epoch_serial = no_epoch;
+        thread.plain_cohort = 0;
+    }
+    thread.clock.store(clock, std::memory_order_release);
+    thread.session = now.session;
+    thread.windows = needs.windows;
+    thread.many_windows = now.many_windows;
+    thread.newest_window = needs.newest;
+    thread.mode = thread.primary().pause_depth != 0 ? charge::nothing
+                                                    : joined(needs.mode, needs.sample_bytes);
+    const std::uint64_t sample_bytes = thread.mode == charge::samples ? needs.sample_bytes : 0;
+    if (sample_bytes == 0 || sample_bytes != thread.sample_bytes || !thread.has_dice) {
+        thread.sample_bytes = sample_bytes;
+        thread.bytes_left.store(next_gap(thread), std::memory_order_relaxed);
+    }
+    const unwinding method = common_method(needs.methods);
+    if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
+        // Remembered chains were cut at another depth, or found in another way.
+        thread.memo.release();
+        thread.frames = needs.frames;
+        thread.method = method;
+    }
+    // A thread without its caches is charged without stacks; find_cohort counts that as a loss.
+    if (thread.mode == charge::stacks && !thread.memo.is_ready()) {
+        if (!thread.memo.prepare(thread.frames, thread.method))
+            thread.mode = charge::stacks_without_memo;
+    }
+    if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
+    // A watched thread has no up-to-date view, so that all its events take the slow way.
+    const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
+    thread.view_number = is_watched ? no_view : now.number;
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP

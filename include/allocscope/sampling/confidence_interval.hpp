@@ -1,0 +1,62 @@
+// confidence_interval.hpp - between which numbers the truth lies, 95 times of 100.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   when a sampled window is reported, through sampling/sample_sums.hpp
+// Threads:  any
+// Memory:   none
+//
+// The score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
+// inference", Journal of the American Statistical Association 22, 1927; for counts it is the
+// Poisson score interval): all numbers from which the estimate is at most z standard deviations
+// away, where the deviation is that of the number asked about, not that of the estimate. Unlike
+// estimate -+ z deviations it never reaches below zero, and keeps its promise for a handful of
+// samples.
+//
+// The deviation grows with the number: variance = unit * number, where the unit is what one sample
+// more or less changes. When all samples are equal, the unit is variance / estimate. When they
+// differ it is the mean of their units, weighted by variance (skew / variance): what is certain
+// adds to the estimate, and must not make the rest look more certain than it is.
+
+#ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
+#define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <cmath>  // sqrt
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct confidence_interval {
+    double low;
+    double high;
+};
+
+// The solutions of (number - estimate)^2 = z^2 (variance + unit (number - estimate)).
+inline confidence_interval score_interval(double estimate, double variance, double unit) noexcept {
+    constexpr double z = 1.959964;  // 2.5% of a normal distribution lie above
+    const double shift = z * z * unit / 2.0;
+    const double reach = z * std::sqrt(variance + z * z * unit * unit / 4.0);
+    const double low = estimate + shift - reach;
+    return {low > 0.0 ? low : 0.0, estimate + shift + reach};
+}
+
+// Of an estimate without variance: the estimate itself. Without samples there is no variance, and
+// the answer is 0 to 0: nothing is known then, and it is the caller who must say so.
+inline confidence_interval interval_95(double estimate, double variance) noexcept {
+    if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
+    return score_interval(estimate, variance, variance / estimate);
+}
+
+// The same for samples that differ. A skew of 0 means that it is not known.
+inline confidence_interval interval_95(double estimate, double variance, double skew) noexcept {
+    if (!(variance > 0.0) || !(skew > 0.0)) return interval_95(estimate, variance);
+    return score_interval(estimate, variance, skew / variance);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP

@@ -1,0 +1,32 @@
+// estimate.hpp - a number and the interval its truth lies in.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   filled by sampling/sample_sums.hpp, handed to the user by snapshot/
+// Threads:  a plain value
+// Memory:   24 bytes
+//
+//     allocscope::estimate alive = rows.info().estimates.live_objects;
+//     alive.value;   // 2048, the best guess
+//     alive.low;     //  797, and in 95 of 100 cases the truth is between these two
+//     alive.high;    // 5268
+
+#ifndef ALLOCSCOPE_SAMPLING_ESTIMATE_HPP
+#define ALLOCSCOPE_SAMPLING_ESTIMATE_HPP
+
+#include <allocscope/config.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// low <= value <= high; all equal when nothing is estimated. In a difference of snapshots all three
+// are two's complement: cast to std::int64_t. What they mean: docs/sampling.md.
+struct estimate {
+    std::uint64_t value = 0;
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+};
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_ESTIMATE_HPP

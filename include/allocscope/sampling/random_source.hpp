@@ -1,0 +1,48 @@
+// random_source.hpp - the random numbers that decide which allocations are sampled.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   by sampling/sample_gap.hpp, once per sample
+// Threads:  each thread has its own
+// Memory:   8 bytes, in the owner
+//
+// splitmix64: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
+// OOPSLA 2014. Every state is as good as any other, so any number will do as a seed; the seed is
+// mixed first, so that the threads of a process may take seed, seed + 1, seed + 2, ... Not for
+// secrets: who sees a few numbers knows the next ones.
+
+#ifndef ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
+#define ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A one-to-one mapping in which every bit of the result depends on every bit of the number.
+constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
+    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
+    return number ^ (number >> 31U);
+}
+
+struct random_source {
+    std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
+
+    void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
+
+    // Each of the 2^64 numbers once in 2^64 calls.
+    std::uint64_t next() noexcept {
+        state += golden_multiplier;
+        return mix_64(state);
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP

@@ -1,0 +1,57 @@
+// sample_gap.hpp - how many bytes until the next sample.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   when a thread starts to sample, and after each sample
+// Threads:  any; the random source is the caller's
+// Memory:   none
+//
+// The gap is an exponentially distributed number rounded up to whole bytes. Exponential, because it
+// is the only distribution without memory: however long a thread has counted down, the next byte is
+// sampled with the same chance. So every object is sampled independently of all others, and an
+// object of s bytes with probability 1 - exp(-s / mean), which sampling/sample_weight.hpp undoes.
+// Rounding up keeps that exact: the gap is at most s exactly when the unrounded number is.
+//
+//     countdown -= max(bytes, 1);
+//     if (countdown <= 0) { sample(); countdown = draw_gap(random, mean); }
+
+#ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
+#define ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/sampling/random_source.hpp>
+
+#include <cmath>    // log, log1p, ceil
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// No gap is longer, so that it fits a signed countdown.
+constexpr std::uint64_t longest_sample_gap = 0x7fffffffffffffffU;
+
+// An exponentially distributed number with mean 1, never 0 and at most 45.1. The uniform number is
+// the middle of one of 2^64 steps; the logarithm is taken from the end it is nearer to, where a
+// double is fine enough to tell all steps apart. So gaps far below a mean of 2^62 are still right.
+inline double draw_exponential(random_source& random) noexcept {
+    constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
+    constexpr std::uint64_t half = std::uint64_t{1} << 63U;
+    const std::uint64_t uniform = random.next();
+    if (uniform < half) return -std::log((static_cast<double>(uniform) + 0.5) * step);
+    return -std::log1p(-(static_cast<double>(~uniform) + 0.5) * step);
+}
+
+// Bytes up to and including the one that is sampled; 1 to longest_sample_gap. With a mean of 1 or 0
+// always 1: everything is recorded. About 20 ns.
+inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
+    if (mean <= 1) return 1;
+    const double gap = std::ceil(draw_exponential(random) * static_cast<double>(mean));
+    if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
+    return gap > 1.0 ? static_cast<std::uint64_t>(gap) : 1;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP

@@ -1,0 +1,147 @@
+// sample_sums.hpp - samples added up: an estimate and how sure it is.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   when samples are recorded, and when a sampled window is reported
+// Threads:  any; who shares one guards it
+// Memory:   56 bytes, in the owner
+//
+//     sample_sums born;
+//     born.add(weigh_sample(bytes, mean));        // for each sample
+//     sample_sums alive = born; alive.subtract(freed);
+//     estimate objects = alive.objects_95();   // {2048, 560, 5240}
+//
+// Freed objects are subtracted with the weights they were added with, so what is left is the sum
+// over the samples alive. Doubles round: a sum may differ from the sum over the rest by some 1e-16
+// of everything ever added; when no sample is left it is set to zero.
+
+#ifndef ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
+#define ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/sampling/confidence_interval.hpp>
+#include <allocscope/sampling/estimate.hpp>
+#include <allocscope/sampling/sample_weight.hpp>
+
+#include <cmath>    // floor, ceil
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// 0 for what is below, the largest number for what is above.
+inline std::uint64_t whole_number(double number) noexcept {
+    if (!(number > 0.0)) return 0;
+    if (number >= 18446744073709551615.0) return 0xffffffffffffffffU;
+    return static_cast<std::uint64_t>(number);
+}
+
+// To the nearest; the interval outwards, except for what a double cannot tell from a whole number.
+inline estimate rounded(double value, const confidence_interval& interval) noexcept {
+    constexpr double slack = 1e-9;
+    estimate whole;
+    whole.value = whole_number(std::floor(value + 0.5));
+    whole.low = whole_number(std::floor(interval.low * (1.0 + slack)));
+    whole.high = whole_number(std::ceil(interval.high * (1.0 - slack)));
+    if (whole.low > whole.value) whole.low = whole.value;
+    if (whole.high < whole.value) whole.high = whole.value;
+    return whole;
+}
+
+struct sample_sums {
+    std::uint64_t samples = 0;
+    double objects = 0.0;
+    double bytes = 0.0;
+    double objects_variance = 0.0;
+    double bytes_variance = 0.0;
+    double objects_skew = 0.0;
+    double bytes_skew = 0.0;
+
+    void add(const sample_weight& weight) noexcept {
+        add(sample_sums{1, weight.objects, weight.bytes, weight.objects_variance,
+                        weight.bytes_variance, weight.objects_skew, weight.bytes_skew});
+    }
+
+    void add(const sample_sums& other) noexcept {
+        samples += other.samples;
+        objects += other.objects;
+        bytes += other.bytes;
+        objects_variance += other.objects_variance;
+        bytes_variance += other.bytes_variance;
+        objects_skew += other.objects_skew;
+        bytes_skew += other.bytes_skew;
+    }
+
+    // `other` is part of this. More samples than there are leave nothing.
+    void subtract(const sample_sums& other) noexcept {
+        if (other.samples >= samples) {
+            *this = sample_sums{};
+            return;
+        }
+        samples -= other.samples;
+        objects = rest_of(objects, other.objects);
+        bytes = rest_of(bytes, other.bytes);
+        objects_variance = rest_of(objects_variance, other.objects_variance);
+        bytes_variance = rest_of(bytes_variance, other.bytes_variance);
+        objects_skew = rest_of(objects_skew, other.objects_skew);
+        bytes_skew = rest_of(bytes_skew, other.bytes_skew);
+    }
+
+    // Of one place, which is only looked at because it was sampled. At least as many objects as
+    // samples: those were seen. Of a single sample nothing more is certain: many places that are
+    // never seen had the same chance, and the one that was seen may hold this one object.
+    estimate objects_95() const noexcept {
+        estimate known = rounded(objects, interval_95(objects, objects_variance, objects_skew));
+        if (known.value < samples) known.value = samples;
+        if (known.low < samples || samples == 1) known.low = samples;
+        if (known.high < known.value) known.high = known.value;
+        return known;
+    }
+    estimate bytes_95() const noexcept {
+        estimate known = rounded(bytes, interval_95(bytes, bytes_variance, bytes_skew));
+        if (samples == 1) known.low = whole_number(bytes / objects + 0.5);
+        if (known.low > known.value) known.low = known.value;
+        return known;
+    }
+
+    // Of all that was sampled every `sample_bytes`, whether or not it met a sample. What did not
+    // is counted in: its bytes are as uncertain as those of the smallest objects. Without any
+    // sample there are 0 to 3.84 * sample_bytes bytes, in objects of at least one byte.
+    //
+    // How many objects met no sample is harder to say: where sizes differ, it is the small ones
+    // with the large weights that are missing. Variance / objects, skew / variance are the mean
+    // weights of what was met, each time counting the larger ones more; the upper end takes what
+    // comes two steps later. For objects of one size that is the same weight again.
+    estimate objects_95(std::uint64_t sample_bytes) const noexcept {
+        if (samples == 0) return bytes_95(sample_bytes);
+        estimate known = objects_95();
+        if (!(objects_variance > 0.0) || !(objects_skew > 0.0)) return known;
+        const double unit = objects_skew / objects_variance;
+        const double step = unit * objects / objects_variance;
+        const double later = unit * step * step;
+        const double most = static_cast<double>(sample_bytes);
+        const estimate wider = rounded(
+            objects, score_interval(objects, objects_variance, later < most ? later : most));
+        if (wider.high > known.high) known.high = wider.high;
+        return known;
+    }
+    estimate bytes_95(std::uint64_t sample_bytes) const noexcept {
+        if (sample_bytes <= 1) return bytes_95();
+        return rounded(bytes,
+                       score_interval(bytes, bytes_variance, static_cast<double>(sample_bytes)));
+    }
+
+private:
+    // What rounding leaves is zero: it would pass for samples of an odd size.
+    static double rest_of(double whole, double part) noexcept {
+        constexpr double rounding = 1e-12;
+        const double rest = whole - part;
+        return rest > whole * rounding ? rest : 0.0;
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP

@@ -1,0 +1,72 @@
+// sample_weight.hpp - what one sample stands for.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   when a sampled object is recorded, and when it is freed
+// Threads:  any
+// Memory:   none
+//
+// An object that is sampled with probability p stands for 1/p objects and size/p bytes: the sum of
+// that over all samples is the true number on average, whatever the sizes are (D. G. Horvitz,
+// D. J. Thompson, "A generalization of sampling without replacement from a finite universe",
+// Journal of the American Statistical Association 47, 1952). Each sample is corrected by its own
+// probability before adding; to correct the sum by an average size is biased.
+//
+// For a mean of 512 KiB:
+//
+//     size       p          stands for objects   and bytes
+//     16 B       0.00003    32768.5              512 KiB
+//     8 KiB      0.0155     64.5                 516 KiB
+//     512 KiB    0.632      1.58                 809 KiB
+//     4 MiB      0.99966    1.0003               4 MiB
+//     32 MiB     1          1                    32 MiB, exactly
+
+#ifndef ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
+#define ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <cmath>    // exp, expm1
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// With x = 1 for objects, x = the size for bytes:
+struct sample_weight {
+    double objects;  // x / p
+    double bytes;
+    double
+        objects_variance;  // x^2 (1 - p) / p^2: its sum estimates the variance of the sum of x / p
+    double bytes_variance;
+    double objects_skew;  // x^3 (1 - p)^2 / p^3: see sampling/confidence_interval.hpp
+    double bytes_skew;
+};
+
+// What was not drawn but is recorded anyway, as everything is while an exact window is open.
+constexpr sample_weight weigh_certain(std::uint64_t bytes) noexcept {
+    return {1.0, static_cast<double>(bytes), 0.0, 0.0, 0.0, 0.0};
+}
+
+// Of an object of so many bytes, sampled at so many bytes on average. A size of 0 is drawn as if it
+// were 1, and stands for no bytes. Where p is 1 as a double (from 38 means on; always when the mean
+// is 1 or 0) the weight is 1 and the variance 0, exactly.
+inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexcept {
+    if (mean <= 1) return weigh_certain(bytes);
+    const double ratio = static_cast<double>(bytes == 0 ? 1 : bytes) / static_cast<double>(mean);
+    const double p = -std::expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
+    if (p >= 1.0) return weigh_certain(bytes);
+    const double missed = std::exp(-ratio);
+    const double size = static_cast<double>(bytes);
+    const double objects = 1.0 / p;
+    const double variance = missed * objects * objects;
+    const double skew = variance * missed * objects;
+    return {objects, size * objects,           variance, variance * size * size,
+            skew,    skew * size * size * size};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP

@@ -1,0 +1,258 @@
+// live_object_map.hpp - from the address of a live block to what we know of it, without hashing.
+//
+// Room:     tables (floor 3), malloc-safe
+// Called:   on every recorded allocation and on every free under a window
+// Threads:  any, without locks: a block belongs to one thread when it is born and when it dies
+// Memory:   8 bytes for every 32 bytes of heap that recorded blocks touch, in 4 KiB pages
+//
+//     address   46        26 25              5 4    0
+//              |  region    |     granule     |      |       a region is 64 MiB of heap
+//                    |               |
+//     regions_  [ leaf* ....]   leaf [ slot slot slot ... ]  2,097,152 slots of 8 bytes
+//
+//     slot      63      52 51            28   27   26           0
+//              | session  |     cohort      | half |    size     |   0: no record
+//
+// One slot for 32 bytes is enough for one slot per block: the hooks never ask the allocator for
+// less than 24 bytes (`smallest_block_bytes`), blocks start at multiples of 16, so two blocks are
+// at least 32 bytes apart. `half` says at which of the granule's two multiples of 16 the block
+// starts. A size that does not fit in 27 bits stands in the next slot, which a block that large
+// always owns.
+//
+// Sampled blocks begin at multiples of a page, so a map of theirs has a slot for each page of heap
+// (sampled_object_map).
+//
+// The session number tells records of windows that have ended from those of today, so that nothing
+// needs to be wiped when the last window ends: a slot of another session is no record.
+//
+// Why plain stores suffice: whoever frees a block got its address from whoever allocated it, by
+// some synchronisation of the program's own; that orders put() before take(). The record is taken
+// before the real free, so the address cannot be born again meanwhile.
+
+#ifndef ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
+#define ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What the hooks ask the allocator for at least, so that no two blocks share a slot.
+constexpr std::size_t smallest_block_bytes = 24;
+
+struct live_object {
+    std::uintptr_t address = 0;
+    std::uint32_t cohort = 0;
+    std::uint64_t bytes = 0;
+};
+
+// One slot for every 2^GranuleShift bytes of heap.
+template <std::uint32_t GranuleShift>
+class object_map {
+public:
+    static constexpr std::uint32_t cohort_bits = 24;
+    static constexpr std::uint32_t last_session = 4095;
+
+    using slot = std::atomic<std::uint64_t>;
+
+    // Before that no other member but for_each, wipe and resident may be called.
+    bool is_ready() const noexcept { return regions_.load(std::memory_order_acquire) != nullptr; }
+
+    // False when there is no memory for the first level. Called again after a failure.
+    bool prepare() noexcept {
+        if (is_ready()) return true;
+        void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
+        if (pages == nullptr) return false;
+        leaf_pointer* expected = nullptr;
+        if (!regions_.compare_exchange_strong(expected, static_cast<leaf_pointer*>(pages))) {
+            return_reservation(pages, region_count * sizeof(leaf_pointer));
+        }
+        return true;
+    }
+
+    // The slot of a block, or null when its part of the map could not be mapped.
+    ALLOCSCOPE_FAST_PATH slot* slot_for(std::uintptr_t address) noexcept {
+        slot* leaf = find_leaf(address);
+        if (ALLOCSCOPE_UNLIKELY(leaf == nullptr)) {
+            leaf = add_leaf(address);
+            if (leaf == nullptr) return nullptr;
+        }
+        return leaf + granule_of(address);
+    }
+
+    // The slot of a block that may have no record; null when no block near it was ever recorded.
+    ALLOCSCOPE_FAST_PATH slot* existing_slot(std::uintptr_t address) noexcept {
+        slot* leaf = find_leaf(address);
+        return leaf == nullptr ? nullptr : leaf + granule_of(address);
+    }
+
+    // What the records of a cohort's objects begin with.
+    static constexpr std::uint64_t record_head(std::uint32_t session,
+                                               std::uint32_t cohort) noexcept {
+        return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
+    }
+
+    ALLOCSCOPE_FAST_PATH static void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                                         std::uint64_t bytes) noexcept {
+        head |= (address & 16U) << (half_shift - 4U);
+        if (ALLOCSCOPE_UNLIKELY(bytes >= size_mask)) {
+            where[1].store(bytes, std::memory_order_relaxed);
+            bytes = size_mask;
+        }
+        where->store(head | bytes, std::memory_order_relaxed);
+    }
+
+    ALLOCSCOPE_FAST_PATH static std::uint32_t session_of(std::uint64_t record) noexcept {
+        return static_cast<std::uint32_t>(record >> session_shift);
+    }
+    ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
+        return static_cast<std::uint32_t>(record >> cohort_shift) & ((1U << cohort_bits) - 1U);
+    }
+    // A long record keeps its size in the next slot; a short one is all in its own.
+    ALLOCSCOPE_FAST_PATH static bool is_long(std::uint64_t record) noexcept {
+        return (record & size_mask) == size_mask;
+    }
+    ALLOCSCOPE_FAST_PATH static std::uint64_t short_bytes_of(std::uint64_t record) noexcept {
+        return record & size_mask;
+    }
+    ALLOCSCOPE_FAST_PATH static std::uint64_t bytes_of(const slot* where,
+                                                       std::uint64_t record) noexcept {
+        const std::uint64_t bytes = record & size_mask;
+        if (ALLOCSCOPE_UNLIKELY(bytes == size_mask)) {
+            return where[1].load(std::memory_order_relaxed);
+        }
+        return bytes;
+    }
+
+    // Calls visit(live_object) for every record of the session. The program may go on meanwhile:
+    // a block that dies or is born during the walk is visited or not. Stops when visit says false.
+    template <class Visit>
+    void for_each(std::uint32_t session, Visit&& visit) noexcept {
+        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        if (regions == nullptr) return;
+        const std::size_t last = highest_region_.load(std::memory_order_acquire);
+        for (std::size_t region = lowest_region_.load(std::memory_order_acquire); region <= last;
+             ++region) {
+            slot* leaf = regions[region].load(std::memory_order_acquire);
+            if (leaf != nullptr && !visit_leaf(leaf, region, session, visit)) return;
+        }
+    }
+
+    // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
+    void wipe() noexcept {
+        for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
+    }
+
+    std::size_t resident() noexcept {
+        std::size_t bytes = 0;
+        for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
+        return bytes;
+    }
+
+private:
+    static constexpr std::uint32_t region_shift = 26;
+    static constexpr std::uint32_t address_bits = 47;
+    static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
+    static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
+    // One slot more: a huge block that begins in the last granule keeps its size there.
+    static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
+    static constexpr std::uint32_t half_shift = 27;
+    static constexpr std::uint32_t cohort_shift = 28;
+    static constexpr std::uint32_t session_shift = cohort_shift + cohort_bits;
+    static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
+
+    using leaf_pointer = std::atomic<slot*>;
+
+    static_assert(sizeof(slot) == 8, "a slot is one machine word");
+    static_assert(GranuleShift >= 5 && smallest_block_bytes > 16,
+                  "blocks of more than 16 bytes at multiples of 16 are 32 bytes apart");
+
+    ALLOCSCOPE_FAST_PATH static std::size_t granule_of(std::uintptr_t address) noexcept {
+        return (address >> GranuleShift) & (leaf_slots - 1U);
+    }
+
+    // Only while a window is or was open: regions_ is set before the gate opens.
+    ALLOCSCOPE_FAST_PATH slot* find_leaf(std::uintptr_t address) const noexcept {
+        const std::uintptr_t region = address >> region_shift;
+        if (ALLOCSCOPE_UNLIKELY(region >= region_count)) return nullptr;
+        return regions_.load(std::memory_order_relaxed)[region].load(std::memory_order_acquire);
+    }
+
+    ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
+        const std::uintptr_t region = address >> region_shift;
+        if (region >= region_count) return nullptr;
+        void* pages = reserve_pages(leaf_bytes);
+        if (pages == nullptr) return nullptr;
+        slot* expected = nullptr;
+        leaf_pointer& place = regions_.load(std::memory_order_relaxed)[region];
+        if (!place.compare_exchange_strong(expected, static_cast<slot*>(pages),
+                                           std::memory_order_acq_rel)) {
+            return_reservation(pages, leaf_bytes);
+            return expected;
+        }
+        widen(region);
+        return static_cast<slot*>(pages);
+    }
+
+    void widen(std::size_t region) noexcept {
+        std::size_t low = lowest_region_.load(std::memory_order_relaxed);
+        while (region < low && !lowest_region_.compare_exchange_weak(low, region)) {
+        }
+        std::size_t high = highest_region_.load(std::memory_order_relaxed);
+        while (region > high && !highest_region_.compare_exchange_weak(high, region)) {
+        }
+    }
+
+    template <class Do>
+    void for_each_leaf(Do&& action) noexcept {
+        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        if (regions == nullptr) return;
+        const std::size_t last = highest_region_.load(std::memory_order_acquire);
+        for (std::size_t i = lowest_region_.load(std::memory_order_acquire); i <= last; ++i) {
+            if (slot* leaf = regions[i].load(std::memory_order_acquire)) action(leaf);
+        }
+    }
+
+    // Pages that were never written are not in memory and are not read: a read would map them.
+    template <class Visit>
+    static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
+                           Visit&& visit) noexcept {
+        constexpr std::size_t slots_of_page = page_bytes / sizeof(slot);
+        for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
+            if (resident_bytes(leaf + i, page_bytes) == 0) continue;
+            for (std::size_t k = i; k < i + slots_of_page; ++k) {
+                const std::uint64_t record = leaf[k].load(std::memory_order_relaxed);
+                if (session_of(record) != session) continue;
+                live_object found;
+                found.address = (region << region_shift) | (k << GranuleShift) |
+                                ((record >> (half_shift - 4U)) & 16U);
+                found.cohort = cohort_of(record);
+                found.bytes = bytes_of(leaf + k, record);
+                if (!visit(found)) return false;
+            }
+        }
+        return true;
+    }
+
+    std::atomic<leaf_pointer*> regions_{nullptr};
+    std::atomic<std::size_t> lowest_region_{region_count};
+    std::atomic<std::size_t> highest_region_{0};
+};
+
+using live_object_map = object_map<5>;      // every block
+using sampled_object_map = object_map<12>;  // blocks that begin at a page
+
+// Where sampled blocks begin, so that a free of any other block costs one test of its address.
+constexpr std::size_t sampled_alignment = std::size_t{1} << 12U;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP

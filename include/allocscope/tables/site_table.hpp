@@ -1,0 +1,171 @@
+// site_table.hpp - every distinct stack once, with a small number for it.
+//
+// Room:     tables (floor 3), malloc-safe
+// Called:   when a thread meets a stack it has not seen lately
+// Threads:  any, without locks; a site is never changed and never removed (until release(), which
+//           needs all other threads to be elsewhere)
+// Memory:   40 + 8 * frames bytes for each distinct stack, rounded up to 64; 512 KiB of buckets of
+//           which only touched pages count
+//
+//     buckets_   [ o ][   ][ o ] ...            insert only: a new site is put in front with one
+//                  |         |                  compare-and-swap; two threads that bring the same
+//                site      site -> site         stack race for the bucket and the second finds
+//                                               the first's
+//
+// Site 0 is "no stack": counters mode, and stacks that found no room.
+
+#ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
+#define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/memory/page_arena.hpp>
+#include <allocscope/platform/page_memory.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcmp, memcpy
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// One distinct call stack: return addresses, innermost first.
+struct site {
+    std::uint64_t hash;
+    std::atomic<site*> next;
+    std::uint32_t id;
+    std::uint32_t frame_count;
+
+    const std::uintptr_t* frames() const noexcept {
+        return reinterpret_cast<const std::uintptr_t*>(this + 1);
+    }
+    bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
+                  std::uint32_t other_count) const noexcept {
+        return hash == other_hash && frame_count == other_count &&
+               std::memcmp(frames(), other, other_count * sizeof(std::uintptr_t)) == 0;
+    }
+};
+
+class site_table {
+public:
+    static constexpr std::uint32_t chunk_sites = 512;
+    static constexpr std::uint32_t chunk_count = 8192;
+    static constexpr std::uint32_t most_sites = chunk_sites * chunk_count;
+
+    // The one site of this stack, or null when there is no room for another.
+    site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
+                 std::uint32_t frame_count) noexcept {
+        bucket* buckets = prepared_buckets();
+        if (buckets == nullptr) return nullptr;
+        bucket& place = buckets[hash & (bucket_count - 1U)];
+        site* first = place.load(std::memory_order_acquire);
+        if (site* known = find(first, nullptr, hash, frames, frame_count)) return known;
+        site* fresh = make_site(arena, hash, frames, frame_count);
+        if (fresh == nullptr) return nullptr;
+        site* seen = first;
+        for (;;) {
+            fresh->next.store(seen, std::memory_order_relaxed);
+            // Release: whoever finds the site finds its frames.
+            if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
+            if (site* known = find(seen, first, hash, frames, frame_count)) return known;
+            first = seen;
+        }
+        index(arena, fresh);
+        return fresh;
+    }
+
+    // The site with this number; null for site 0 and when it was not indexed for lack of memory.
+    const site* by_id(std::uint32_t id) const noexcept {
+        if (id == 0 || id >= most_sites) return nullptr;
+        const site_slot* chunk = chunks_[id / chunk_sites].load(std::memory_order_acquire);
+        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(std::memory_order_acquire);
+    }
+
+    std::uint32_t size() const noexcept { return next_id_.load(std::memory_order_relaxed) - 1; }
+    std::size_t used_bytes() const noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr) return 0;
+        const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
+        return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
+    }
+
+    // Forgets every site. The arena that held them is released by the caller.
+    void release() noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_relaxed);
+        if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
+        for (auto& chunk : chunks_) {
+            if (chunk.load(std::memory_order_relaxed) != nullptr) {
+                chunk.store(nullptr, std::memory_order_relaxed);
+            }
+        }
+        next_id_.store(1, std::memory_order_relaxed);
+    }
+
+    // How many sites there may be; a test makes it small.
+    std::atomic<std::uint32_t> limit{most_sites - 1};
+
+private:
+    using bucket = std::atomic<site*>;
+    using site_slot = std::atomic<const site*>;
+    static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
+
+    static site* find(site* from, const site* until, std::uint64_t hash,
+                      const std::uintptr_t* frames, std::uint32_t frame_count) noexcept {
+        for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
+            if (s->is_stack(hash, frames, frame_count)) return s;
+        }
+        return nullptr;
+    }
+
+    bucket* prepared_buckets() noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets != nullptr) return buckets;
+        void* pages = reserve_pages(bucket_count * sizeof(bucket));
+        if (pages == nullptr) return nullptr;
+        if (buckets_.compare_exchange_strong(buckets, static_cast<bucket*>(pages),
+                                             std::memory_order_acq_rel)) {
+            return static_cast<bucket*>(pages);
+        }
+        return_reservation(pages, bucket_count * sizeof(bucket));
+        return buckets;
+    }
+
+    site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
+                    std::uint32_t frame_count) noexcept {
+        if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
+        const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
+        auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
+        if (fresh == nullptr) return nullptr;
+        fresh->hash = hash;
+        fresh->frame_count = frame_count;
+        fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
+        if (fresh->id >= most_sites) {
+            next_id_.fetch_sub(1, std::memory_order_relaxed);
+            return nullptr;
+        }
+        std::memcpy(static_cast<void*>(fresh + 1), frames, frame_bytes);
+        return fresh;
+    }
+
+    void index(page_arena& arena, const site* fresh) noexcept {
+        auto& place = chunks_[fresh->id / chunk_sites];
+        site_slot* chunk = place.load(std::memory_order_acquire);
+        if (chunk == nullptr) {
+            auto* made = static_cast<site_slot*>(arena.allocate(chunk_sites * sizeof(site_slot)));
+            if (made == nullptr) return;
+            if (place.compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
+        }
+        chunk[fresh->id % chunk_sites].store(fresh, std::memory_order_release);
+    }
+
+    std::atomic<bucket*> buckets_{nullptr};
+    std::atomic<std::uint32_t> next_id_{1};
+    std::atomic<site_slot*> chunks_[chunk_count] = {};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TABLES_SITE_TABLE_HPP

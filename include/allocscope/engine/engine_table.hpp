@@ -1,0 +1,141 @@
+// engine_table.hpp - the functions behind engine.hpp.
+//
+// Room:     engine (floor 8), not malloc-safe
+// Called:   through the engine table, from every module of the process
+// Threads:  any
+// Memory:   the name book, while windows are open and as long as snapshots point into it
+
+#ifndef ALLOCSCOPE_ENGINE_ENGINE_TABLE_HPP
+#define ALLOCSCOPE_ENGINE_ENGINE_TABLE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/engine/armed_faults.hpp>
+#include <allocscope/engine/check_window.hpp>
+#include <allocscope/engine/fault_sweep.hpp>
+#include <allocscope/engine/guard_violation.hpp>
+#include <allocscope/engine/name_book.hpp>
+#include <allocscope/engine/name_window.hpp>
+#include <allocscope/engine/named_block.hpp>
+#include <allocscope/engine/process_names.hpp>
+#include <allocscope/record/engine.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/window_control.hpp>
+#include <allocscope/snapshot/take_snapshot.hpp>
+#include <allocscope/snapshot/uncharged_work.hpp>
+
+#include <atomic>  // atomic
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The window of start(); 0: not started. Under `control` only in so far as windows are: a race of
+// two starts is decided by the exchange.
+ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
+
+inline snapshot_data* stats_of_window(window_id id, after_stats then) {
+    const live_window window = take_live_window(id, then);
+    if (!window.exists) return nullptr;
+    snapshot_data* made = nullptr;
+    {
+        const naming_lock lock;
+        if (names_of_process == nullptr) names_of_process = new name_book;
+        made = name_window(*names_of_process, window, library_rule);
+    }
+    if (then == after_stats::end) {
+        close_window_now(id);
+        put_names_away();
+    }
+    return made;
+}
+
+// --- the table ---
+
+inline window_id engine_open_window(const char* name, const options& wanted) {
+    const uncharged_work meanwhile;
+    return open_window_now(name, wanted);
+}
+
+inline void engine_close_window(window_id id) {
+    close_window_now(id);
+    if (process.entry.word() != 0) return;
+    const uncharged_work meanwhile;
+    put_names_away();
+}
+
+inline allocation_counts engine_counts(window_id id) {
+    return counts_now(id);
+}
+
+// Null: there is no such window. Memory refused is a snapshot that says so.
+inline snapshot_data* engine_stats(window_id id, after_stats then) {
+    const uncharged_work meanwhile;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return stats_of_window(id, then);
+#else
+    try {
+        return stats_of_window(id, then);
+    } catch (const std::bad_alloc&) {
+        if (then == after_stats::end) close_window_now(id);
+        return const_cast<snapshot_data*>(&snapshot_without_memory);
+    }
+#endif
+}
+
+inline void engine_start(const options& wanted) {
+    if (process_window.load(std::memory_order_acquire) != 0) return;
+    const window_id opened = engine_open_window("start", wanted);
+    window_id expected = 0;
+    if (!process_window.compare_exchange_strong(expected, opened, std::memory_order_acq_rel)) {
+        close_window_now(opened);  // another thread was faster
+    }
+}
+
+inline snapshot_data* engine_process_stats(after_stats then) {
+    const window_id id = then == after_stats::end
+                             ? process_window.exchange(0, std::memory_order_acq_rel)
+                             : process_window.load(std::memory_order_acquire);
+    return engine_stats(id, then);
+}
+
+inline void engine_pause(int change) {
+    pause_now(change);
+}
+
+inline const char* engine_library_frames(const char* pattern) {
+    return library_rule.add(pattern);
+}
+
+// `save` is of report/, which this room does not see.
+constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcept {
+    engine table{};
+    table.abi_version = ALLOCSCOPE_ABI_VERSION;
+    table.size_bytes = sizeof(engine);
+    table.open_window = &engine_open_window;
+    table.close_window = &engine_close_window;
+    table.counts = &engine_counts;
+    table.stats = &engine_stats;
+    table.start = &engine_start;
+    table.process_stats = &engine_process_stats;
+    table.pause = &engine_pause;
+    table.library_frames = &engine_library_frames;
+    table.check = &engine_check;
+    table.check_expected_leaks = &engine_check_expected_leaks;
+    table.save_evidence = save;
+    table.arm_guard = &engine_arm_guard;
+    table.look_at_guard = &engine_look_at_guard;
+    table.allow = &engine_allow;
+    table.arm_plan = &engine_arm_plan;
+    table.state_of_plan = &engine_plan_state;
+    table.disarm_plan = &engine_disarm_plan;
+    table.begin_sweep = &engine_begin_sweep;
+    table.add_sweep_run = &engine_add_sweep_run;
+    table.end_sweep = &engine_end_sweep;
+    return table;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_ENGINE_ENGINE_TABLE_HPP

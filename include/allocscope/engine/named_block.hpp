@@ -1,0 +1,176 @@
+// named_block.hpp - the block of a snapshot whose texts live in a name book.
+//
+// Room:     engine (floor 8), not malloc-safe
+// Called:   by engine/name_window.hpp
+// Threads:  made under the naming lock; the last owner, on any thread, frees it
+// Memory:   snapshot_data, rows, losses and the window's name in one malloc'ed block
+//
+//     block_head {snapshot_data | book} | rows | losses | name
+
+#ifndef ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
+#define ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
+
+#include <allocscope/engine/name_book.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/record/thread_state.hpp>
+#include <allocscope/snapshot/build_snapshot.hpp>
+#include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_difference.hpp>
+#include <allocscope/snapshot/take_snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
+#include <cstdlib>  // malloc, free
+#include <cstring>  // memcpy
+#include <new>      // bad_alloc, placement new
+
+#include <pthread.h>  // pthread_mutex_lock
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class naming_lock {
+public:
+    naming_lock() noexcept { ::pthread_mutex_lock(&process.naming); }
+    ~naming_lock() { ::pthread_mutex_unlock(&process.naming); }
+    naming_lock(const naming_lock&) = delete;
+    naming_lock& operator=(const naming_lock&) = delete;
+};
+
+// The naming lock is held.
+inline void drop_book(name_book* book) noexcept {
+    if (book != nullptr && --book->references == 0) delete book;
+}
+
+inline const char* sentence_for(loss_reason reason) noexcept {
+    switch (reason) {
+        case loss_reason::no_memory_for_record:
+            return "allocations were not recorded: memory for their records was refused";
+        case loss_reason::no_room_for_site:
+            return "allocations were counted without their place: no room for more stacks";
+        case loss_reason::no_room_for_death:
+            return "frees by another thread were not counted: memory for them was refused";
+        case loss_reason::too_deeply_nested:
+            return "events in signal handlers were not recorded: nested too deeply";
+        case loss_reason::record_replaced:
+            return "blocks were freed past operator delete: noticed when their address was used"
+                   " again";
+        case loss_reason::no_memory_for_thread:
+            return "events were not recorded: memory for the state of their thread was refused";
+        case loss_reason::count:
+            break;
+    }
+    return "events were not recorded";
+}
+
+class named_block {
+public:
+    // Room for so many rows. Throws std::bad_alloc.
+    named_block(name_book& book, const live_window& window, std::size_t most_rows)
+        : book_(book), window_(window) {
+        const std::size_t bytes = sizeof(head) + most_rows * sizeof(snapshot::row) +
+                                  loss_count * sizeof(snapshot::loss) + window.name.size() + 1;
+        void* memory = std::malloc(bytes);
+        if (memory == nullptr) throw_bad_alloc();
+        head_ = ::new (memory) head{};
+        rows_ = reinterpret_cast<snapshot::row*>(head_ + 1);
+        losses_ = reinterpret_cast<snapshot::loss*>(rows_ + most_rows);
+        name_ = reinterpret_cast<char*>(losses_ + loss_count);
+    }
+    ~named_block() { std::free(head_); }
+    named_block(const named_block&) = delete;
+    named_block& operator=(const named_block&) = delete;
+
+    void add(const snapshot::row& row) noexcept {
+        ::new (rows_ + row_count_) snapshot::row(row);
+        ++row_count_;
+        head_->data.live_objects += row.objects;
+        head_->data.live_bytes += row.bytes;
+    }
+
+    // The finished block, with one reference.
+    snapshot_data* take() noexcept {
+        std::memcpy(name_, window_.name.c_str(), window_.name.size() + 1);
+        head_->book = &book_;
+        ++book_.references;
+        snapshot_data& data = head_->data;
+        data.references = 1;
+        data.release = &release;
+        data.rows = rows_;
+        data.row_count = row_count_;
+        data.difference = &difference_of;
+        data.info = about();
+        head_ = nullptr;
+        return &data;
+    }
+
+private:
+    struct head {
+        snapshot_data data;  // first: a pointer to it is a pointer to the block
+        name_book* book;
+    };
+    static constexpr std::size_t loss_count = static_cast<std::size_t>(loss_reason::count);
+
+    static void throw_bad_alloc() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+        std::abort();
+#else
+        throw std::bad_alloc();
+#endif
+    }
+
+    snapshot::window_info about() noexcept {
+        snapshot::window_info info{};
+        info.name = name_;
+        info.record = window_.wanted.record;
+        info.from = window_.wanted.from;
+        info.stack_frames = window_.wanted.stack_frames;
+        info.duration_ns = window_.duration_ns;
+        info.totals = window_.totals.counts;
+        info.estimates = exact_estimates(info.totals);
+        if (info.record == recording::sampled) {
+            info.sample_bytes = window_.wanted.sample_bytes;
+            info.samples = window_.totals.births.samples;
+            info.estimates = sampled_estimates(info.totals, window_.totals.births,
+                                               window_.totals.deaths, info.sample_bytes);
+        }
+        info.own_memory_bytes = window_.own_memory_bytes;
+        info.not_recording = "";
+        std::size_t count = 0;
+        for (std::uint32_t i = 0; i < loss_count; ++i) {
+            if (window_.losses[i] == 0) continue;
+            ::new (losses_ + count)
+                snapshot::loss{sentence_for(static_cast<loss_reason>(i)), window_.losses[i]};
+            ++count;
+        }
+        info.losses = losses_;
+        info.loss_count = count;
+        return info;
+    }
+
+    static void release(snapshot_data* data) {
+        const uncharged_work meanwhile;
+        auto* block = reinterpret_cast<head*>(data);
+        {
+            const naming_lock lock;
+            drop_book(block->book);
+        }
+        std::free(block);
+    }
+
+    name_book& book_;
+    const live_window& window_;
+    head* head_ = nullptr;
+    snapshot::row* rows_ = nullptr;
+    snapshot::loss* losses_ = nullptr;
+    char* name_ = nullptr;
+    std::size_t row_count_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP

@@ -1,0 +1,44 @@
+// process_names.hpp - the names that this process has worked out so far.
+//
+// Room:     engine (floor 8), not malloc-safe
+// Called:   by engine/engine_table.hpp and engine/check_window.hpp
+// Threads:  under the naming lock
+// Memory:   the name book, while windows are open and as long as snapshots point into it
+
+#ifndef ALLOCSCOPE_ENGINE_PROCESS_NAMES_HPP
+#define ALLOCSCOPE_ENGINE_PROCESS_NAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/engine/name_book.hpp>
+#include <allocscope/engine/named_block.hpp>
+#include <allocscope/record/process_state.hpp>
+#include <allocscope/symbolize/frame_rule.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Which frames are library code; see symbolize/frame_rule.hpp.
+ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
+
+// Under the naming lock. Null until the first report, and after the last window of a large program.
+ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+// With so many names a book is not worth keeping for a window that may never come.
+constexpr std::size_t most_kept_names = 512;
+
+inline void put_names_away() {
+    if (process.entry.word() != 0) return;
+    const naming_lock lock;
+    if (names_of_process == nullptr || names_of_process->stack_count() <= most_kept_names) return;
+    drop_book(names_of_process);
+    names_of_process = nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_ENGINE_PROCESS_NAMES_HPP

@@ -1,0 +1,218 @@
+// allocation_budget.hpp - how much a window may, and must, allocate.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   filled by the user, judged by check() and by measure/budget_guard.hpp
+// Threads:  plain values; check() from any thread
+// Memory:   none; the result is the engine's
+//
+//     allocscope::scope window{"parse"};
+//     parse();
+//     auto kept = check(window, allocscope::allocation_budget{.allocations = 3});     // C++20
+//
+//     allocscope::allocation_budget limits;                                           // C++17
+//     limits.allocations = 3;                             // at most 3
+//     limits.bytes = allocscope::between(1, 4096);        // also at least 1
+//
+// What is not set is not limited. A number is the most; at_least(), between() and exactly() set the
+// least too. A limit may be 0, which forbids.
+
+#ifndef ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
+#define ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/measure/check_options.hpp>
+#include <allocscope/measure/check_result.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/record/check_request.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Any integer as it was typed, so that a negative one can be refused by name.
+struct typed_number {
+    std::uint64_t bits = 0;  // two's complement
+    bool is_negative = false;
+
+    constexpr typed_number(int value) noexcept : typed_number(static_cast<long long>(value)) {}
+    constexpr typed_number(long value) noexcept : typed_number(static_cast<long long>(value)) {}
+    constexpr typed_number(long long value) noexcept
+        : bits(static_cast<std::uint64_t>(value)), is_negative(value < 0) {}
+    constexpr typed_number(unsigned value) noexcept : bits(value) {}
+    constexpr typed_number(unsigned long value) noexcept : bits(value) {}
+    constexpr typed_number(unsigned long long value) noexcept : bits(value) {}
+};
+
+}  // namespace detail
+
+// The least and the most that is allowed, both included.
+class allocation_limit {
+public:
+    constexpr allocation_limit() noexcept = default;  // no limit
+    // Implicit, from any integer type: the most. What is negative is refused by the check.
+    template <class Integer>
+    constexpr allocation_limit(Integer most) noexcept : most_(most) {}
+    constexpr allocation_limit(detail::typed_number least, detail::typed_number most) noexcept
+        : least_(least), most_(most) {}
+
+    constexpr detail::typed_number least() const noexcept { return least_; }
+    constexpr detail::typed_number most() const noexcept { return most_; }
+
+private:
+    detail::typed_number least_ = 0;
+    detail::typed_number most_ = ~std::uint64_t{0};
+};
+
+constexpr allocation_limit at_most(detail::typed_number most) noexcept {
+    return {0, most};
+}
+constexpr allocation_limit at_least(detail::typed_number least) noexcept {
+    return {least, ~std::uint64_t{0}};
+}
+constexpr allocation_limit between(detail::typed_number least, detail::typed_number most) noexcept {
+    return {least, most};
+}
+constexpr allocation_limit exactly(detail::typed_number count) noexcept {
+    return {count, count};
+}
+
+// What the counts of a window are held to; the fields are those of allocation_counts.
+class allocation_budget {
+public:
+    allocation_limit allocations{};
+    allocation_limit bytes{};         // bytes_allocated
+    allocation_limit peak_bytes{};    // most bytes alive at one time
+    allocation_limit live_objects{};  // still alive at the check
+    allocation_limit live_bytes{};
+};
+
+// Whether the window has kept to the budget up to now; after stop(), until then. The window stays
+// open. The first limit that is broken makes the check fail.
+//
+// Throws std::invalid_argument when a limit is negative, a least is more than its most, or two
+// limits exclude each other (-fno-exceptions: prints the message and aborts).
+// Cost: as counts(); a check that fails names stacks and writes a file, which takes milliseconds.
+ALLOCSCOPE_EXCEPTIONS_TAG check_result check(const scope& window, const allocation_budget& budget);
+
+// definitions
+
+namespace detail {
+
+[[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_limit(const char* owner,
+                                                                const char* field,
+                                                                const char* before,
+                                                                typed_number value,
+                                                                const char* remedy) {
+    char space[256] = {};
+    fixed_text text{space, sizeof space - 1};
+    text.append("allocscope: ");
+    text.append(owner);
+    text.append("::");
+    text.append(field);
+    text.append(before);
+    if (value.is_negative) {
+        text.append_signed(static_cast<std::int64_t>(value.bits));
+    } else {
+        text.append_decimal(value.bits);
+    }
+    text.append(remedy);
+    refuse_options(space);
+}
+
+[[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_order(const char* owner,
+                                                                const char* field,
+                                                                std::uint64_t least,
+                                                                std::uint64_t most) {
+    char space[80] = {};
+    fixed_text remedy{space, sizeof space - 1};
+    remedy.append(" and at most ");
+    remedy.append_decimal(most);
+    remedy.append("; exchange the two numbers");
+    refuse_limit(owner, field, " must be at least ", least, space);
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_count(const char* owner, const char* field,
+                                                             typed_number value) {
+    if (value.is_negative) {
+        refuse_limit(owner, field, " is ", value, "; it counts something, so give 0 or more");
+    }
+    return value.bits;
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline count_range checked_range(const char* field,
+                                                           const allocation_limit& limit) {
+    count_range range;
+    range.least = checked_count("allocation_budget", field, limit.least());
+    range.most = checked_count("allocation_budget", field, limit.most());
+    if (range.least > range.most) {
+        refuse_order("allocation_budget", field, range.least, range.most);
+    }
+    return range;
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline void check_order(const char* field, const count_range& smaller,
+                                                  const char* remedy, const count_range& larger) {
+    if (smaller.least <= larger.most) return;
+    refuse_limit("allocation_budget", field, " must be at least ", smaller.least, remedy);
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_limits(const allocation_budget& budget) {
+    check_limits limits;
+    limits.allocations = checked_range("allocations", budget.allocations);
+    limits.bytes = checked_range("bytes", budget.bytes);
+    limits.peak_bytes = checked_range("peak_bytes", budget.peak_bytes);
+    limits.live_objects = checked_range("live_objects", budget.live_objects);
+    limits.live_bytes = checked_range("live_bytes", budget.live_bytes);
+    check_order("live_objects", limits.live_objects,
+                ", but fewer may be allocated; raise the most of `allocations`",
+                limits.allocations);
+    check_order("live_bytes", limits.live_bytes,
+                ", but the peak may not reach that; raise the most of `peak_bytes`",
+                limits.peak_bytes);
+    check_order("live_bytes", limits.live_bytes,
+                ", but fewer may be allocated; raise the most of `bytes`", limits.bytes);
+    check_order("peak_bytes", limits.peak_bytes,
+                ", but fewer may be allocated; raise the most of `bytes`", limits.bytes);
+    return limits;
+}
+
+// Reads what a scope keeps to itself.
+struct scope_reader {
+    static void describe(const scope& window, check_request& asked) noexcept {
+        asked.window = window.window_;
+        asked.counts = window.last_counts_;
+        asked.rows = &window.last_;
+    }
+    // The engine has ended the window.
+    static void end(scope& window, const allocation_counts& counts) noexcept {
+        window.window_ = 0;
+        window.last_counts_ = counts;
+    }
+    static const engine* engine_of(const scope& window) noexcept { return window.engine_; }
+};
+
+inline check_result ask_engine(const engine* used, const check_request& asked) {
+    if (used == nullptr) return check_result{refused_check(find_engine())};
+    return result_of(used->check(asked));
+}
+
+inline check_result check_budget(const scope& window, const check_limits& limits,
+                                 after_stats then) {
+    check_request asked;
+    asked.limits = limits;
+    asked.then = then;
+    scope_reader::describe(window, asked);
+    return ask_engine(scope_reader::engine_of(window), asked);
+}
+
+}  // namespace detail
+
+inline check_result check(const scope& window, const allocation_budget& budget) {
+    return detail::check_budget(window, detail::checked_limits(budget), detail::after_stats::go_on);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP

@@ -1,0 +1,78 @@
+// budget_guard.hpp - a block that must keep to an allocation_budget.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   by the user
+// Threads:  as scope
+// Memory:   about 200 bytes; the name is copied (the first 63 bytes)
+//
+//     void on_request() {
+//         allocscope::budget_guard guard{"request", limits};      // reports to stderr when broken
+//         ...
+//     }
+//
+// The budget is looked at when the block ends, or in finish(); check() looks in between.
+
+#ifndef ALLOCSCOPE_MEASURE_BUDGET_GUARD_HPP
+#define ALLOCSCOPE_MEASURE_BUDGET_GUARD_HPP
+
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/allocation_budget.hpp>
+#include <allocscope/measure/check_result.hpp>
+#include <allocscope/measure/on_violation.hpp>
+#include <allocscope/measure/scope.hpp>
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class budget_guard {
+public:
+    // `wanted` says whose allocations count: every thread's unless from = threads::current.
+    // Throws std::invalid_argument as check() and scope do.
+    ALLOCSCOPE_EXCEPTIONS_TAG budget_guard(const char* name, const allocation_budget& budget,
+                                           on_violation wanted_action = on_violation::report(),
+                                           const options& wanted = {})
+        : limits_(detail::checked_limits(budget)), action_(wanted_action), window_(name, wanted) {}
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit budget_guard(
+        const allocation_budget& budget, on_violation wanted_action = on_violation::report(),
+        const options& wanted = {})
+        : budget_guard("budget", budget, wanted_action, wanted) {}
+
+    // As finish(), unless that was called. Throws nothing, also with throw_error().
+    ~budget_guard() {
+        if (!is_finished_) action_.act_in_destructor(judge(detail::after_stats::end));
+    }
+    budget_guard(const budget_guard&) = delete;
+    budget_guard& operator=(const budget_guard&) = delete;
+
+    // How it stands now; the action is not taken and the block goes on.
+    check_result check() const {
+        return is_finished_ ? check_result{} : judge(detail::after_stats::go_on);
+    }
+
+    // Ends the block: the action is taken if the budget was broken. Once; later calls return an
+    // empty result that has not passed.
+    ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
+        if (is_finished_) return check_result{};
+        is_finished_ = true;
+        check_result found = judge(detail::after_stats::end);
+        detail::scope_reader::end(window_, found.counts());
+        action_.act(found);
+        return found;
+    }
+
+    allocation_counts counts() const noexcept { return window_.counts(); }
+
+private:
+    check_result judge(detail::after_stats then) const {
+        return detail::check_budget(window_, limits_, then);
+    }
+
+    detail::check_limits limits_;
+    on_violation action_;
+    scope window_;
+    bool is_finished_ = false;
+};
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_BUDGET_GUARD_HPP

@@ -1,0 +1,77 @@
+// check_options.hpp - refuses options that make no sense, naming value and range.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   when a window is opened
+// Threads:  any
+// Memory:   a message on the stack
+//
+// Throws std::invalid_argument without <stdexcept>, which every test file would have to pay for
+// with <string>: libstdc++ has a function that does it.
+
+#ifndef ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
+#define ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
+
+#include <allocscope/base/fixed_text.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    #include <unistd.h>  // write
+#elif defined(__GLIBCXX__)
+    #include <bits/functexcept.h>  // __throw_invalid_argument
+#else
+    #include <stdexcept>  // invalid_argument
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+[[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_options(const char* message) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::size_t length = 0;
+    while (message[length] != '\0') ++length;
+    if (::write(2, message, length) < 0 || ::write(2, "\n", 1) < 0) __builtin_trap();
+    __builtin_abort();
+#elif defined(__GLIBCXX__)
+    std::__throw_invalid_argument(message);
+#else
+    throw std::invalid_argument(message);
+#endif
+}
+
+[[noreturn]] ALLOCSCOPE_EXCEPTIONS_TAG inline void refuse_option(const char* option,
+                                                                 std::uint64_t value,
+                                                                 const char* range) {
+    char space[160] = {};
+    fixed_text text{space, sizeof space - 1};
+    text.append("allocscope: options::");
+    text.append(option);
+    text.append(" is ");
+    text.append_decimal(value);
+    text.append("; it must be ");
+    text.append(range);
+    refuse_options(space);
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
+    if (wanted.stack_frames < min_stack_frames || wanted.stack_frames > max_stack_frames) {
+        refuse_option("stack_frames", wanted.stack_frames, "in 1..128");
+    }
+    if (wanted.sample_bytes == 0) {
+        refuse_option("sample_bytes", wanted.sample_bytes, "at least 1");
+    }
+    if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
+        refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
+                      "automatic, cfi or frame_pointers");
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP

@@ -1,0 +1,97 @@
+// check_result.hpp - whether a check held, and if not, a message and the evidence.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   returned by every check; read by tests, guards and integrations/
+// Threads:  immutable: any number of threads may read one result; copying shares it
+// Memory:   16 bytes; the message and the rows are the engine's and charged to no window
+//
+//     allocscope::check_result kept = leaks.finish();
+//     if (!kept) std::cerr << kept.message() << '\n';
+
+#ifndef ALLOCSCOPE_MEASURE_CHECK_RESULT_HPP
+#define ALLOCSCOPE_MEASURE_CHECK_RESULT_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/snapshot/check_data.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class check_result {
+public:
+    check_result() noexcept;  // has not passed: nothing was checked
+
+    // A check that could not be made has not passed: without the hooks, without memory, or when
+    // events were lost that might have broken it.
+    bool passed() const noexcept { return data_->has_passed; }
+    explicit operator bool() const noexcept { return passed(); }
+
+    // "" when it passed. Else several lines, without a line end at the last: what was expected and
+    // what happened, up to three places with their callers as file:line, where the rest was saved.
+    const char* message() const noexcept { return data_->message; }
+
+    // The window's numbers at the check.
+    allocation_counts counts() const noexcept { return data_->counts; }
+
+    // What stood behind the failure, by place; empty when the check passed. For leaks: what is
+    // alive and was not expected.
+    const snapshot& rows() const noexcept { return rows_; }
+
+    // The file with message and rows; "" when there is none. See docs/how_to/assertions.md.
+    const char* saved_to() const noexcept { return data_->saved_to; }
+
+    // For measure/ and the engine: takes over one reference.
+    explicit check_result(detail::check_data* data) noexcept;
+    const detail::check_data& data() const noexcept { return *data_; }
+
+    check_result(const check_result& other) noexcept;
+    check_result& operator=(const check_result& other) noexcept;
+    ~check_result();
+
+private:
+    detail::check_data* data_;  // never null
+    snapshot rows_;
+};
+
+// definitions
+
+namespace detail {
+
+inline snapshot rows_of(const check_data& data) noexcept {
+    return data.rows != nullptr ? *data.rows : snapshot{};
+}
+
+// What a call of the engine gave, which gives null when memory was refused.
+inline check_result result_of(check_data* made) noexcept {
+    return check_result{made != nullptr ? made : shared_check(check_without_memory)};
+}
+
+}  // namespace detail
+
+inline check_result::check_result() noexcept
+    : data_(detail::shared_check(detail::check_of_nothing)) {}
+
+inline check_result::check_result(detail::check_data* data) noexcept
+    : data_(data), rows_(detail::rows_of(*data)) {}
+
+inline check_result::check_result(const check_result& other) noexcept
+    : data_(other.data_), rows_(other.rows_) {
+    detail::hold_check(data_);
+}
+
+inline check_result& check_result::operator=(const check_result& other) noexcept {
+    detail::hold_check(other.data_);
+    detail::drop_check(data_);
+    data_ = other.data_;
+    rows_ = other.rows_;
+    return *this;
+}
+
+inline check_result::~check_result() {
+    detail::drop_check(data_);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_CHECK_RESULT_HPP

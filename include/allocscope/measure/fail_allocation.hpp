@@ -1,0 +1,179 @@
+// fail_allocation.hpp - makes allocations fail on purpose, to see how the program takes it.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   by the user, in tests
+// Threads:  each says whose allocations fail; may be destroyed by any thread
+// Memory:   16 bytes; a window of counters. Up to 16 may live at the same time
+//
+//     {
+//         allocscope::fail_allocation third{3};          // the third from here on, on this thread
+//         CHECK_THROWS_AS(parse(text), std::bad_alloc);
+//     }                                                  // from here on nothing fails
+//
+// A failing allocation behaves as if there were no memory and no new_handler: operator new throws
+// std::bad_alloc (-fno-exceptions: aborts, as it does without memory), the nothrow forms return
+// null. A new_handler is not called, for it could only ask again. What allocscope itself allocates
+// and what is allocated under a pause_recording never fails. See also
+// measure/for_each_allocation_failing.hpp, which tries every allocation of a piece of code.
+
+#ifndef ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
+#define ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP
+
+#include <allocscope/base/fixed_text.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/allocation_budget.hpp>
+#include <allocscope/measure/allocations_of.hpp>
+#include <allocscope/measure/check_options.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/record/engine.hpp>
+#include <allocscope/record/watch_requests.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+struct fault_reader;
+}  // namespace detail
+
+// What the kinds below have in common. Their constructors throw std::invalid_argument when a number
+// makes no sense, when 16 are alive already, and when operator new is not replaced, so that nothing
+// could fail (-fno-exceptions: prints the message and aborts).
+class injected_fault {
+public:
+    std::uint64_t seen() const noexcept { return engine_->state_of_plan(plan_).seen; }
+    std::uint64_t failed() const noexcept { return engine_->state_of_plan(plan_).failed; }
+
+    injected_fault(const injected_fault&) = delete;
+    injected_fault& operator=(const injected_fault&) = delete;
+
+protected:
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit injected_fault(const detail::fault_plan& plan);
+    ~injected_fault() { engine_->disarm_plan(plan_); }
+
+private:
+    friend struct detail::fault_reader;
+
+    const detail::engine* engine_;
+    detail::plan_id plan_;
+};
+
+// The nth allocation from now on fails, counted from 1, and the `times - 1` after it.
+class fail_allocation : public injected_fault {
+public:
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_allocation(detail::typed_number nth,
+                                                       detail::typed_number times = 1,
+                                                       threads from = threads::current);
+};
+
+// Whatever would go beyond so many bytes fails. What is freed is not given back: it is the sum of
+// all requests.
+class fail_after_bytes : public injected_fault {
+public:
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(detail::typed_number bytes,
+                                                        threads from = threads::current);
+};
+
+// Each allocation fails with this probability (0 to 1). The same seed makes the same allocations
+// fail again, as long as one thread makes them in the same order.
+class fail_randomly : public injected_fault {
+public:
+    ALLOCSCOPE_EXCEPTIONS_TAG fail_randomly(double probability, std::uint64_t seed,
+                                            threads from = threads::current);
+};
+
+// definitions
+
+namespace detail {
+
+struct fault_reader {
+    static plan_id plan_of(const injected_fault& fault) noexcept { return fault.plan_; }
+};
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t at_least_one(const char* owner, const char* field,
+                                                            typed_number value) {
+    if (value.is_negative || value.bits == 0) {
+        refuse_limit(owner, field, " is ", value, "; it counts from 1");
+    }
+    return value.bits;
+}
+
+// 2^64 for 1, as the greatest number there is.
+ALLOCSCOPE_EXCEPTIONS_TAG inline std::uint64_t checked_probability(double probability) {
+    if (!(probability >= 0 && probability <= 1)) {
+        char space[160] = {};
+        fixed_text text{space, sizeof space - 1};
+        text.append("allocscope: fail_randomly::probability is ");
+        if (probability > -1e15 && probability < 1e15) {
+            const auto thousandths = static_cast<std::int64_t>(probability * 1000);
+            const std::int64_t whole = thousandths / 1000;
+            const std::int64_t rest = thousandths % 1000;
+            if (probability < 0 && whole == 0) text.append('-');
+            text.append_signed(whole);
+            text.append('.');
+            const auto digits = static_cast<std::uint64_t>(rest < 0 ? -rest : rest);
+            text.append_decimal(digits / 100);
+            text.append_decimal(digits / 10 % 10);
+            text.append_decimal(digits % 10);
+        } else {
+            text.append("no such number");
+        }
+        text.append("; it must be in 0..1");
+        refuse_options(space);
+    }
+    constexpr double all = 18446744073709551616.0;
+    return probability >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(probability * all);
+}
+
+inline fault_plan plan_for(fault_kind kind, std::uint64_t number, threads from) noexcept {
+    fault_plan plan;
+    plan.kind = kind;
+    plan.number = number;
+    plan.from = from;
+    return plan;
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline fault_plan nth_plan(typed_number nth, typed_number times,
+                                                     threads from) {
+    fault_plan plan = plan_for(fault_kind::nth, at_least_one("fail_allocation", "nth", nth), from);
+    plan.times = at_least_one("fail_allocation", "times", times);
+    return plan;
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline fault_plan random_plan(double probability, std::uint64_t seed,
+                                                        threads from) {
+    fault_plan plan = plan_for(fault_kind::random, checked_probability(probability), from);
+    plan.seed = seed;
+    return plan;
+}
+
+}  // namespace detail
+
+inline injected_fault::injected_fault(const detail::fault_plan& plan) {
+    detail::require_engine();
+    engine_ = detail::usable_engine();
+    plan_ = engine_->arm_plan(plan);
+    if (plan_ == 0) {
+        detail::refuse_options(
+            "allocscope: no more faults can be injected: 16 are alive already, or there is no"
+            " memory; destroy some first");
+    }
+}
+
+inline fail_allocation::fail_allocation(detail::typed_number nth, detail::typed_number times,
+                                        threads from)
+    : injected_fault(detail::nth_plan(nth, times, from)) {}
+
+inline fail_after_bytes::fail_after_bytes(detail::typed_number bytes, threads from)
+    : injected_fault(detail::plan_for(detail::fault_kind::after_bytes,
+                                      detail::checked_count("fail_after_bytes", "bytes", bytes),
+                                      from)) {}
+
+inline fail_randomly::fail_randomly(double probability, std::uint64_t seed, threads from)
+    : injected_fault(detail::random_plan(probability, seed, from)) {}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_FAIL_ALLOCATION_HPP

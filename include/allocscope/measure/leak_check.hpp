@@ -1,0 +1,272 @@
+// leak_check.hpp - a window that must end with nothing of it alive.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   by the user and by integrations/
+// Threads:  as scope
+// Memory:   about 200 bytes
+//
+//     allocscope::leak_check leaks{"session"};
+//     run_session();
+//     auto result = leaks.finish();                   // or leak_guard, which acts by itself
+//     if (!result) std::cerr << result.message();
+//
+//     allocscope::leak_options known;
+//     known.expected = "leak:load_locale\n"           // LSan's lines: part of a name, * allowed
+//                      "leak:third_party/";
+//     known.objects = 2;                              // and two more, wherever they are
+//
+// A cache is no leak, but looks like one in a single window. repeat() tells them apart: it warms
+// the code up, runs it n times and charges what even the best of the runs added:
+//
+//     auto result = allocscope::leak_check::repeat(5, [&] { parse(text); });
+
+#ifndef ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
+#define ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP
+
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/allocation_budget.hpp>
+#include <allocscope/measure/check_result.hpp>
+#include <allocscope/measure/on_violation.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/record/check_request.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+struct leak_options {
+    detail::typed_number objects = 0;  // how many may stay alive, beside those expected
+    // How many must: for leaks that are known, so that the day they are gone is noticed.
+    detail::typed_number least_objects = 0;
+    // And how many bytes in them. With objects = 0 and bytes set, only the bytes count.
+    detail::typed_number bytes = ~std::uint64_t{0};
+    // Leaks that are none: lines of "leak:<pattern>"; blank lines and lines that begin with # are
+    // comments. A pattern fits an object when it is part of the function, file or module of any
+    // frame of its stack, or of its type; * stands for any text, ^ and $ for the ends. Must stay
+    // valid until the check.
+    const char* expected = "";
+    // The same by a function of yours, asked for each stack that left something alive. It may run
+    // on any thread that makes a check, under a lock: it must not use allocscope or throw.
+    bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
+    const void* expected_context = nullptr;  // handed to it
+    options window = {};                     // whose allocations, and how deep the stacks are
+    detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
+};
+
+class leak_check {
+public:
+    // Starts. Throws std::invalid_argument when a tolerance is negative, a line of `expected` is
+    // not understood, or the window's options are out of range (-fno-exceptions: prints it and
+    // aborts).
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(const char* name = "leak check",
+                                                  const leak_options& wanted = {});
+    leak_check(const leak_check&) = delete;
+    leak_check& operator=(const leak_check&) = delete;
+
+    // What is alive now; the window stays open. After finish(), an empty result.
+    check_result check() const { return judge(detail::after_stats::go_on); }
+    // Ends the window. Once; later calls return an empty result that has not passed.
+    check_result finish();
+    // The same, but judged by these instead of by what the constructor was given; `window` and
+    // `warm_up_runs` mean nothing here. For what is known only when the work has been done.
+    ALLOCSCOPE_EXCEPTIONS_TAG check_result finish(const leak_options& instead);
+
+    allocation_counts counts() const noexcept { return window_.counts(); }
+
+    // Runs the work warm_up_runs times, then `runs` times (2 at least: one run cannot tell a cache
+    // from a leak), and fails if every one of those left more alive than the one before it.
+    // Exceptions of the work pass through. Throws std::invalid_argument as the constructor.
+    template <class Work>
+    static check_result repeat(detail::typed_number runs, Work&& work,
+                               const leak_options& wanted = {}, const char* name = "leak check");
+
+private:
+    check_result judge(detail::after_stats then) const;
+    friend class leak_repetition;
+
+    leak_options wanted_;
+    detail::check_limits limits_;
+    scope window_;
+    bool is_finished_ = false;
+};
+
+// The arithmetic of repeat(), for those who drive the loop themselves (as test frameworks do):
+// warm up, construct, and call end_of_run() after each run.
+class leak_repetition {
+public:
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(const char* name = "leak check",
+                                                       const leak_options& wanted = {})
+        : leaks_(name, wanted) {}
+    void end_of_run();
+    check_result finish();
+
+private:
+    leak_check leaks_;
+    std::uint64_t runs_ = 0;
+    std::int64_t objects_before_ = 0;
+    std::int64_t bytes_before_ = 0;
+    std::int64_t least_objects_ = 0;
+    std::int64_t least_bytes_ = 0;
+    check_result refusal_;  // of a run that could not be judged
+    bool is_refused_ = false;
+};
+
+// A leak_check that acts when the block ends.
+class leak_guard {
+public:
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
+        const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
+        const leak_options& wanted = {})
+        : leaks_(name, wanted), action_(wanted_action) {}
+    // As finish(), unless that was called. Throws nothing, also with throw_error().
+    ~leak_guard() {
+        if (!is_finished_) action_.act_in_destructor(leaks_.finish());
+    }
+    leak_guard(const leak_guard&) = delete;
+    leak_guard& operator=(const leak_guard&) = delete;
+
+    check_result check() const { return leaks_.check(); }
+    ALLOCSCOPE_EXCEPTIONS_TAG check_result finish() {
+        is_finished_ = true;
+        check_result found = leaks_.finish();
+        action_.act(found);
+        return found;
+    }
+
+private:
+    leak_check leaks_;
+    on_violation action_;
+    bool is_finished_ = false;
+};
+
+// definitions
+
+namespace detail {
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_options& wanted) {
+    check_limits limits;
+    limits.live_objects.least =
+        checked_count("leak_options", "least_objects", wanted.least_objects);
+    limits.live_objects.most = checked_count("leak_options", "objects", wanted.objects);
+    limits.live_bytes.most = checked_count("leak_options", "bytes", wanted.bytes);
+    if (limits.live_objects.most == 0 && limits.live_bytes.most != ~std::uint64_t{0}) {
+        limits.live_objects.most = ~std::uint64_t{0};
+    }
+    if (limits.live_objects.least > limits.live_objects.most) {
+        refuse_limit("leak_options", "least_objects", " is ", wanted.least_objects,
+                     ", which is more than `objects`, the most; exchange the two numbers");
+    }
+    return limits;
+}
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
+    const engine* used = usable_engine();
+    if (used == nullptr || lines[0] == '\0') return;
+    char message[256] = {};
+    if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
+}
+
+}  // namespace detail
+
+inline leak_check::leak_check(const char* name, const leak_options& wanted)
+    : wanted_(wanted),
+      limits_(detail::checked_tolerance(wanted)),
+      window_((detail::check_expected(wanted.expected), name), wanted.window) {}
+
+inline check_result leak_check::judge(detail::after_stats then) const {
+    if (is_finished_) return check_result{};
+    detail::check_request asked;
+    asked.kind = detail::check_kind::leaks;
+    asked.then = then;
+    asked.limits = limits_;
+    asked.expected = wanted_.expected;
+    asked.is_expected = wanted_.is_expected;
+    asked.expected_context = wanted_.expected_context;
+    detail::scope_reader::describe(window_, asked);
+    return detail::ask_engine(detail::scope_reader::engine_of(window_), asked);
+}
+
+inline check_result leak_check::finish() {
+    if (is_finished_) return check_result{};
+    const check_result found = judge(detail::after_stats::end);
+    is_finished_ = true;
+    detail::scope_reader::end(window_, found.counts());
+    return found;
+}
+
+inline check_result leak_check::finish(const leak_options& instead) {
+    limits_ = detail::checked_tolerance(instead);
+    detail::check_expected(instead.expected);
+    wanted_ = instead;
+    return finish();
+}
+
+inline void leak_repetition::end_of_run() {
+    detail::check_request asked;
+    asked.kind = detail::check_kind::repeated_leaks;  // counts only
+    asked.limits = leaks_.limits_;
+    asked.expected = leaks_.wanted_.expected;
+    asked.is_expected = leaks_.wanted_.is_expected;
+    asked.expected_context = leaks_.wanted_.expected_context;
+    detail::scope_reader::describe(leaks_.window_, asked);
+    const check_result now =
+        detail::ask_engine(detail::scope_reader::engine_of(leaks_.window_), asked);
+    if (!now.passed()) {
+        is_refused_ = true;
+        refusal_ = now;
+    }
+    const auto objects = static_cast<std::int64_t>(now.data().unexpected_objects);
+    const auto bytes = static_cast<std::int64_t>(now.data().unexpected_bytes);
+    const std::int64_t added_objects = objects - objects_before_;
+    const std::int64_t added_bytes = bytes - bytes_before_;
+    if (runs_ == 0 || added_objects < least_objects_) least_objects_ = added_objects;
+    if (runs_ == 0 || added_bytes < least_bytes_) least_bytes_ = added_bytes;
+    objects_before_ = objects;
+    bytes_before_ = bytes;
+    ++runs_;
+}
+
+inline check_result leak_repetition::finish() {
+    if (is_refused_) return refusal_;
+    if (runs_ == 0 || leaks_.is_finished_) return check_result{};
+    detail::check_request asked;
+    asked.kind = detail::check_kind::repeated_leaks;
+    asked.then = detail::after_stats::end;
+    asked.limits = leaks_.limits_;
+    asked.expected = leaks_.wanted_.expected;
+    asked.is_expected = leaks_.wanted_.is_expected;
+    asked.expected_context = leaks_.wanted_.expected_context;
+    asked.runs = runs_;
+    asked.added_objects = least_objects_ > 0 ? static_cast<std::uint64_t>(least_objects_) : 0;
+    asked.added_bytes = least_bytes_ > 0 ? static_cast<std::uint64_t>(least_bytes_) : 0;
+    detail::scope_reader::describe(leaks_.window_, asked);
+    leaks_.is_finished_ = true;
+    const check_result found =
+        detail::ask_engine(detail::scope_reader::engine_of(leaks_.window_), asked);
+    detail::scope_reader::end(leaks_.window_, found.counts());
+    return found;
+}
+
+template <class Work>
+check_result leak_check::repeat(detail::typed_number runs, Work&& work, const leak_options& wanted,
+                                const char* name) {
+    const std::uint64_t count = detail::checked_count("leak_check", "repeat runs", runs);
+    if (count < 2) {
+        detail::refuse_limit("leak_check", "repeat", " has a number of runs of ", runs,
+                             "; it needs 2 or more to tell a cache from a leak");
+    }
+    const std::uint64_t warm_up =
+        detail::checked_count("leak_options", "warm_up_runs", wanted.warm_up_runs);
+    for (std::uint64_t i = 0; i < warm_up; ++i) work();
+    leak_repetition repetition{name, wanted};
+    for (std::uint64_t i = 0; i < count; ++i) {
+        work();
+        repetition.end_of_run();
+    }
+    return repetition.finish();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_LEAK_CHECK_HPP

@@ -1,0 +1,41 @@
+// library_frames.hpp - declares code of yours to be library code: rows are named after its callers.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   by the user, usually at the start of main or of a test file
+// Threads:  any
+// Memory:   none; the engine keeps up to 64 patterns of up to 255 characters
+//
+// A row belongs to the innermost frame that is not library code. The standard library, the C++
+// runtime and allocscope are known; containers and pools of your own are not:
+//
+//     allocscope::library_frames("mylib::");             // a namespace or class
+//     allocscope::library_frames("xml*");                // functions whose name starts so
+//     allocscope::library_frames("/usr/include/mylib/"); // files below a folder
+//     allocscope::library_frames("third_party/");        // such a folder anywhere
+
+#ifndef ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
+#define ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/measure/check_options.hpp>
+#include <allocscope/record/engine.hpp>
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// Holds for every snapshot taken from now on, in the whole process. The same pattern again changes
+// nothing. Throws std::invalid_argument when the pattern is null, empty, longer than 255
+// characters, fits everything, or is the 65th (-fno-exceptions: prints the message and aborts).
+ALLOCSCOPE_EXCEPTIONS_TAG void library_frames(const char* pattern);
+
+// definitions
+
+inline void library_frames(const char* pattern) {
+    const detail::engine* engine = detail::find_engine();
+    if (detail::engine_refusal(engine)[0] != '\0') return;  // no snapshot will have rows
+    const char* refusal = engine->library_frames(pattern);
+    if (refusal[0] != '\0') detail::refuse_options(refusal);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP

@@ -1,0 +1,179 @@
+// scope.hpp - windows: start, look as often as wanted, stop.
+//
+// Room:     measure (floor 7), not malloc-safe
+// Called:   by the user
+// Threads:  every member may be called from any thread, also another one than opened the window
+// Memory:   a scope is 64 bytes; what the window records is kept by the engine
+//
+//     allocscope::scope window{"load"};            // starts
+//     load();
+//     if (window.counts().live_objects() != 0)     // numbers only: allocates nothing
+//         std::cerr << window.stats();             // rows: count file:line:type
+//     window.stop();                               // or the end of the block
+//
+// Windows may nest, overlap in any order, and end on another thread than they began on.
+
+#ifndef ALLOCSCOPE_MEASURE_SCOPE_HPP
+#define ALLOCSCOPE_MEASURE_SCOPE_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/check_options.hpp>
+#include <allocscope/record/engine.hpp>
+#include <allocscope/snapshot/refusals.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+struct scope_reader;
+}  // namespace detail
+
+// A window over a part of the program: what it allocated, and what of that is still alive.
+class scope {
+public:
+    // Starts. `name` stands in reports; it is copied (the first 63 bytes).
+    // Throws std::invalid_argument when stack_frames is not in 1..128 or sample_bytes is 0
+    // (-fno-exceptions: prints the same message and aborts).
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit scope(const char* name = "", const options& wanted = {});
+    ~scope();
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+
+    // The numbers up to now; after stop(), those at the end. Allocates nothing.
+    // Cost: a few nanoseconds for each distinct stack that allocated in the window.
+    allocation_counts counts() const noexcept;
+
+    // What is alive now. The window stays open.
+    snapshot stats() const;
+
+    // What is alive now; the window then starts anew as if it had just been opened: it forgets
+    // what was reported, and counts() begin at zero again. (memprof's stats!)
+    snapshot stats_and_forget();
+
+    // Ends the window. Later calls of stats() and stop() repeat this last snapshot.
+    snapshot stop();
+
+private:
+    friend struct detail::scope_reader;
+
+    // Null when nothing is being recorded in this process.
+    const detail::engine* engine_ = nullptr;
+    detail::window_id window_ = 0;  // 0: stopped, or never started for lack of memory
+    allocation_counts last_counts_;
+    snapshot last_;
+};
+
+// The same as free functions, over one process-wide window.
+ALLOCSCOPE_EXCEPTIONS_TAG void start(
+    const options& wanted = {});  // no effect while it is already started
+snapshot stats();                 // when it was not started, the snapshot says so
+snapshot stats_and_forget();
+snapshot stop();
+
+// Starts, runs the work, and returns what of its allocations is still alive afterwards. The window
+// is its own: it does not disturb start/stop. Exceptions of the work pass through.
+template <class Work>
+snapshot track(Work&& work) {
+    scope window{"track"};
+    static_cast<Work&&>(work)();
+    return window.stop();
+}
+
+// What this thread allocates while one lives is charged to nobody. Frees are still seen. Nests.
+class pause_recording {
+public:
+    pause_recording() noexcept;
+    ~pause_recording();
+    pause_recording(const pause_recording&) = delete;
+    pause_recording& operator=(const pause_recording&) = delete;
+
+private:
+    const detail::engine* engine_;
+};
+
+// definitions
+
+namespace detail {
+
+// The engine, if this translation unit can use it; else null.
+inline const engine* usable_engine() noexcept {
+    const engine* found = find_engine();
+    return engine_refusal(found)[0] == '\0' ? found : nullptr;
+}
+
+// A snapshot without rows that says why nothing was recorded.
+inline snapshot snapshot_without_window(const engine* used) noexcept {
+    if (used == nullptr) return refusal_snapshot(find_engine());
+    return snapshot{const_cast<snapshot_data*>(&snapshot_of_refused_window)};
+}
+
+inline snapshot snapshot_of_process(after_stats then) {
+    const engine* used = usable_engine();
+    if (used == nullptr) return refusal_snapshot(find_engine());
+    snapshot_data* made = used->process_stats(then);
+    if (made != nullptr) return snapshot{made};
+    return snapshot{const_cast<snapshot_data*>(&snapshot_before_start)};
+}
+
+}  // namespace detail
+
+inline scope::scope(const char* name, const options& wanted) {
+    detail::check_options(wanted);
+    engine_ = detail::usable_engine();
+    if (engine_ != nullptr) window_ = engine_->open_window(name, wanted);
+    if (window_ == 0) last_ = detail::snapshot_without_window(engine_);
+}
+
+inline scope::~scope() {
+    if (window_ != 0) engine_->close_window(window_);
+}
+
+inline allocation_counts scope::counts() const noexcept {
+    return window_ != 0 ? engine_->counts(window_) : last_counts_;
+}
+
+inline snapshot scope::stats() const {
+    if (window_ == 0) return last_;
+    return snapshot{engine_->stats(window_, detail::after_stats::go_on)};
+}
+
+inline snapshot scope::stats_and_forget() {
+    if (window_ == 0) return last_;
+    return snapshot{engine_->stats(window_, detail::after_stats::forget)};
+}
+
+inline snapshot scope::stop() {
+    if (window_ != 0) {
+        last_ = snapshot{engine_->stats(window_, detail::after_stats::end)};
+        last_counts_ = last_.info().totals;
+        window_ = 0;
+    }
+    return last_;
+}
+
+inline void start(const options& wanted) {
+    detail::check_options(wanted);
+    if (const detail::engine* used = detail::usable_engine()) used->start(wanted);
+}
+inline snapshot stats() {
+    return detail::snapshot_of_process(detail::after_stats::go_on);
+}
+inline snapshot stats_and_forget() {
+    return detail::snapshot_of_process(detail::after_stats::forget);
+}
+inline snapshot stop() {
+    return detail::snapshot_of_process(detail::after_stats::end);
+}
+
+inline pause_recording::pause_recording() noexcept : engine_(detail::usable_engine()) {
+    if (engine_ != nullptr) engine_->pause(+1);
+}
+inline pause_recording::~pause_recording() {
+    if (engine_ != nullptr) engine_->pause(-1);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_SCOPE_HPP

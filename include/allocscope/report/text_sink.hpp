@@ -1,0 +1,98 @@
+// text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
+//
+// Room:     report (floor 8), not malloc-safe
+// Called:   by every writer in report/, with the whole report in one string
+// Threads:  any
+// Memory:   the message of an error
+//
+//     std::string error;
+//     if (!detail::put_report(text, "heap.txt", error)) complain(error);
+//     // "cannot write report to 'heap.txt': No space left on device"
+//
+// A path gets the whole report or is left as it was: see platform/output_file.hpp.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_SINK_HPP
+#define ALLOCSCOPE_REPORT_TEXT_SINK_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/platform/output_file.hpp>
+#include <allocscope/report/text_columns.hpp>
+
+#include <cerrno>        // errno
+#include <cstdio>        // FILE, fwrite, fflush, fputs
+#include <stdexcept>     // runtime_error
+#include <string>        // string
+#include <system_error>  // generic_category
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// A report could not be written. what() says where to and why.
+class report_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+inline std::string report_problem(const std::string& target, const std::string& reason) {
+    return "cannot write report to " + target + ": " + reason;
+}
+
+inline std::string report_problem(const std::string& target, int error_number) {
+    return report_problem(target, std::generic_category().message(error_number));
+}
+
+// Each returns true and leaves `error` alone, or returns false and says why in it.
+inline bool put_report(const std::string& text, const char* path, std::string& error) {
+    if (path == nullptr) {
+        error = report_problem("a null path", "a path is needed");
+        return false;
+    }
+    output_file out;
+    int failure = out.open(path);
+    if (failure == 0) failure = out.write(text.data(), text.size());
+    if (failure == 0) failure = out.commit();
+    if (failure != 0) error = report_problem('\'' + printable(path) + '\'', failure);
+    return failure == 0;
+}
+
+inline bool put_report(const std::string& text, int descriptor, std::string& error) {
+    const std::string target = "descriptor " + std::to_string(descriptor);
+    if (descriptor < 0) {
+        error = report_problem(target, "a descriptor is not negative");
+        return false;
+    }
+    const int failure = write_all(descriptor, text.data(), text.size());
+    if (failure != 0) error = report_problem(target, failure);
+    return failure == 0;
+}
+
+// Flushed, so that a full disk is noticed here and not at the end of the program.
+inline bool put_report(const std::string& text, std::FILE* file, std::string& error) {
+    if (file == nullptr) {
+        error = report_problem("a null FILE*", "an open file is needed");
+        return false;
+    }
+    const file_size_signal_blocked quietly;
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0) {
+        return true;
+    }
+    error = report_problem("a FILE*", errno != 0 ? errno : EIO);
+    return false;
+}
+
+// Without exceptions the message goes to stderr: a report that fails must not end the program.
+inline void raise_report_error(const std::string& message) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::fputs(("allocscope: " + message + '\n').c_str(), stderr);
+#else
+    throw report_error(message);
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP

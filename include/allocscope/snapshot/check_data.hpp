@@ -1,0 +1,90 @@
+// check_data.hpp - what stands behind a check_result: verdict, message, evidence.
+//
+// Room:     snapshot (floor 6), not malloc-safe
+// Called:   made by engine/check_window.hpp, held by measure/check_result.hpp
+// Threads:  immutable but for the count of references, which is atomic
+// Memory:   one block, freed with the last reference by the engine that made it
+//
+// A result with a reference count of 0 is a constant and never counted: what is answered when there
+// is no engine, or no memory.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
+#define ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/record/engine.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// Where objects that are still alive came from.
+struct leak_stack {
+    const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
+    std::size_t frame_count;
+    std::size_t user_frame;  // the innermost that is not library code; frame_count if none
+    const char* type;        // "?" when it is not known
+    // To be set by a function that answers yes, if it can: how many of the innermost frames would
+    // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
+    // are then expected without being named, which saves milliseconds for each.
+    mutable std::size_t decisive_frames = 0;
+};
+
+namespace detail {
+
+struct check_data {
+    std::uint32_t references;
+    bool has_passed;
+    void (*release)(check_data*);
+    const char* message;   // "" when it passed
+    const char* saved_to;  // "" when no file was written
+    allocation_counts counts;
+    // Alive, and fitting no pattern of expected leaks.
+    std::uint64_t unexpected_objects;
+    std::uint64_t unexpected_bytes;
+    const snapshot* rows;  // as long as the result lives; null: none
+};
+
+constexpr check_data constant_check(const char* message) noexcept {
+    return {0, false, nullptr, message, "", {}, 0, 0, nullptr};
+}
+
+// Hidden: a shared symbol would keep a plugin from being unloaded.
+__attribute__((visibility("hidden"))) inline constexpr check_data check_without_engine =
+    constant_check(engine_is_missing);
+__attribute__((visibility("hidden"))) inline constexpr check_data check_of_other_version =
+    constant_check(engine_is_another_version);
+__attribute__((visibility("hidden"))) inline constexpr check_data check_without_window =
+    constant_check("nothing is being recorded: memory for the window was refused");
+__attribute__((visibility("hidden"))) inline constexpr check_data check_without_memory =
+    constant_check("the check could not be made: memory for its result was refused");
+__attribute__((visibility("hidden"))) inline constexpr check_data check_of_nothing =
+    constant_check("nothing was checked");
+
+inline check_data* shared_check(const check_data& constant) noexcept {
+    return const_cast<check_data*>(&constant);  // count 0: never written
+}
+
+// Why this engine cannot check anything.
+inline check_data* refused_check(const engine* found) noexcept {
+    return shared_check(found == nullptr ? check_without_engine : check_of_other_version);
+}
+
+inline void hold_check(check_data* data) noexcept {
+    if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
+    __atomic_add_fetch(&data->references, 1U, __ATOMIC_RELAXED);
+}
+
+inline void drop_check(check_data* data) noexcept {
+    if (__atomic_load_n(&data->references, __ATOMIC_RELAXED) == 0) return;
+    if (__atomic_sub_fetch(&data->references, 1U, __ATOMIC_ACQ_REL) == 0) data->release(data);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_CHECK_DATA_HPP

@@ -1,0 +1,64 @@
+// fault_run.hpp - what became of a piece of code when one of its allocations failed.
+//
+// Room:     snapshot (floor 6), not malloc-safe
+// Called:   filled by engine/fault_sweep.hpp, read through measure/for_each_allocation_failing.hpp
+// Threads:  immutable once handed out
+// Memory:   the texts belong to the sweep
+
+#ifndef ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
+#define ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/record/watch_requests.hpp>
+#include <allocscope/snapshot/check_data.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// How a run of the code ended.
+enum class fault_outcome : std::uint32_t {
+    returned,         // it coped without the memory, or none of its allocations failed
+    threw_bad_alloc,  // or what derives from it
+    threw_other       // which is wrong: callers are prepared for bad_alloc
+};
+
+struct fault_run {
+    std::uint64_t nth;  // which allocation failed, from 1; 0: none did, it was the last run
+    fault_outcome outcome;
+    std::uint64_t leaked_objects;  // alive afterwards
+    std::uint64_t leaked_bytes;
+    const char* site;    // of the failed allocation, as file:line; "" when unknown
+    const char* detail;  // what() of another exception
+
+    bool is_good() const noexcept {
+        return outcome != fault_outcome::threw_other && leaked_objects == 0;
+    }
+};
+
+namespace detail {
+
+struct sweep_request {
+    plan_id plan;
+    window_id window;
+    std::uint64_t nth;
+    fault_outcome outcome;
+    const char* detail;
+    const char* expected;
+};
+
+struct sweep_data {
+    std::uint32_t references;
+    void (*release)(sweep_data*);
+    const fault_run* runs;
+    std::size_t run_count;
+    std::uint64_t bad_runs;
+    check_data* verdict;  // one reference; null until the sweep has ended
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP

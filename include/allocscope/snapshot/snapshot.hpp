@@ -1,0 +1,145 @@
+// snapshot.hpp - the immutable answer to "what of this window is still alive?".
+//
+// Room:     snapshot (floor 6), not malloc-safe
+// Called:   returned by scope::stats(), read by the user and by every writer in report/
+// Threads:  immutable: any number of threads may read one snapshot; copying shares it
+// Memory:   one block for all rows, frames and texts, freed with the last copy
+//
+//     allocscope::snapshot alive = window.stats();
+//     for (const auto& row : alive) use(row.objects, row.file, row.line, row.type);
+//
+// The block is made and freed by the engine (the module that holds the hooks), never charged to a
+// window. Texts are valid as long as any copy of the snapshot lives.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/sampling/estimate.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <iosfwd>   // basic_ostream, for operator<<
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+struct snapshot_data;
+}  // namespace detail
+
+class snapshot {
+public:
+    // One logical frame of a stack: inlined calls are frames of their own.
+    struct frame {
+        const char* function;   // demangled; "" when there is no symbol
+        const char* file;       // as the debug information has it, whole; "" when unknown
+        int line;               // 0 when unknown
+        int column;             // 0 when unknown
+        bool is_inlined;        // inlined into the next frame
+        std::uint64_t address;  // return address - 1, as in this process
+        const char* module;     // file the code was loaded from; "" when unknown
+        std::uint64_t offset;   // of the address in that module
+    };
+
+    // All live objects of one file:line:type. The stack is that of the row's most numerous site.
+    struct row {
+        std::uint64_t objects;  // in a difference: two's complement, cast to std::int64_t
+        std::uint64_t bytes;    // as requested; in a difference likewise
+        const char* file;       // shortened to what is left after the common directory; when there
+                                // is no line information: the function, else the module
+        int line;               // 0 when unknown: then `offset` says where in `file` it is
+        const char* type;       // "?" when it is not known
+        const char* function;   // the function that file:line is in; "" when unknown
+        std::uint64_t offset;   // from the start of the function or module when line is 0
+        std::uint64_t sites;    // how many distinct stacks were summed in this row
+        const frame* frames;    // innermost first, starting at the caller of operator new
+        std::size_t frame_count;
+        std::size_t user_frame;  // index of the frame that gave file and line; frame_count if none
+        std::uint64_t samples;   // a sampled window: how many samples stand behind the estimate
+        // A sampled window: 95% intervals, objects_low <= objects <= objects_high. Otherwise equal
+        // to objects and bytes. In a difference two's complement; see docs/sampling.md.
+        std::uint64_t objects_low, objects_high;
+        std::uint64_t bytes_low, bytes_high;
+    };
+
+    // The totals again, with their 95% intervals; low == value == high unless sampled.
+    struct window_estimates {
+        estimate allocations, frees, live_objects;
+        estimate bytes_allocated, bytes_freed, live_bytes;
+    };
+
+    // Something that was not recorded, and how often.
+    struct loss {
+        const char* reason;  // a full sentence without a number
+        std::uint64_t count;
+    };
+
+    // What a report needs to know beside the rows.
+    struct window_info {
+        const char* name;
+        recording record;
+        threads from;
+        std::uint32_t stack_frames;
+        std::uint64_t duration_ns;       // from the start of the window to this snapshot
+        allocation_counts totals;        // the window's counts at this snapshot
+        std::uint64_t own_memory_bytes;  // what allocscope itself had mapped and touched
+        const loss* losses;              // only those that happened
+        std::size_t loss_count;
+        bool is_difference;          // made by difference_from
+        const char* not_recording;   // why nothing is being recorded; "" when it is
+        std::uint64_t sample_bytes;  // a sampled window: mean bytes between two samples; else 0
+        std::uint64_t samples;       // a sampled window: how many were taken; else 0
+        window_estimates estimates;
+    };
+
+    snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
+    snapshot(const snapshot& other) noexcept;
+    snapshot(snapshot&& other) noexcept;
+    snapshot& operator=(const snapshot& other) noexcept;
+    snapshot& operator=(snapshot&& other) noexcept;
+    ~snapshot();
+
+    bool empty() const noexcept { return size() == 0; }
+    std::size_t size() const noexcept;
+    const row* begin() const noexcept;  // most numerous first
+    const row* end() const noexcept;
+    const row& operator[](std::size_t index) const noexcept { return begin()[index]; }
+
+    std::uint64_t live_objects() const noexcept;  // sum over the rows
+    std::uint64_t live_bytes() const noexcept;
+    const window_info& info() const noexcept;
+
+    // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
+    // negative (as std::int64_t), what went. Rows without a change are left out.
+    snapshot difference_from(const snapshot& earlier) const;
+
+    // For the engine: takes over one reference.
+    explicit snapshot(detail::snapshot_data* data) noexcept : data_(data) {}
+
+private:
+    detail::snapshot_data* data_;
+};
+
+namespace detail {
+
+// The head of the block. The engine that made it also frees it, through `release`.
+struct snapshot_data {
+    std::uint32_t references;
+    void (*release)(snapshot_data*);
+    const snapshot::row* rows;
+    std::size_t row_count;
+    std::uint64_t live_objects;
+    std::uint64_t live_bytes;
+    snapshot::window_info info;
+    snapshot_data* (*difference)(const snapshot_data& later, const snapshot_data& earlier);
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#include <allocscope/snapshot/snapshot_members.hpp>  // last: the definitions need the class whole
+
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_HPP

@@ -1,0 +1,183 @@
+// baselines.hpp - what tests allocated, kept in a file; more than that fails.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by the user, from tests of any framework
+// Threads:  check() from any thread and from several processes at once
+// Memory:   the file's results, from the first check on; charged to no window
+//
+//     allocscope::baselines kept{"tests/allocations.json", 5};     // up to 5 % more is accepted
+//
+//     allocscope::scope window{"parse"};
+//     parse(text);
+//     const std::string worse = kept.check("parse", window.counts());
+//     CHECK_MESSAGE(worse.empty(), worse);
+//
+// ALLOCSCOPE_UPDATE_BASELINES=1 in the environment writes the numbers instead of comparing them:
+// for new tests, and when a change is meant. `allocscope compare old.json new.json` shows what
+// changed.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
+#define ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/baseline_file.hpp>
+#include <allocscope/integrations/json_reader.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <unistd.h>  // access
+#include <cstdint>   // uint64_t
+#include <cstdio>    // snprintf
+#include <cstdlib>   // getenv
+#include <mutex>     // mutex, lock_guard
+#include <string>    // string
+#include <utility>   // move
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class baselines {
+public:
+    // `path` is relative to the working directory of the test. The file need not exist before it is
+    // updated. `tolerance_percent`: how much more than the baseline is still accepted, of each
+    // number.
+    explicit baselines(std::string path, double tolerance_percent = 0)
+        : path_(std::move(path)), tolerance_percent_(tolerance_percent) {}
+    baselines(const baselines&) = delete;
+    baselines& operator=(const baselines&) = delete;
+
+    // "" when no number is above its baseline. Else one line that says what increased, or why it
+    // could not be compared (no baseline of this name, file not readable, of another version), and
+    // what to do. Compared are allocations, bytes, peak_bytes, live_objects and live_bytes. When
+    // updating: "" or why the file could not be written.
+    // Cost: reads the file at the first call; each update reads and writes it.
+    std::string check(const std::string& name, const allocation_counts& counts);
+
+private:
+    std::string compare(const std::string& name, const detail::measured_numbers& now);
+    std::string update(const std::string& name, const detail::measured_numbers& now);
+    // No error when there is no file.
+    std::string read(detail::measured_results& into, bool& exists) const;
+
+    std::string path_;
+    double tolerance_percent_;
+    std::mutex mutex_;
+    bool is_read_ = false;
+    bool exists_ = false;
+    std::string read_error_;
+    detail::measured_results results_;
+};
+
+namespace detail {
+
+inline measured_numbers baseline_numbers(const allocation_counts& counts) {
+    const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+    return {{"allocations", number(counts.allocations)},
+            {"bytes", number(counts.bytes_allocated)},
+            {"peak_bytes", number(counts.peak_bytes)},
+            {"live_objects", number(counts.live_objects())},
+            {"live_bytes", number(counts.live_bytes())}};
+}
+
+// Null when there is none of this name.
+inline const double* find_number(const measured_numbers& numbers, const std::string& name) {
+    for (const auto& found : numbers) {
+        if (found.first == name) return &found.second;
+    }
+    return nullptr;
+}
+
+// Whether `now` is more than the tolerance allows. Numbers that differ by rounding only are equal.
+inline bool is_increase(double before, double now, double tolerance_percent) {
+    const double accepted = before * (1 + tolerance_percent / 100);
+    return now > accepted + 1e-9 * (accepted < 0 ? -accepted : accepted);
+}
+
+// "3 -> 5 (+66.7 %)"
+inline std::string change_text(double before, double now) {
+    char text[128];
+    if (before > 0) {
+        std::snprintf(text, sizeof text, "%.10g -> %.10g (%+.1f %%)", before, now,
+                      (now - before) / before * 100);
+    } else {
+        std::snprintf(text, sizeof text, "%.10g -> %.10g", before, now);
+    }
+    return text;
+}
+
+// "" or what is wrong with the value; `update` becomes whether the file is to be written.
+inline std::string read_update_request(bool& update) {
+    const char* value = std::getenv("ALLOCSCOPE_UPDATE_BASELINES");
+    const std::string text = value != nullptr ? value : "";
+    update = text == "1";
+    if (update || text.empty() || text == "0") return {};
+    return "ALLOCSCOPE_UPDATE_BASELINES is \"" + text + "\"; 1 updates, 0 or nothing compares";
+}
+
+}  // namespace detail
+
+// definitions
+
+inline std::string baselines::check(const std::string& name, const allocation_counts& counts) {
+    const pause_recording not_of_the_test;
+    const std::lock_guard<std::mutex> lock{mutex_};
+    bool update_is_asked_for = false;
+    std::string error = detail::read_update_request(update_is_asked_for);
+    const char* refusal = detail::engine_refusal(detail::find_engine());
+    if (error.empty()) error = refusal;
+    if (error.empty() && !(tolerance_percent_ >= 0)) {
+        error = "the tolerance of baselines is " + std::to_string(tolerance_percent_) +
+                " %; it must be 0 or more";
+    }
+    if (error.empty()) {
+        const detail::measured_numbers now = detail::baseline_numbers(counts);
+        error = update_is_asked_for ? update(name, now) : compare(name, now);
+    }
+    return error.empty() ? error : "allocscope: " + error;
+}
+
+inline std::string baselines::read(detail::measured_results& into, bool& exists) const {
+    exists = ::access(path_.c_str(), F_OK) == 0;
+    if (!exists) return {};
+    detail::json_value document;
+    const std::string error = detail::read_json_file(path_, document);
+    return error.empty() ? detail::read_baselines(path_, document, into) : error;
+}
+
+inline std::string baselines::compare(const std::string& name,
+                                      const detail::measured_numbers& now) {
+    if (!is_read_) {
+        is_read_ = true;
+        read_error_ = read(results_, exists_);
+    }
+    if (!read_error_.empty()) return read_error_;
+    const auto found = results_.find(name);
+    if (found == results_.end()) {
+        return "\"" + name + "\" has no baseline in " + path_ +
+               (exists_ ? "" : " (there is no such file)") +
+               "; run it with ALLOCSCOPE_UPDATE_BASELINES=1 to add it";
+    }
+    std::string worse;
+    for (const auto& [what, value] : now) {
+        const double* before = detail::find_number(found->second, what);
+        if (before == nullptr || !detail::is_increase(*before, value, tolerance_percent_)) continue;
+        worse += (worse.empty() ? "" : ", ") + what + ' ' + detail::change_text(*before, value);
+    }
+    if (worse.empty()) return worse;
+    return "\"" + name + "\" allocates more than its baseline in " + path_ + ": " + worse +
+           "; if that is meant, run it with ALLOCSCOPE_UPDATE_BASELINES=1";
+}
+
+// Read anew under the lock: another process may have added its results meanwhile.
+inline std::string baselines::update(const std::string& name, const detail::measured_numbers& now) {
+    const detail::folder_lock lock{path_};
+    if (!lock.error().empty()) return lock.error() + "; make the folder, or give another path";
+    detail::measured_results results;
+    bool exists = false;
+    const std::string error = read(results, exists);
+    if (!error.empty()) return error;
+    results[name] = now;
+    return detail::replace_file(path_, detail::baselines_as_json(results));
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP

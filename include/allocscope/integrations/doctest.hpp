@@ -1,0 +1,41 @@
+// doctest.hpp - the door for tests with doctest: every case, or a block, frees what it allocates.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by test files, in the place of <doctest/doctest.h> or after it
+// Threads:  see doctest_blocks.hpp and doctest_listener.hpp
+// Memory:   none of its own
+//
+//     #include <allocscope/integrations/doctest.hpp>
+//     ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE();                        // in one .cpp
+//
+//     TEST_CASE("keeps two" * allocscope::expect_leaks(2)) { ... }
+//     TEST_CASE("explicit") {
+//         ALLOCSCOPE_CHECK_NO_LEAKS { work(); }
+//         ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(3) { work(); }
+//     }
+//
+// For doctest 2.4.9 and later. The program needs the hooks as always, from a header of define_once/
+// or from a CMake target; without them the first case fails and says so. Under
+// DOCTEST_CONFIG_DISABLE nothing is checked and blocks just run. See docs/how_to/doctest.md.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
+#define ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/doctest_blocks.hpp>
+#include <allocscope/integrations/doctest_expectations.hpp>
+#include <allocscope/integrations/doctest_listener.hpp>
+
+// In one .cpp of the program: every case must free what it allocates, on each pass through it. An
+// argument holds for all cases: allocscope::threads::current, which charges only what the thread of
+// the cases allocates, or leak_options, whose texts must stay valid.
+#ifdef DOCTEST_CONFIG_DISABLE
+    #define ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...) static_assert(true, "")
+#else
+    #define ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...)                                   \
+        [[maybe_unused]] static const bool DOCTEST_ANONYMOUS(allocscope_every_case_) = \
+            ::allocscope::detail::check_every_doctest_case(                            \
+                ::allocscope::detail::doctest_options(__VA_ARGS__))
+#endif
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP

@@ -1,0 +1,205 @@
+// doctest_listener.hpp - measures each pass through each doctest case.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by doctest, once ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE() stands in the program
+// Threads:  doctest runs cases one after the other on one thread; assertions come from any
+// Memory:   about 9 KiB for a run
+//
+// doctest has no hook around the function of a case, and an assertion in test_case_end comes too
+// late to count. So while a case is running, run_case() stands in the place of its function: it
+// opens a window, calls the function, and asserts that nothing of the window is alive. doctest
+// calls it once for each path through the SUBCASEs. What it asserts is an assertion of the case
+// like any other, so that may_fail, should_fail, --abort-after and every reporter treat it so.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_DOCTEST_LISTENER_HPP
+#define ALLOCSCOPE_INTEGRATIONS_DOCTEST_LISTENER_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/doctest_expectations.hpp>
+#include <allocscope/integrations/doctest_own.hpp>
+#include <allocscope/integrations/doctest_verdict.hpp>
+#include <allocscope/integrations/framework_stacks.hpp>
+#include <allocscope/measure/check_result.hpp>
+#include <allocscope/measure/leak_check.hpp>
+#include <allocscope/measure/on_violation.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint64_t
+
+#ifndef DOCTEST_CONFIG_DISABLE
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class doctest_listener;
+
+// Of the run that is going on, which is one at most: doctest keeps its own state in a global too.
+inline doctest_listener* doctest_running = nullptr;
+// What holds for every case, from ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE(...).
+inline leak_options doctest_defaults;
+
+class doctest_listener : public doctest::IReporter {
+public:
+    explicit doctest_listener(const doctest::ContextOptions&) { doctest_running = this; }
+    ~doctest_listener() {
+        put_function_back();
+        if (doctest_running == this) doctest_running = nullptr;
+    }
+    doctest_listener(const doctest_listener&) = delete;
+    doctest_listener& operator=(const doctest_listener&) = delete;
+
+    void test_run_start() override {
+        refusal_ = scope{}.stats();
+        // doctest prints through a buffer for each thread, and keeps it: not a case's fault.
+        doctest::detail::MessageBuilder first_use("", 0, doctest::assertType::is_warn);
+        first_use.operator,("first use");
+        hide_runner({"doctest::Context::"});
+    }
+
+    void test_case_start(const doctest::TestCaseData& started) override {
+        // Not const when it was made: doctest keeps its cases in a set, whose order is not by this.
+        case_ = const_cast<doctest::detail::TestCase*>(
+            static_cast<const doctest::detail::TestCase*>(&started));
+        function_ = case_->m_test;
+        expected_.read(function_, case_->m_test_suite, doctest_defaults.expected);
+        if (!expected_.is_ignored()) case_->m_test = &run_case;
+    }
+    void test_case_end(const doctest::CurrentTestCaseStats&) override { put_function_back(); }
+
+    void subcase_start(const doctest::SubcaseSignature&) override { has_subcases_ = true; }
+    void log_assert(const doctest::AssertData& assertion) override {
+        if (assertion.m_failed) note_failure(assertion.m_at);
+    }
+    void log_message(const doctest::MessageData& message) override {
+        note_failure(message.m_severity);
+    }
+
+    // A case that may fail cannot tell that nothing was checked.
+    void test_run_end(const doctest::TestRunStats& end) override {
+        if (!is_refused() || end.numTestCasesPassingFilters == 0) return;
+        if (end.numTestCasesFailed != 0) return;
+        print_line("allocscope: no case was checked: ", refusal_.info().not_recording);
+        // The object is doctest's own state and not const; the exit code is read from it next.
+        const_cast<doctest::TestRunStats&>(end).numTestCasesFailed = 1;
+    }
+
+    void report_query(const doctest::QueryData&) override {}
+    void test_case_reenter(const doctest::TestCaseData&) override {}
+    void test_case_exception(const doctest::TestCaseException&) override {}
+    void subcase_end() override {}
+    void test_case_skipped(const doctest::TestCaseData&) override {}
+
+private:
+    static constexpr int repeated_runs = 3;
+
+    // Stands in the place of the case's function.
+    static void run_case() { doctest_running->run_pass(); }
+
+    // Messages show nothing that is further out than this; the engine knows the name.
+    __attribute__((noinline)) void allocscope_test_boundary() {
+        function_();
+        __asm__ volatile("");  // a frame of its own: the call above must not become a jump
+    }
+
+    void run_pass() {
+        has_failed_.store(false, std::memory_order_relaxed);
+        has_subcases_ = false;
+        if (is_refused()) return run_unchecked();
+        if (expected_.is_too_long()) fail("the patterns of expect_leaks are more than 4 KiB");
+        const leak_options limits = wanted();
+        leak_check leaks{case_->m_name, limits};
+        // An exception passes through and ends the window: the case has failed.
+        allocscope_test_boundary();
+        if (has_failed()) return;
+        if (expected_.is_repeated() && !has_subcases_ && leaks.counts().live_objects() != 0) {
+            return repeat(limits);
+        }
+        const check_result found = leaks.finish();
+        if (!found.passed()) fail(found.message());
+    }
+
+    void repeat(const leak_options& limits) {
+        leak_repetition runs{case_->m_name, limits};
+        for (int i = 0; i < repeated_runs; ++i) {
+            allocscope_test_boundary();
+            runs.end_of_run();
+        }
+        if (has_failed()) return;
+        const check_result found = runs.finish();
+        if (!found.passed()) fail(found.message());
+    }
+
+    // Without the hooks the first case says so, and no other: it is one mistake.
+    void run_unchecked() {
+        if (!has_told_) fail(refusal_.info().not_recording);
+        has_told_ = true;
+        allocscope_test_boundary();
+    }
+
+    leak_options wanted() const {
+        leak_options options = expected_.apply_to(doctest_defaults);
+        options.is_expected = &is_expected;
+        options.expected_context = nullptr;
+        return options;
+    }
+    static bool is_expected(const leak_stack& stack, const void*) {
+        const leak_options& defaults = doctest_defaults;
+        if (is_doctest_own(stack, nullptr)) return true;
+        return defaults.is_expected != nullptr &&
+               defaults.is_expected(stack, defaults.expected_context);
+    }
+
+    void fail(const char* message) {
+        tell_doctest({doctest::assertType::DT_CHECK, case_->m_file.c_str(),
+                      static_cast<int>(case_->m_line), "no leaks"},
+                     false, message, true);
+    }
+
+    void put_function_back() {
+        if (case_ != nullptr) case_->m_test = function_;
+        case_ = nullptr;
+    }
+
+    void note_failure(doctest::assertType::Enum kind) {
+        if ((kind & doctest::assertType::is_warn) != 0) return;
+        has_failed_.store(true, std::memory_order_relaxed);
+    }
+    bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
+    bool is_refused() const { return refusal_.info().not_recording[0] != '\0'; }
+
+    snapshot refusal_;  // of no window; says why nothing is recorded, if so
+    doctest::detail::TestCase* case_ = nullptr;
+    doctest::detail::funcType function_ = nullptr;
+    doctest_expectation expected_;
+    std::atomic<bool> has_failed_{false};  // in this pass
+    bool has_subcases_ = false;            // in this pass
+    bool has_told_ = false;
+};
+
+inline leak_options doctest_options() {
+    return {};
+}
+inline leak_options doctest_options(threads from) {
+    leak_options options;
+    options.window.from = from;
+    return options;
+}
+inline leak_options doctest_options(const leak_options& options) {
+    return options;
+}
+
+inline bool check_every_doctest_case(const leak_options& defaults) {
+    doctest_defaults = defaults;
+    doctest::registerReporter<doctest_listener>("allocscope", 1, false);
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // DOCTEST_CONFIG_DISABLE
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_DOCTEST_LISTENER_HPP

@@ -1,0 +1,78 @@
+// google_benchmark_memory_manager.hpp - Google Benchmark's own memory fields, from our windows.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by a user with a main() of their own; by Google Benchmark around its memory pass
+// Threads:  Google Benchmark calls it on the thread that runs the benchmarks
+// Memory:   a window for as long as a memory pass takes
+//
+//     allocscope::benchmark_memory_manager memory;      // in main(), before the benchmarks run
+//     benchmark::RegisterMemoryManager(&memory);
+//
+// ALLOCSCOPE_BENCHMARK_MAIN does not need it: there the same fields come from the timed run itself.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP
+#define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/google_benchmark_scope.hpp>
+#include <allocscope/integrations/google_benchmark_versions.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <benchmark/benchmark.h>  // MemoryManager, IterationCount
+#include <cstdint>                // uint64_t
+#include <memory>                 // unique_ptr
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// Fills num_allocs, max_bytes_used, total_allocated_bytes and net_heap_growth. Google Benchmark
+// calls the function once more for them, with up to 16 iterations on one thread.
+//
+// Where the function has a benchmark_scope, its numbers are taken: nothing but the loop. Otherwise
+// all that the thread allocates in the pass, where releases up to 1.9.5 allocate one object of
+// their own and call Setup and Teardown. Releases up to 1.9.1 keep pointers to results that have
+// moved: with two repetitions or more their memory fields are wrong whoever fills them.
+class benchmark_memory_manager : public benchmark::MemoryManager {
+public:
+    // Which of these are virtual differs between releases: no `override`.
+    void Start();
+    void Stop(Result& result) { fill(result); }
+    void Stop(Result* result) { fill(*result); }
+
+private:
+    void fill(Result& result);
+
+    std::unique_ptr<scope> window_;
+};
+
+namespace detail {
+
+inline benchmark::IterationCount count_of(std::uint64_t value) noexcept {
+    return static_cast<benchmark::IterationCount>(value);
+}
+
+}  // namespace detail
+
+// definitions
+
+inline void benchmark_memory_manager::Start() {
+    const pause_recording not_of_the_benchmark;
+    detail::memory_pass = {};
+    detail::memory_pass.is_open = true;
+    window_.reset(
+        new scope{"benchmark memory pass", detail::options_of_benchmark(recording::counters)});
+}
+
+inline void benchmark_memory_manager::fill(Result& result) {
+    const allocation_counts all = window_ ? window_->counts() : allocation_counts{};
+    window_.reset();
+    detail::memory_pass.is_open = false;
+    const allocation_counts used = detail::memory_pass.had_scope ? detail::memory_pass.totals : all;
+    result.num_allocs = detail::count_of(used.allocations);
+    result.max_bytes_used = detail::count_of(used.peak_bytes);
+    detail::set_growth(result, detail::count_of(used.bytes_allocated),
+                       detail::count_of(used.live_bytes()), 0);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_MEMORY_MANAGER_HPP

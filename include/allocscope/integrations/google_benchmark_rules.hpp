@@ -1,0 +1,213 @@
+// google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged by it.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by benchmark_scope, and by benchmark_gate for each run that is reported
+// Threads:  remembered rules are behind a mutex; the rest touches only its arguments
+// Memory:   one remembered rule, about 200 bytes, for each benchmark_scope and each set of limits
+//
+// Google Benchmark calls a function several times, with more iterations each time, and reports the
+// last call. Which one is the last only its reporter knows. So a scope writes what it counted, and
+// the number of its rule, into counters of the run; the gate judges the runs that arrive and takes
+// the inner counters out. Caches filled by the first call are no leaks of the last one, and limits
+// below one allocation for each iteration mean the long run.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
+#define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <cmath>    // floor
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <cstdio>   // snprintf
+#include <cstring>  // strstr
+#include <limits>   // numeric_limits
+#include <map>      // map
+#include <mutex>    // mutex, lock_guard
+#include <string>   // string
+#include <utility>  // pair
+#include <vector>   // vector
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// The most that a benchmark may use. What is not set is not limited.
+//
+//     memory.at_most({.allocations = 2, .bytes = 256});     // C++20
+//     memory.at_most({2, 256});                             // C++17: in this order
+struct benchmark_limits {
+    static constexpr double unlimited = std::numeric_limits<double>::infinity();
+    double allocations = unlimited;  // for each iteration
+    double bytes = unlimited;        // for each iteration, as requested
+    double peak_bytes = unlimited;  // of the whole run; with several threads the sum of their peaks
+};
+
+namespace detail {
+
+// One scope in the source with its limits.
+struct benchmark_rule {
+    const char* file = "";
+    int line = 0;
+    benchmark_limits most;
+    double live_objects = 0;
+    // "after 1 iteration: 2 x a.cpp:9:node (64 B)": what was alive at the end of a run that kept
+    // stacks. "" when that is not known.
+    std::string places;
+
+    bool is_same_as(const benchmark_rule& other) const noexcept {
+        return file == other.file && line == other.line &&
+               !(most.allocations < other.most.allocations) &&
+               !(most.allocations > other.most.allocations) && !(most.bytes < other.most.bytes) &&
+               !(most.bytes > other.most.bytes) && !(most.peak_bytes < other.most.peak_bytes) &&
+               !(most.peak_bytes > other.most.peak_bytes) && !(live_objects < other.live_objects) &&
+               !(live_objects > other.live_objects);
+    }
+};
+
+// What a run used: of one thread, or of all as Google Benchmark adds them up.
+struct benchmark_usage {
+    double allocations = 0;  // for each iteration
+    double bytes = 0;        // for each iteration
+    double peak_bytes = 0;
+    double live_bytes = 0;
+    double live_objects = 0;
+};
+
+class benchmark_rules {
+public:
+    // The number of the rule, from 1. New places replace the old ones.
+    std::size_t remember(const benchmark_rule& rule) {
+        const std::lock_guard<std::mutex> lock{mutex_};
+        for (std::size_t i = 0; i < rules_.size(); ++i) {
+            if (!rules_[i].is_same_as(rule)) continue;
+            if (!rule.places.empty()) rules_[i].places = rule.places;
+            return i + 1;
+        }
+        rules_.push_back(rule);
+        return rules_.size();
+    }
+    // False when no scope has remembered a rule of this number.
+    bool find(double number, benchmark_rule& found) {
+        const std::lock_guard<std::mutex> lock{mutex_};
+        if (!(number >= 1) || number > static_cast<double>(rules_.size())) return false;
+        found = rules_[static_cast<std::size_t>(number) - 1];
+        return true;
+    }
+
+    // What a label of the scope in this place takes; learned from a run that kept stacks.
+    void learn_label(const char* file, int line, const allocation_counts& label) {
+        const std::lock_guard<std::mutex> lock{mutex_};
+        labels_[{file, line}] = label;
+    }
+    allocation_counts label_of(const char* file, int line) {
+        const std::lock_guard<std::mutex> lock{mutex_};
+        const auto found = labels_.find({file, line});
+        return found != labels_.end() ? found->second : allocation_counts{};
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<benchmark_rule> rules_;
+    std::map<std::pair<const char*, int>, allocation_counts> labels_;
+};
+
+inline benchmark_rules remembered_rules;
+
+inline std::string number_text(double value) {
+    char space[32];
+    const bool is_whole = value > -1e15 && value < 1e15 && !(value < std::floor(value)) &&
+                          !(value > std::floor(value));
+    std::snprintf(space, sizeof space, is_whole ? "%.0f" : "%.6g", value);
+    return space;
+}
+
+// The text that State::SetLabel() keeps.
+inline bool is_label(const snapshot::row& row) noexcept {
+    for (std::size_t i = 0; i < row.frame_count; ++i) {
+        if (std::strstr(row.frames[i].function, "benchmark::State::SetLabel") != nullptr)
+            return true;
+    }
+    return false;
+}
+
+inline bool is_of_google_benchmark(const snapshot::row& row) noexcept {
+    return std::strstr(row.type, "benchmark::Counter") != nullptr || is_label(row);
+}
+
+inline allocation_counts label_in(const snapshot& alive) noexcept {
+    allocation_counts label;
+    for (const snapshot::row& row : alive) {
+        if (!is_label(row)) continue;
+        label.allocations += row.objects;
+        label.bytes_allocated += row.bytes;
+    }
+    return label;
+}
+
+// "3 x parser.cpp:12:node (72 B), ...": at most three.
+inline std::string places_of(const snapshot& alive) {
+    std::string text;
+    std::size_t shown = 0;
+    for (const snapshot::row& row : alive) {
+        if (is_of_google_benchmark(row)) continue;
+        if (shown++ == 3) {
+            text += ", ...";
+            break;
+        }
+        if (!text.empty()) text += ", ";
+        text += std::to_string(row.objects) + " x " + row.file + ":";
+        if (row.line != 0) text += std::to_string(row.line) + ":";
+        text += std::string{row.type} + " (" + std::to_string(row.bytes) + " B)";
+    }
+    return text;
+}
+
+inline std::string objects_text(double count) {
+    return number_text(count) + (count > 1 ? " objects" : " object");
+}
+
+constexpr const char* unknown_places =
+    "to see where they were allocated: benchmark_scope memory{state, "
+    "allocscope::recording::exact};";
+
+inline void add_excess(std::string& text, double used, double most, const char* what) {
+    if (!(used > most)) return;
+    if (!text.empty()) text += "; ";
+    text += number_text(used) + what + ", at most " + number_text(most) + " are allowed";
+}
+
+// "" when the run keeps the rule; else one line.
+inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used) {
+    std::string text;
+    if (used.live_objects > rule.live_objects) {
+        text = "leak: still alive: " + objects_text(used.live_objects) + " of " +
+               number_text(used.live_bytes) + " bytes";
+        if (rule.live_objects > 0) text += ", " + number_text(rule.live_objects) + " are allowed";
+        text += "; " + (rule.places.empty() ? std::string{unknown_places} : rule.places);
+    }
+    add_excess(text, used.allocations, rule.most.allocations, " allocations for each iteration");
+    add_excess(text, used.bytes, rule.most.bytes, " bytes for each iteration");
+    add_excess(text, used.peak_bytes, rule.most.peak_bytes, " bytes at the peak");
+    return text.empty() ? text : "allocscope: " + text;
+}
+
+// "" when the limits make sense; else what is wrong with them.
+inline std::string refusal_of(const benchmark_limits& most) {
+    const struct {
+        const char* name;
+        double value;
+    } limits[] = {
+        {"allocations", most.allocations}, {"bytes", most.bytes}, {"peak_bytes", most.peak_bytes}};
+    for (const auto& limit : limits) {
+        if (limit.value >= 0) continue;
+        return "allocscope: benchmark_limits::" + std::string{limit.name} + " is " +
+               number_text(limit.value) + "; it must be 0 or more";
+    }
+    return {};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP

@@ -1,0 +1,280 @@
+// google_benchmark_scope.hpp - allocations of a benchmark's loop, beside its time.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by the user, in the function that is measured, just before the loop
+// Threads:  each thread of a benchmark has a scope of its own and counts only what it allocates
+// Memory:   a window for as long as the loop runs; nothing is allocated while it is open
+//
+//     static void parse(benchmark::State& state) {
+//         allocscope::benchmark_scope memory{state};
+//         for (auto _ : state) work();
+//     }
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_SCOPE_HPP
+#define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_SCOPE_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/google_benchmark_rules.hpp>
+#include <allocscope/integrations/google_benchmark_versions.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <benchmark/benchmark.h>  // State, Counter
+#include <atomic>                 // atomic
+#include <cstdint>                // uint64_t
+#include <optional>               // optional
+#include <set>                    // set
+#include <string>                 // string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// Counts from its declaration to stop() or its end, and adds four counters to the benchmark:
+//
+//     allocs/op   allocations for each iteration
+//     bytes/op    bytes for each iteration, as requested
+//     peak        most bytes alive at one time; with several threads the sum of their peaks
+//     live        bytes still alive at the end
+//
+// Objects that are still alive, and a broken limit, are errors of the benchmark. With a
+// benchmark_gate (ALLOCSCOPE_BENCHMARK_MAIN has one) the reported run decides; without one every
+// run, also the first of one iteration, which fills caches.
+//
+// What state.counters, SetItemsProcessed() and SetLabel() keep after the loop is not counted; a
+// peak of fewer bytes than that is then shown as the least it can have been. A label of more than
+// 15 characters is only known from a run that kept stacks, and of one thread: with several, or a
+// fixed number of iterations, call stop() before. What one thread allocates and another one frees
+// when the loop of the first has ended counts as alive.
+//
+// Cost: some 8 ns for each allocation and its free, which is in the times that are shown. Runs of
+// one iteration, which is the first of almost every benchmark, keep the stacks too (16 ns), so that
+// a leak can be named.
+class benchmark_scope {
+public:
+    // Without the hooks in the process: an error of the benchmark that says what to add.
+    explicit benchmark_scope(benchmark::State& state, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE());
+    // Records in each run as told: with `exact` a leak is always named, `counters` costs least.
+    // `sampled` is an error of the benchmark: it would give estimates.
+    benchmark_scope(benchmark::State& state, recording wanted, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE());
+    ~benchmark_scope();
+    benchmark_scope(const benchmark_scope&) = delete;
+    benchmark_scope& operator=(const benchmark_scope&) = delete;
+
+    // More than this is an error of the benchmark. The limits hold for all threads together. A
+    // negative limit, or NaN, is an error too.
+    void at_most(const benchmark_limits& most);
+
+    // So many objects may be alive at the end, all threads together.
+    void may_keep(std::uint64_t objects) noexcept;
+
+    // Ends the counting. What the function does afterwards is not charged.
+    void stop();
+
+    // The numbers of this thread up to now. Allocates nothing.
+    allocation_counts counts() const noexcept { return window_->counts(); }
+
+private:
+    // The nodes of counters that the function has added.
+    allocation_counts counts_of_new_counters() const;
+    // The text of a label that Google Benchmark keeps.
+    allocation_counts label_counts() const;
+    void report(const allocation_counts& totals);
+    void add_counters(const allocation_counts& totals, bool is_judged_later);
+    void judge_now(const allocation_counts& totals);
+
+    benchmark::State& state_;
+    detail::benchmark_rule rule_;
+    bool keeps_stacks_;
+    std::set<std::string> known_counters_;
+    std::optional<scope> window_;
+    snapshot alive_;
+    bool is_stopped_ = false;
+};
+
+namespace detail {
+
+// Counters that only a benchmark_gate reads, and takes out.
+constexpr const char* rule_counter = "allocscope/rule";
+constexpr const char* objects_counter = "allocscope/objects";
+
+// How many gates there are: then scopes leave the judgement to them.
+inline std::atomic<int> benchmark_gates{0};
+
+// The extra pass of a benchmark_memory_manager: it asks the scopes of that pass.
+struct benchmark_memory_pass {
+    bool is_open = false;
+    bool had_scope = false;
+    allocation_counts totals;
+
+    // Scopes of one function come one after the other.
+    void add(const allocation_counts& more) noexcept {
+        had_scope = true;
+        totals.allocations += more.allocations;
+        totals.frees += more.frees;
+        totals.bytes_allocated += more.bytes_allocated;
+        totals.bytes_freed += more.bytes_freed;
+        if (more.peak_bytes > totals.peak_bytes) totals.peak_bytes = more.peak_bytes;
+    }
+};
+inline benchmark_memory_pass memory_pass;
+
+inline options options_of_benchmark(recording wanted) noexcept {
+    options made;
+    made.record = wanted;
+    made.from = threads::current;
+    return made;
+}
+
+inline recording usual_recording(const benchmark::State& state) noexcept {
+    return state.max_iterations == 1 ? recording::exact : recording::counters;
+}
+
+// The totals without Google Benchmark's objects, which are still alive.
+inline allocation_counts without_own(allocation_counts totals,
+                                     const allocation_counts& own) noexcept {
+    if (own.allocations == 0 || own.allocations > totals.live_objects()) return totals;
+    const bool were_in_the_peak = totals.peak_bytes <= totals.live_bytes();
+    totals.allocations -= own.allocations;
+    totals.bytes_allocated -= own.bytes_allocated;
+    if (!were_in_the_peak) return totals;
+    // The rest had a peak below that of both. It was at least this.
+    const std::uint64_t mean =
+        totals.allocations != 0
+            ? (totals.bytes_allocated + totals.allocations - 1) / totals.allocations
+            : 0;
+    totals.peak_bytes = totals.live_bytes() > mean ? totals.live_bytes() : mean;
+    return totals;
+}
+
+}  // namespace detail
+
+// definitions
+
+inline benchmark_scope::benchmark_scope(benchmark::State& state, const char* file, int line)
+    : benchmark_scope(state, detail::usual_recording(state), file, line) {}
+
+inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wanted, const char* file,
+                                        int line)
+    : state_(state), keeps_stacks_(wanted == recording::exact) {
+    const char* refusal = detail::engine_refusal(detail::find_engine());
+    if (wanted == recording::sampled) {
+        refusal =
+            "recording is sampled, which gives estimates; a benchmark_scope counts: take exact"
+            " or counters";
+    }
+    if (refusal[0] != '\0') {
+        state_.SkipWithError((std::string{"allocscope: "} + refusal).c_str());
+    }
+    {
+        const pause_recording not_of_the_benchmark;
+        rule_.file = file;
+        rule_.line = line;
+        for (const auto& counter : state_.counters) known_counters_.insert(counter.first);
+    }
+    window_.emplace("benchmark", detail::options_of_benchmark(wanted));
+}
+
+inline allocation_counts benchmark_scope::counts_of_new_counters() const {
+    // A copy takes as much as the counters did.
+    const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
+    benchmark::UserCounters copied;
+    for (const auto& counter : state_.counters) {
+        if (known_counters_.count(counter.first) == 0) copied.insert(counter);
+    }
+    return window.counts();
+}
+
+inline void benchmark_scope::stop() {
+    if (is_stopped_) return;
+    is_stopped_ = true;
+    alive_ = window_->stop();
+}
+
+inline benchmark_scope::~benchmark_scope() {
+    stop();
+    const allocation_counts own = counts_of_new_counters();
+    const pause_recording not_of_the_benchmark;
+    if (detail::is_skipped(state_, 0)) return;
+    const snapshot::window_info& info = alive_.info();
+    std::string refusal = info.not_recording;
+    if (refusal.empty() && info.loss_count != 0) {
+        refusal = "the counts are not complete: " + std::to_string(info.losses[0].count) +
+                  " times: " + info.losses[0].reason;
+    }
+    if (!refusal.empty()) {
+        state_.SkipWithError(("allocscope: " + refusal).c_str());
+        return;
+    }
+    report(detail::without_own(detail::without_own(info.totals, own), label_counts()));
+}
+
+// With several threads it is anybody's guess which of them allocated the text they share.
+inline allocation_counts benchmark_scope::label_counts() const {
+    if (state_.threads() != 1) return {};
+    if (keeps_stacks_) {
+        detail::remembered_rules.learn_label(rule_.file, rule_.line, detail::label_in(alive_));
+    }
+    return detail::remembered_rules.label_of(rule_.file, rule_.line);
+}
+
+inline void benchmark_scope::report(const allocation_counts& totals) {
+    if (detail::memory_pass.is_open && state_.thread_index() == 0) {
+        detail::memory_pass.add(totals);
+        return;
+    }
+    if (keeps_stacks_) {
+        const std::string places = detail::places_of(alive_);
+        const bool is_one = state_.iterations() == 1;
+        if (!places.empty()) {
+            rule_.places = "after " + std::to_string(state_.iterations()) +
+                           (is_one ? " iteration: " : " iterations: ") + places;
+        }
+    }
+    const bool is_judged_later = detail::benchmark_gates != 0;
+    add_counters(totals, is_judged_later);
+    if (!is_judged_later) judge_now(totals);
+}
+
+inline void benchmark_scope::at_most(const benchmark_limits& most) {
+    const pause_recording not_of_the_benchmark;
+    const std::string refusal = detail::refusal_of(most);
+    if (!refusal.empty()) state_.SkipWithError(refusal.c_str());
+    rule_.most = most;
+}
+
+inline void benchmark_scope::may_keep(std::uint64_t objects) noexcept {
+    rule_.live_objects = static_cast<double>(objects);
+}
+
+// Google Benchmark adds the counters of the threads, then divides as the flags say.
+inline void benchmark_scope::add_counters(const allocation_counts& totals, bool is_judged_later) {
+    using benchmark::Counter;
+    const auto set = [this](const char* name, std::uint64_t value, Counter::Flags flags,
+                            Counter::OneK one_k) {
+        state_.counters[name] = Counter(static_cast<double>(value), flags, one_k);
+    };
+    set("allocs/op", totals.allocations, Counter::kAvgIterations, Counter::kIs1000);
+    set("bytes/op", totals.bytes_allocated, Counter::kAvgIterations, Counter::kIs1024);
+    set("peak", totals.peak_bytes, Counter::kDefaults, Counter::kIs1024);
+    set("live", totals.live_bytes(), Counter::kDefaults, Counter::kIs1024);
+    if (!is_judged_later) return;
+    set(detail::objects_counter, totals.live_objects(), Counter::kDefaults, Counter::kIs1000);
+    set(detail::rule_counter, detail::remembered_rules.remember(rule_), Counter::kAvgThreads,
+        Counter::kIs1000);
+}
+
+inline void benchmark_scope::judge_now(const allocation_counts& totals) {
+    const double iterations = static_cast<double>(state_.iterations());
+    detail::benchmark_usage used;
+    used.allocations = static_cast<double>(totals.allocations) / iterations;
+    used.bytes = static_cast<double>(totals.bytes_allocated) / iterations;
+    used.peak_bytes = static_cast<double>(totals.peak_bytes);
+    used.live_bytes = static_cast<double>(totals.live_bytes());
+    used.live_objects = static_cast<double>(totals.live_objects());
+    const std::string message = detail::judge(rule_, used);
+    if (!message.empty()) state_.SkipWithError(message.c_str());
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_SCOPE_HPP

@@ -1,0 +1,25 @@
+// gtest.hpp - GoogleTest: every test must free what it allocated, and blocks keep to budgets.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by the user's tests, 1.12 and newer
+// Threads:  see gtest_listener.hpp and gtest_blocks.hpp
+// Memory:   see there
+//
+//     #include <allocscope/integrations/gtest.hpp>
+//     ALLOCSCOPE_GTEST_CHECK_EVERY_TEST();     // in one .cpp; or append the listener in main
+//
+//     TEST(registry, keeps_two) {
+//         allocscope::expect_leaks(2);
+//         ALLOCSCOPE_EXPECT_NO_LEAKS { connect(); disconnect(); }
+//         ALLOCSCOPE_ASSERT_ALLOCATIONS_AT_MOST(3) { parse(text); }
+//     }
+//
+// The how-to with a failing test's output is docs/how_to/gtest.md.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_HPP
+#define ALLOCSCOPE_INTEGRATIONS_GTEST_HPP
+
+#include <allocscope/integrations/gtest_blocks.hpp>
+#include <allocscope/integrations/gtest_listener.hpp>
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_GTEST_HPP

@@ -1,0 +1,169 @@
+// gtest_listener.hpp - measures each test of GoogleTest, and each suite if wanted.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by GoogleTest, once it is appended to the listeners
+// Threads:  GoogleTest runs tests one after the other; what a test's own threads allocate is the
+//           test's, unless options say threads::current
+// Memory:   about 1 KiB
+//
+//     int main(int argc, char** argv) {
+//         ::testing::InitGoogleTest(&argc, argv);
+//         auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+//         listeners.Append(new allocscope::gtest_leak_listener);
+//         return RUN_ALL_TESTS();
+//     }
+//
+// Appended, because ends are told in reverse order: the failure is then there before the printer
+// says OK. A test's window holds its fixture's constructor, SetUp, body, TearDown and destructor.
+// A test that failed or was skipped is not judged: what it left behind is no news. The child of a
+// death test tells listeners nothing and is not judged either.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
+#define ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/expect_leaks.hpp>
+#include <allocscope/integrations/framework_stacks.hpp>
+#include <allocscope/integrations/gtest_own.hpp>
+#include <allocscope/measure/check_result.hpp>
+#include <allocscope/measure/leak_check.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <gtest/gtest.h>  // EmptyTestEventListener, TestInfo, ADD_FAILURE_AT
+
+#include <optional>  // optional
+#include <string>    // string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+struct gtest_leak_options {
+    leak_options leaks;          // what every test may leave alive; texts must stay valid
+    bool checks_tests = true;    // each test by itself
+    bool checks_suites = false;  // each suite from SetUpTestSuite to TearDownTestSuite
+    int warm_up_iterations = 0;  // of --gtest_repeat: not judged, so that caches are filled
+};
+
+namespace detail {
+
+// One window of the listener, a test's or a suite's.
+class gtest_window {
+public:
+    void open(std::string name, const leak_options& wanted) {
+        name_ = static_cast<std::string&&>(name);
+        wanted_ = &wanted;
+        leaks_.emplace(name_.c_str(), without_gtest_own(wanted));
+    }
+    void drop() { leaks_.reset(); }
+    bool is_open() const noexcept { return leaks_.has_value(); }
+
+    check_result close(said_of_leaks& said) {
+        check_result found = leaks_->finish(said.add_to(without_gtest_own(*wanted_)));
+        leaks_.reset();
+        return found;
+    }
+
+private:
+    std::string name_;
+    const leak_options* wanted_ = nullptr;
+    std::optional<leak_check> leaks_;
+};
+
+}  // namespace detail
+
+class gtest_leak_listener : public ::testing::EmptyTestEventListener {
+public:
+    // Throws std::invalid_argument as leak_check does, naming what is wrong with the options.
+    ALLOCSCOPE_EXCEPTIONS_TAG explicit gtest_leak_listener(const gtest_leak_options& wanted = {})
+        : wanted_(wanted) {
+        detail::checked_tolerance(wanted.leaks);
+        detail::check_expected(wanted.leaks.expected);
+        detail::checked_count("gtest_leak_options", "warm_up_iterations",
+                              wanted.warm_up_iterations);
+    }
+
+    // What the last test was found to be; has not passed when none was judged.
+    const check_result& last_result() const noexcept { return last_; }
+
+    void OnTestProgramStart(const ::testing::UnitTest&) override {
+        SUCCEED();  // the first result of all makes GoogleTest allocate what it keeps for good
+        detail::hide_runner(detail::gtest_runner);
+        refuse_without_hooks();
+    }
+
+    void OnTestIterationStart(const ::testing::UnitTest&, int iteration) override {
+        is_warm_ = iteration >= wanted_.warm_up_iterations;
+    }
+
+    void OnTestSuiteStart(const ::testing::TestSuite& suite) override {
+        const pause_recording pause;
+        suite_said_ = detail::said_of_leaks{};
+        detail::test_that_runs.take();
+        if (wanted_.checks_suites && can_judge()) suite_.open(suite.name(), wanted_.leaks);
+    }
+
+    void OnTestStart(const ::testing::TestInfo& test) override {
+        const pause_recording pause;
+        suite_said_.add(detail::test_that_runs.take());  // of SetUpTestSuite
+        if (!wanted_.checks_tests || !can_judge()) return;
+        test_.open(std::string{test.test_suite_name()} + '.' + test.name(), wanted_.leaks);
+    }
+
+    void OnTestEnd(const ::testing::TestInfo& test) override {
+        const pause_recording pause;
+        detail::said_of_leaks said = detail::test_that_runs.take();
+        suite_said_.add(said);
+        if (!test_.is_open()) return;
+        const ::testing::TestResult& result = *test.result();
+        if (said.is_ignored || result.Failed() || result.Skipped()) return test_.drop();
+        last_ = test_.close(said);
+        if (!last_) ADD_FAILURE_AT(test.file(), test.line()) << last_.message();
+    }
+
+    void OnTestSuiteEnd(const ::testing::TestSuite& suite) override {
+        const pause_recording pause;
+        suite_said_.add(detail::test_that_runs.take());  // of TearDownTestSuite
+        if (!suite_.is_open()) return;
+        if (suite_said_.is_ignored || suite.Failed()) return suite_.drop();
+        const check_result found = suite_.close(suite_said_);
+        if (found) return;
+        const ::testing::TestInfo& first = *suite.GetTestInfo(0);
+        ADD_FAILURE_AT(first.file(), first.line()) << found.message();
+    }
+
+private:
+    // Once, and as a failure outside any test: the exit code is then 1.
+    void refuse_without_hooks() {
+        const char* refusal = detail::engine_refusal(detail::find_engine());
+        is_refused_ = refusal[0] != '\0';
+        if (is_refused_) ADD_FAILURE() << "allocscope: no test is checked for leaks: " << refusal;
+    }
+    bool can_judge() const noexcept { return is_warm_ && !is_refused_; }
+
+    gtest_leak_options wanted_;
+    bool is_refused_ = false;
+    bool is_warm_ = true;
+    detail::gtest_window test_;
+    detail::gtest_window suite_;
+    detail::said_of_leaks suite_said_;
+    check_result last_;
+};
+
+namespace detail {
+
+ALLOCSCOPE_EXCEPTIONS_TAG inline bool check_every_gtest_test(
+    const gtest_leak_options& wanted = {}) {
+    ::testing::UnitTest::GetInstance()->listeners().Append(new gtest_leak_listener{wanted});
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+// For programs that get their main from GoogleTest: in one .cpp, at namespace scope. An argument is
+// the gtest_leak_options.
+#define ALLOCSCOPE_GTEST_CHECK_EVERY_TEST(...)                     \
+    [[maybe_unused]] static const bool allocscope_gtest_is_there = \
+        ::allocscope::detail::check_every_gtest_test(__VA_ARGS__)
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP

@@ -1,0 +1,294 @@
+// json_reader.hpp - reads the JSON of baselines and of Google Benchmark.
+//
+// Room:     integrations (floor 9), not malloc-safe
+// Called:   by baselines.hpp and by the command-line program
+// Threads:  touches only its arguments
+// Memory:   the document as a tree of strings and vectors
+//
+// RFC 8259, and the NaN and Infinity that Google Benchmark writes. The locale does not matter. The
+// depth is limited, so that no input can use up the stack.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_JSON_READER_HPP
+#define ALLOCSCOPE_INTEGRATIONS_JSON_READER_HPP
+
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
+#include <limits>   // numeric_limits
+#include <string>   // string
+#include <utility>  // move
+#include <vector>   // vector
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct json_value {
+    enum class kind { null, boolean, number, text, list, object };
+    kind is = kind::null;
+    bool boolean = false;
+    double number = 0;
+    std::string text;
+    std::vector<json_value> list;    // of an object: the values of its members
+    std::vector<std::string> names;  // of the members, in the order of the file
+
+    // Null when this is no object or has no such member. Of equal names the last one counts.
+    const json_value* find(const char* name) const {
+        for (std::size_t i = names.size(); i > 0; --i) {
+            if (names[i - 1] == name) return &list[i - 1];
+        }
+        return nullptr;
+    }
+    bool is_text(const char* expected) const { return is == kind::text && text == expected; }
+};
+
+class json_reader {
+public:
+    explicit json_reader(const std::string& text) : text_(text) {}
+
+    // "" when the text is one JSON value; else what is wrong, with line and column.
+    std::string read(json_value& into) {
+        const bool is_read = read_value(into, 0);
+        if (is_read) skip_blanks();
+        if (is_read && at_ != text_.size()) refuse("there is more after the end of the value");
+        return error_;
+    }
+
+private:
+    static constexpr int most_depth = 100;
+
+    bool refuse(const std::string& what) {
+        if (!error_.empty()) return false;
+        std::size_t line = 1;
+        std::size_t column = 1;
+        for (std::size_t i = 0; i < at_ && i < text_.size(); ++i) {
+            column = text_[i] == '\n' ? 1 : column + 1;
+            if (text_[i] == '\n') ++line;
+        }
+        error_ =
+            "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + what;
+        return false;
+    }
+
+    char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+    void skip_blanks() {
+        while (peek() == ' ' || peek() == '\n' || peek() == '\r' || peek() == '\t') ++at_;
+    }
+    bool skip(const char* word) {
+        const std::string expected = word;
+        if (text_.compare(at_, expected.size(), expected) != 0) return false;
+        at_ += expected.size();
+        return true;
+    }
+
+    bool read_value(json_value& into, int depth) {
+        if (depth > most_depth) return refuse("lists and objects lie too deeply in each other");
+        skip_blanks();
+        if (at_ >= text_.size()) return refuse("the text ends here, a value is missing");
+        if (peek() == '{') return read_object(into, depth);
+        if (peek() == '[') return read_list(into, depth);
+        if (peek() == '"') {
+            into.is = json_value::kind::text;
+            return read_text(into.text);
+        }
+        if (skip("null")) return true;
+        if (skip("true") || skip("false")) {
+            into.is = json_value::kind::boolean;
+            into.boolean = text_[at_ - 2] == 'u';
+            return true;
+        }
+        into.is = json_value::kind::number;
+        return read_number(into.number);
+    }
+
+    bool read_object(json_value& into, int depth) {
+        into.is = json_value::kind::object;
+        ++at_;
+        skip_blanks();
+        if (skip("}")) return true;
+        for (;;) {
+            skip_blanks();
+            std::string name;
+            if (peek() != '"') return refuse("a name in quotation marks is missing");
+            if (!read_text(name)) return false;
+            skip_blanks();
+            if (!skip(":")) return refuse("':' is missing");
+            into.names.push_back(std::move(name));
+            into.list.emplace_back();
+            if (!read_value(into.list.back(), depth + 1)) return false;
+            skip_blanks();
+            if (skip("}")) return true;
+            if (!skip(",")) return refuse("',' or '}' is missing");
+        }
+    }
+
+    bool read_list(json_value& into, int depth) {
+        into.is = json_value::kind::list;
+        ++at_;
+        skip_blanks();
+        if (skip("]")) return true;
+        for (;;) {
+            into.list.emplace_back();
+            if (!read_value(into.list.back(), depth + 1)) return false;
+            skip_blanks();
+            if (skip("]")) return true;
+            if (!skip(",")) return refuse("',' or ']' is missing");
+        }
+    }
+
+    bool read_text(std::string& into) {
+        ++at_;
+        for (;;) {
+            if (at_ >= text_.size()) return refuse("the text ends inside quotation marks");
+            const char found = text_[at_];
+            if (static_cast<unsigned char>(found) < 0x20) {
+                return refuse("a control character inside quotation marks");
+            }
+            ++at_;
+            if (found == '"') return true;
+            if (found != '\\') {
+                into += found;
+            } else if (!read_escape(into)) {
+                return false;
+            }
+        }
+    }
+
+    bool read_escape(std::string& into) {
+        static constexpr char letters[] = "\"\\/bfnrt";
+        static constexpr char meanings[] = "\"\\/\b\f\n\r\t";
+        const char letter = peek();
+        ++at_;
+        for (std::size_t i = 0; i + 1 < sizeof letters; ++i) {
+            if (letter != letters[i]) continue;
+            into += meanings[i];
+            return true;
+        }
+        std::uint32_t code = 0;
+        if (letter != 'u' || !read_four_digits(code)) return refuse("'\\' and no escape after it");
+        if (code >= 0xd800 && code < 0xdc00) {
+            std::uint32_t second = 0;
+            if (!skip("\\u") || !read_four_digits(second) || second < 0xdc00 || second > 0xdfff) {
+                return refuse("half of a pair of \\u escapes");
+            }
+            code = 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00);
+        }
+        add_utf8(into, code);
+        return true;
+    }
+
+    bool read_four_digits(std::uint32_t& code) {
+        for (int i = 0; i < 4; ++i, ++at_) {
+            const char digit = peek();
+            std::uint32_t value = 0;
+            if (digit >= '0' && digit <= '9') {
+                value = static_cast<std::uint32_t>(digit - '0');
+            } else if ((digit | 0x20) >= 'a' && (digit | 0x20) <= 'f') {
+                value = static_cast<std::uint32_t>((digit | 0x20) - 'a' + 10);
+            } else {
+                return false;
+            }
+            code = code * 16 + value;
+        }
+        return true;
+    }
+
+    static void add_utf8(std::string& into, std::uint32_t code) {
+        if (code < 0x80) {
+            into += static_cast<char>(code);
+            return;
+        }
+        const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+        static constexpr std::uint32_t first[] = {0, 0xc0, 0xe0, 0xf0};
+        into += static_cast<char>(first[more] | (code >> (6 * more)));
+        for (int i = more - 1; i >= 0; --i) {
+            into += static_cast<char>(0x80 | ((code >> (6 * i)) & 0x3f));
+        }
+    }
+
+    bool read_number(double& into) {
+        const std::size_t start = at_;
+        if (skip("NaN")) {
+            into = std::numeric_limits<double>::quiet_NaN();
+            return true;
+        }
+        const bool is_negative = skip("-");
+        if (skip("Infinity")) {
+            into = is_negative ? -std::numeric_limits<double>::infinity()
+                               : std::numeric_limits<double>::infinity();
+            return true;
+        }
+        long double value = 0;
+        const std::size_t digits_at = at_;
+        int exponent = read_digits(value, 0);
+        if (at_ == digits_at) {
+            at_ = start;
+            return refuse("this is no JSON value");
+        }
+        if (skip(".")) {
+            const std::size_t fraction_at = at_;
+            exponent += read_digits(value, -1);
+            if (at_ == fraction_at) return refuse("a digit is missing");
+        }
+        if ((skip("e") || skip("E")) && !read_exponent(exponent)) return false;
+        for (; exponent > 0 && value > 0; --exponent) value *= 10;
+        long double divisor = 1;
+        for (; exponent < 0; ++exponent) divisor *= 10;
+        value /= divisor;
+        into = static_cast<double>(is_negative ? -value : value);
+        return true;
+    }
+
+    // Adds the digits to the value; what it must still be multiplied with, as a power of ten.
+    int read_digits(long double& value, int step) {
+        int exponent = 0;
+        for (; peek() >= '0' && peek() <= '9'; ++at_) {
+            const bool has_room = value < 1e18L;
+            if (has_room) value = value * 10 + (peek() - '0');
+            exponent += has_room ? step : step + 1;
+        }
+        return exponent;
+    }
+
+    bool read_exponent(int& exponent) {
+        const bool is_negative = skip("-");
+        if (!is_negative) (void)skip("+");
+        const std::size_t digits_at = at_;
+        int read = 0;
+        for (; peek() >= '0' && peek() <= '9'; ++at_) {
+            if (read < 10000) read = read * 10 + (peek() - '0');
+        }
+        if (at_ == digits_at) return refuse("a digit is missing");
+        exponent += is_negative ? -read : read;
+        return true;
+    }
+
+    const std::string& text_;
+    std::size_t at_ = 0;
+    std::string error_;
+};
+
+// The text between quotation marks, with them.
+inline std::string json_quoted(const std::string& text) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string quoted = "\"";
+    for (const char character : text) {
+        const unsigned code = static_cast<unsigned char>(character);
+        if (code < 0x20) {
+            quoted += "\\u00";
+            quoted += digits[code >> 4];
+            quoted += digits[code & 15];
+            continue;
+        }
+        if (character == '"' || character == '\\') quoted += '\\';
+        quoted += character;
+    }
+    return quoted + '"';
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_JSON_READER_HPP

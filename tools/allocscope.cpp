@@ -1,0 +1,55 @@
+// The command-line program: `allocscope VERB ...`.
+#include "verbs.hpp"
+
+#include <allocscope/version.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+constexpr const char* help =
+    "usage: allocscope VERB ...\n"
+    "\n"
+    "verbs:\n"
+    "  compare OLD NEW    what allocates more than before; exit code 1 when something does\n"
+    "\n"
+    "  allocscope VERB --help    says more\n"
+    "  allocscope --version\n";
+
+}  // namespace
+
+int allocscope_tools::refuse(const std::string& verb, const std::string& message) {
+    std::fprintf(stderr, "allocscope %s: %s\n", verb.c_str(), message.c_str());
+    return exit_bad_input;
+}
+
+int main(int argc, char** argv) {
+    using namespace allocscope_tools;
+    if (argc < 2) {
+        std::fputs(help, stderr);
+        return exit_bad_input;
+    }
+    const std::string verb = argv[1];
+    const arguments words{argv + 2, argv + argc};
+    if (verb == "--help" || verb == "-h" || verb == "help") {
+        std::fputs(help, stdout);
+        return exit_fine;
+    }
+    if (verb == "--version") {
+        std::puts("allocscope " ALLOCSCOPE_VERSION_STRING);
+        return exit_fine;
+    }
+    int code = exit_bad_input;
+    if (verb == "compare") {
+        code = compare(words);
+    } else {
+        std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", argv[1], help);
+    }
+    // A full disk or a closed pipe must not look like success.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        return refuse(verb, std::string{"the output cannot be written: "} + std::strerror(errno));
+    }
+    return code;
+}

@@ -1,0 +1,25 @@
+// verbs.hpp - what the command-line program can do, and how its exit codes are meant.
+#ifndef ALLOCSCOPE_TOOLS_VERBS_HPP
+#define ALLOCSCOPE_TOOLS_VERBS_HPP
+
+#include <string>
+#include <vector>
+
+namespace allocscope_tools {
+
+constexpr int exit_fine = 0;
+constexpr int exit_worse = 1;      // what was asked for is not so, e.g. more is allocated now
+constexpr int exit_bad_input = 2;  // it could not be found out; stderr says why
+
+// Prints "allocscope VERB: message" to stderr.
+int refuse(const std::string& verb, const std::string& message);
+
+// The words after the verb.
+using arguments = std::vector<std::string>;
+
+extern const char* const compare_help;
+int compare(const arguments& words);
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_VERBS_HPP

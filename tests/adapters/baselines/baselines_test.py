@@ -1,0 +1,107 @@
+"""baselines_test.py KEEPS_BASELINES ALLOCSCOPE
+
+Baselines are written on request, compared otherwise, and everything that is wrong with a file or a
+setting is said with the name and what to do.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, ALLOCSCOPE = sys.argv[1:]
+
+
+def start(path, *words, update=None, tolerance=0):
+    environment = {name: value for name, value in os.environ.items() if "BASELINES" not in name}
+    if update is not None:
+        environment["ALLOCSCOPE_UPDATE_BASELINES"] = update
+    return subprocess.Popen([PROGRAM, str(path), str(tolerance), *map(str, words)], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+
+
+def run(path, *words, code, **more):
+    process = start(path, *words, **more)
+    text = process.communicate(timeout=60)[0]
+    assert process.returncode == code, (words, more, process.returncode, text)
+    assert "charged" not in text, text
+    return text
+
+
+def keeps_and_compares(folder):
+    path = folder / "baselines.json"
+    text = run(path, "a", 3, code=1)
+    assert f"\"a\" has no baseline in {path} (there is no such file)" in text, text
+    assert "ALLOCSCOPE_UPDATE_BASELINES=1" in text, text
+    run(path, "a", 3, "b \"quoted\"", 100, code=0, update="1")
+    document = json.loads(path.read_text())
+    assert document["version"] == 1 and document["results"]["a"] == {
+        "allocations": 3, "bytes": 30, "peak_bytes": 20, "live_objects": 1, "live_bytes": 10}
+    run(path, "a", 3, "b \"quoted\"", 100, code=0)
+    run(path, "a", 2, code=0)  # less is no failure
+    text = run(path, "a", 4, code=1, update="0")
+    assert "\"a\" allocates more than its baseline" in text, text
+    assert "allocations 3 -> 4 (+33.3 %), bytes 30 -> 40 (+33.3 %);" in text, text
+    assert "peak_bytes" not in text and "if that is meant" in text, text
+    run(path, "a", 4, code=0, tolerance=34)
+    run(path, "b \"quoted\"", 105, code=0, tolerance=5)
+    run(path, "b \"quoted\"", 106, code=1, tolerance=5)
+    text = run(path, "c", 1, code=1)
+    assert "\"c\" has no baseline in" in text and "no such file" not in text, text
+
+    before = folder / "before.json"
+    before.write_bytes(path.read_bytes())
+    run(path, "a", 5, code=0, update="1")  # others stay
+    assert json.loads(path.read_text())["results"]["b \"quoted\""]["allocations"] == 100
+    done = subprocess.run([ALLOCSCOPE, "compare", before, path], capture_output=True, text=True)
+    assert done.returncode == 1, done
+    assert [line.split() for line in done.stdout.splitlines() if line.startswith("a ")] == [
+        ["a", "allocations", "3", "5", "+66.7", "%", "MORE"],
+        ["a", "bytes", "30", "50", "+66.7", "%", "MORE"]], done.stdout
+
+
+def processes_update_together(folder):
+    path = folder / "together.json"
+    running = [start(path, *sum(([f"{number}.{part}", 2] for part in range(5)), []), update="1")
+               for number in range(8)]
+    assert [process.wait(timeout=60) for process in running] == [0] * 8
+    for process in running:
+        process.stdout.close()
+    assert len(json.loads(path.read_text())["results"]) == 40
+    assert [entry.name for entry in folder.iterdir()] == ["together.json"]
+
+
+def refuses_bad_input(folder):
+    path = folder / "bad.json"
+    for content, message in (
+            ("", "is empty"), ("{", "is not JSON: line 1, column 2"),
+            ("[]", "no file of baselines"),
+            ('{"allocscope": "baselines", "version": 2, "results": {}}',
+             "has the format of version 2, this is version 1"),
+            ('{"allocscope": "baselines", "version": 1, "results": 3}', "has no object")):
+        path.write_text(content)
+        for update in (None, "1"):  # a file that is not understood is never overwritten
+            text = run(path, "a", 1, code=1, update=update)
+            assert message in text and str(path) in text, text
+            assert path.read_text() == content
+    text = run(folder / "none" / "x.json", "a", 1, code=1, update="1")
+    assert "none/ cannot be opened: No such file or directory; make the folder" in text, text
+    text = run(folder, "a", 1, code=1, update="1")
+    assert f"{folder} cannot be read: Is a directory" in text, text
+    text = run(path, "a", 1, code=1, update="yes")
+    assert "ALLOCSCOPE_UPDATE_BASELINES is \"yes\"; 1 updates" in text, text
+    for tolerance in ("-5", "nan"):
+        text = run(path, "a", 1, code=1, tolerance=tolerance)
+        assert "the tolerance of baselines is" in text and "must be 0 or more" in text, text
+
+
+def main():
+    for check in (keeps_and_compares, processes_update_together, refuses_bad_input):
+        with tempfile.TemporaryDirectory() as folder:
+            check(pathlib.Path(folder))
+    print("baselines are kept")
+
+
+if __name__ == "__main__":
+    main()

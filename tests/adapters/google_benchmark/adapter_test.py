@@ -1,0 +1,234 @@
+"""adapter_test.py GATED OWN_MAIN WITHOUT_HOOKS
+
+What the three programs of cases.cpp report: in console, CSV and JSON, with threads, repetitions and
+aggregates, and with which exit code. Works with any release of Google Benchmark from 1.7.1 on.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+OURS = ("allocs/op", "bytes/op", "live", "peak")
+ZEROS = dict.fromkeys(OURS, 0)
+GATED, OWN_MAIN, WITHOUT_HOOKS = sys.argv[1:]
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(holds, *what):
+    if not holds:
+        raise Failed(" ".join(str(part) for part in what))
+
+
+def run(program, benchmarks, *flags, code=None, **environment):
+    """(exit code, stdout, stderr). Benchmarks are named by the start of their names."""
+    plain = {name: value for name, value in os.environ.items()
+             if not name.startswith(("BENCHMARK_", "WITH_"))}
+    done = subprocess.run(
+        [program, f"--benchmark_filter=^({'|'.join(benchmarks)})", "--benchmark_min_time=0.001",
+         *flags], env={**plain, **environment}, capture_output=True, text=True, timeout=100)
+    expect(code is None or done.returncode == code, "exit code", done.returncode, "instead of",
+           code, "\n", done.stdout[-2000:], done.stderr[-2000:])
+    return done.returncode, done.stdout, done.stderr
+
+
+def json_runs(program, benchmarks, *flags, **more):
+    """The entries of the JSON output, by name; of equal names a list."""
+    text = run(program, benchmarks, "--benchmark_format=json", *flags, **more)[1]
+    return by_name(json.loads(text, parse_constant=lambda found: sys.exit(f"{found} in JSON")))
+
+
+def by_name(document):
+    found = {}
+    for entry in document["benchmarks"]:
+        found.setdefault(entry["name"], []).append(entry)
+    return found
+
+
+def ours(entry):
+    return {name: entry[name] for name in OURS}
+
+
+def an_empty_loop_is_zero():
+    names = ["empty"]
+    for flags in ([], ["--v=9"], ["--benchmark_repetitions=2"],
+                  ["--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=2"]):
+        runs = json_runs(GATED, names, *flags, code=0)
+        expect(len(runs) >= 5, runs.keys())
+        for entries in runs.values():
+            for entry in entries:
+                expect(ours(entry) == ZEROS, flags, entry)
+    for tabular in ("false", "true"):
+        text = run(GATED, names, f"--benchmark_counters_tabular={tabular}", "--v=9", code=0)[1]
+        expect("allocscope/" not in text, text)
+        lines = [line for line in text.splitlines() if line.startswith("empty")]
+        pattern = (r" 0 +0 +0 +0$" if tabular == "true"
+                   else r" allocs/op=0 bytes/op=0 live=0 peak=0$")
+        expect(len(lines) == 5 and all(re.search(pattern, line) for line in lines), text)
+    runs = json_runs(OWN_MAIN, names, code=0)
+    expect(all(ours(entry) == ZEROS for entries in runs.values() for entry in entries), runs)
+
+
+def numbers_are_exact_in_every_format():
+    names = ["two_blocks/", "two_blocks_threads/"]
+    text = run(GATED, names, code=0)[1]
+    expect(re.search(r"two_blocks/.* allocs/op=2 bytes/op=56 live=0 peak=56 a label", text), text)
+    expect(re.search(r"two_blocks_threads/.* 400 allocs/op=2 bytes/op=56 live=0 peak=224 ", text),
+           text)
+    rows = list(csv.DictReader(io.StringIO(run(GATED, names, "--benchmark_format=csv", code=0)[1])))
+    expect([[row[name] for name in OURS] for row in rows]
+           == [["2", "56", "0", "56"], ["2", "56", "0", "224"]], rows)
+    for repetitions in (1, 3):
+        runs = json_runs(GATED, names, f"--benchmark_repetitions={repetitions}", code=0)
+        single = [entry for entry in sum(runs.values(), []) if entry["run_type"] == "iteration"]
+        expect(len(single) == 2 * repetitions, runs.keys())
+        for entry in single:
+            expect((entry["allocs/op"], entry["bytes/op"], entry["live"]) == (2, 56, 0), entry)
+            # Google Benchmark's documented fields, of all threads and in each repetition.
+            expect(entry["allocs_per_iter"] == 2, entry)
+            expect(entry["max_bytes_used"] == 56 * entry["threads"], entry)
+            expect(entry["total_allocated_bytes"] == 56 * 100 * entry["threads"], entry)
+            expect(entry["net_heap_growth"] == 0, entry)
+    runs = json_runs(GATED, ["two_blocks_converging", "own_counters", "one_of_four", "handed_over",
+                             "frees_older", "without_scope"], code=0)
+    expect(ours(runs["two_blocks_converging"][0])["allocs/op"] == 2, runs)
+    expect(ours(runs["own_counters/0/iterations:100"][0]) == ZEROS, runs)
+    one = runs["own_counters/1/iterations:100"][0]
+    expect(ours(one) == {"allocs/op": 1, "bytes/op": 4, "live": 0, "peak": 4}, one)
+    for name, entries in json_runs(GATED, ["long_label"], code=0).items():
+        expect(entries[0]["live"] == 0 and "too long" in entries[0]["label"], name, entries)
+    one = runs["one_of_four/iterations:50/threads:4"][0]
+    expect(ours(one) == {"allocs/op": 0.25, "bytes/op": 256, "live": 0, "peak": 1024}, one)
+    one = runs["handed_over/iterations:20/threads:2"][0]
+    expect((one["allocs/op"], one["live"]) == (0.5, 0), one)
+    expect(ours(runs["frees_older/iterations:100"][0]) == ZEROS, runs)
+    expect("allocs/op" not in runs["without_scope/iterations:10"][0], runs)
+    expect("allocs_per_iter" not in runs["without_scope/iterations:10"][0], runs)
+
+
+def leaks_fail():
+    names = ["leaks", "keeps_ten", "empty/"]
+    text = run(GATED, names, code=1)[1]
+    for benchmark, message in (
+            ("leaks/iterations:1 ", "leak: still alive: 1 object of 32 bytes; after 1"
+                                    " iteration: 1 x cases.cpp:"),
+            ("leaks_often ", "; after 1 iteration: 1 x cases.cpp:"),
+            ("leaks_in_threads/", "leak: still alive: 10 objects of 320 bytes"),
+            ("keeps_ten/9/", "leak: still alive: 10 objects of 40 bytes, 9 are allowed")):
+        line = next((line for line in text.splitlines() if line.startswith(benchmark)), "")
+        expect("ERROR OCCURRED: 'allocscope: " in line and message in line, benchmark, text)
+    expect(re.search(r"keeps_ten/10/.* allocs/op=1 bytes/op=4 live=40 peak=40", text), text)
+    expect(re.search(r"empty/.* allocs/op=0", text), text)
+
+    # CSV: also when the first run fails, whose counters make the header.
+    for flags in (["--benchmark_format=csv"], ["--benchmark_format=console"]):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "out")
+            shown = run(GATED, ["leaks/", "fails_itself", "two_blocks/"], *flags,
+                        f"--benchmark_out={path}", "--benchmark_out_format=csv", code=1)[1]
+            for written in [shown, path.read_text()] if "csv" in flags[0] else [path.read_text()]:
+                start = written.index("name,iterations")
+                rows = {row["name"]: row for row in csv.DictReader(io.StringIO(written[start:]))}
+                expect(rows["leaks/iterations:1"]["error_occurred"] == "true", written)
+                expect("leak: still alive: 1 " in rows["leaks/iterations:1"]["error_message"],
+                       written)
+                expect(rows["fails_itself"]["error_message"] == "an error of its own", written)
+                expect(rows["two_blocks/iterations:100"]["allocs/op"] == "2", written)
+                expect(list(rows["two_blocks/iterations:100"])[-4:] == list(OURS), written)
+
+    # JSON, on the display and in the file; the statistics over failed runs are left out.
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "out.json")
+        runs = json_runs(GATED, ["leaks/", "two_blocks/"], "--benchmark_repetitions=2",
+                         f"--benchmark_out={path}", code=1)
+        for found in (runs, by_name(json.loads(path.read_text()))):
+            expect(len(found["leaks/iterations:1"]) == 2, found)
+            for entry in found["leaks/iterations:1"]:
+                expect(entry["error_occurred"] is True, entry)
+                expect("cases.cpp:" in entry["error_message"], entry)
+                expect((entry["live"], entry["net_heap_growth"]) == (32, 32), entry)
+                expect(not any(name.startswith("allocscope/") for name in entry), entry)
+            expect("leaks/iterations:1_mean" not in found, found.keys())
+            expect(found["two_blocks/iterations:100_cv"][0]["live"] == 0, found)
+    runs = json_runs(GATED, ["leaks/", "two_blocks/"], "--benchmark_repetitions=2",
+                     "--benchmark_report_aggregates_only=true", code=1)
+    expect(runs["leaks/iterations:1_mean"][0]["error_occurred"] is True, runs)
+    expect(runs["two_blocks/iterations:100_mean"][0]["allocs/op"] == 2, runs)
+    expect("leaks/iterations:1_median" not in runs, runs.keys())
+
+
+def caches_and_errors_of_others():
+    run(GATED, ["fills_cache"], code=0)
+    run(GATED, ["fills_cache_already_full"], code=1)  # alone it is the first call
+    text = run(GATED, ["fails_itself"], code=1)[1]
+    expect("'an error of its own'" in text, text)
+    text = run(GATED, ["empty/"], "--no_such_flag", code=1)[2]
+    expect("no_such_flag" in text, text)
+    text = run(GATED, [".*"], "--benchmark_list_tests=true", code=0)[1]
+    expect("two_blocks_converging" in text.splitlines(), text)
+
+
+def limits_fail():
+    runs = json_runs(GATED, ["limited", "grows", "sampled"], code=1)
+    messages = {name: entries[0].get("error_message", "") for name, entries in runs.items()}
+    expected = {
+        "limited/kept": "",
+        "limited/too_many": "allocscope: 1 allocations for each iteration, at most 0 are allowed",
+        "limited/too_large": "allocscope: 4 bytes for each iteration, at most 3.5 are allowed",
+        "limited/too_high": "allocscope: 4 bytes at the peak, at most 3 are allowed",
+        "limited/negative": "allocscope: benchmark_limits::allocations is -1; it must be 0 or more",
+        "limited/not_a_number": "allocscope: benchmark_limits::bytes is nan; it must be 0 or more",
+    }
+    for name, message in expected.items():
+        expect(messages[f"{name}/iterations:10"] == message, name, messages)
+    expect("recording is sampled, which gives estimates" in messages["sampled"], messages)
+    expect(messages["grows/min_time:0.050"] == "", messages)
+
+
+def a_main_of_its_own():
+    text = run(OWN_MAIN, ["leaks_often", "limited", "empty/"], code=0)[1]  # as without us
+    expect(re.search(r"leaks_often +ERROR OCCURRED: 'allocscope: leak: still alive: 1 object",
+                     text), text)
+    expect(re.search(r"limited/too_many/.*at most 0 are allowed", text), text)
+    expect(re.search(r"empty/.* allocs/op=0 bytes/op=0 live=0 peak=0$", text, re.M), text)
+    runs = json_runs(OWN_MAIN, ["two_blocks_threads/", "empty/", "own_counters/1"], code=0,
+                     WITH_MEMORY_MANAGER="1")
+    fields = ("allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth")
+    for name, values in (("two_blocks_threads/iterations:100/threads:4", (2, 56, 16 * 56, 0)),
+                         ("own_counters/1/iterations:100", (1, 4, 16 * 4, 0)),
+                         ("empty/iterations:1000", (0, 0, 0, 0))):
+        entry = runs[name][0]
+        expect(tuple(entry[field] for field in fields) == values, entry)
+
+
+def without_hooks_there_is_an_error():
+    text = run(WITHOUT_HOOKS, ["empty/", "without_scope"], code=1)[1]
+    expect(re.search(r"empty/.*ERROR OCCURRED: 'allocscope: nothing is being recorded: operator new"
+                     r" is not replaced .*#include <allocscope/define_once/", text), text)
+    expect("allocs/op" not in text, text)
+    run(WITHOUT_HOOKS, ["without_scope"], code=0)
+
+
+def main():
+    failures = 0
+    for check in (an_empty_loop_is_zero, numbers_are_exact_in_every_format, leaks_fail,
+                  caches_and_errors_of_others, limits_fail, a_main_of_its_own,
+                  without_hooks_there_is_an_error):
+        try:
+            check()
+        except Failed as failed:
+            failures += 1
+            print(f"{check.__name__}: {failed}")
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+// Benchmarks of which adapter_test.py runs some at a time and reads what is reported.
+#include <allocscope/integrations/google_benchmark.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<const void*> sink{nullptr};
+
+// The compiler cannot leave out what was done to get there.
+void touch(const void* pointer) {
+    sink.store(pointer, std::memory_order_relaxed);
+}
+
+void empty(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+    }
+}
+BENCHMARK(empty)->Iterations(1000);
+BENCHMARK(empty)->Name("empty_converging");
+BENCHMARK(empty)->Name("empty_threads")->Iterations(1000)->Threads(3);
+BENCHMARK(empty)->Name("empty_stacks")->Iterations(1);
+
+void empty_paused(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state, allocscope::recording::exact};
+    for (auto _ : state) {
+        state.PauseTiming();
+        state.ResumeTiming();
+    }
+}
+BENCHMARK(empty_paused)->Iterations(100);
+
+// 2 allocations and 48 + 8 bytes in each iteration; 48 and 8 are alive together.
+void two_blocks(benchmark::State& state) {
+    std::vector<int> before(100);  // no part of the loop
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        char* large = new char[48];
+        touch(large);
+        double* small = new double;
+        touch(small);
+        delete small;
+        delete[] large;
+    }
+    memory.stop();
+    before.resize(1000);
+    state.SetLabel("a label that is too long to be kept inside of a string");
+}
+BENCHMARK(two_blocks)->Iterations(100);
+BENCHMARK(two_blocks)->Name("two_blocks_threads")->Iterations(100)->Threads(4);
+BENCHMARK(two_blocks)->Name("two_blocks_converging");
+
+// Counters of the benchmark's own are Google Benchmark's memory, not the loop's.
+void own_counters(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        for (std::int64_t i = 0; i < state.range(0); ++i) {
+            int* number = new int;
+            touch(number);
+            delete number;
+        }
+    }
+    state.SetItemsProcessed(100);
+    state.counters["a counter with a long name"] = 7;
+    state.counters["b"] = 8;
+}
+BENCHMARK(own_counters)->Iterations(100)->Arg(0)->Arg(1);
+
+// So is the text of a label that it keeps.
+void long_label(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+    }
+    state.counters["c"] = 7;
+    state.SetLabel("a label that is too long to be kept inside of a string");
+}
+BENCHMARK(long_label)->MinTime(0.01);
+BENCHMARK(long_label)->Name("long_label_once")->Iterations(1);
+
+// The first thread allocates in each iteration, the others never: the counters add and divide.
+void one_of_four(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        if (state.thread_index() != 0) continue;
+        char* block = new char[1024];
+        touch(block);
+        delete[] block;
+    }
+}
+BENCHMARK(one_of_four)->Iterations(50)->Threads(4);
+
+// What one thread makes another one frees, while all are in the loop.
+void handed_over(benchmark::State& state) {
+    static std::atomic<int*> slot{nullptr};
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        if (state.thread_index() == 0) {
+            int* made = new int;
+            int* nothing = nullptr;
+            while (!slot.compare_exchange_weak(nothing, made)) {
+                nothing = nullptr;
+                std::this_thread::yield();
+            }
+        } else {
+            int* found = nullptr;
+            while ((found = slot.exchange(nullptr)) == nullptr) std::this_thread::yield();
+            delete found;
+        }
+    }
+}
+BENCHMARK(handed_over)->Iterations(20)->Threads(2);
+
+void leaks(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        touch(new std::string("not deleted"));
+    }
+}
+BENCHMARK(leaks)->Iterations(1);
+BENCHMARK(leaks)->Name("leaks_often");
+BENCHMARK(leaks)->Name("leaks_in_threads")->Iterations(5)->Threads(2);
+
+void keeps_ten(benchmark::State& state) {
+    std::vector<int*> kept;
+    kept.reserve(10);
+    {
+        allocscope::benchmark_scope memory{state};
+        memory.may_keep(static_cast<std::uint64_t>(state.range(0)));
+        for (auto _ : state) {
+            kept.push_back(new int);
+        }
+    }
+    for (int* number : kept) delete number;
+}
+BENCHMARK(keeps_ten)->Iterations(10)->Arg(10)->Arg(9);
+
+// Filled by the first call: no leak of a later one.
+void fills_cache(benchmark::State& state) {
+    static std::string* cache = nullptr;
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        if (cache == nullptr) cache = new std::string(100, 'x');
+        touch(cache);
+    }
+}
+BENCHMARK(fills_cache)->MinTime(0.05);
+BENCHMARK(fills_cache)->Name("fills_cache_already_full")->Iterations(1);
+
+void frees_older(benchmark::State& state) {
+    std::vector<std::string> texts(static_cast<std::size_t>(state.max_iterations),
+                                   std::string(100, 'x'));
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        texts.pop_back();
+    }
+}
+BENCHMARK(frees_older)->Iterations(100);
+
+void limited(benchmark::State& state, double allocations, double bytes, double peak) {
+    allocscope::benchmark_scope memory{state};
+    memory.at_most({allocations, bytes, peak});
+    for (auto _ : state) {
+        int* number = new int;
+        touch(number);
+        delete number;
+    }
+}
+constexpr double any = allocscope::benchmark_limits::unlimited;
+BENCHMARK_CAPTURE(limited, kept, 1, 4, 4)->Iterations(10);
+BENCHMARK_CAPTURE(limited, too_many, 0, any, any)->Iterations(10);
+BENCHMARK_CAPTURE(limited, too_large, any, 3.5, any)->Iterations(10);
+BENCHMARK_CAPTURE(limited, too_high, any, any, 3)->Iterations(10);
+BENCHMARK_CAPTURE(limited, negative, -1, any, any)->Iterations(10);
+BENCHMARK_CAPTURE(limited, not_a_number, any, std::nan(""), any)->Iterations(10);
+
+void sampled(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state, allocscope::recording::sampled};
+    for (auto _ : state) {
+    }
+}
+BENCHMARK(sampled);
+
+// Less than one allocation for each iteration: true of a long run only.
+void grows(benchmark::State& state) {
+    std::vector<char> bytes;
+    allocscope::benchmark_scope memory{state};
+    memory.at_most({0.5});
+    memory.may_keep(1);
+    for (auto _ : state) bytes.push_back('x');
+}
+BENCHMARK(grows)->MinTime(0.05);
+
+void fails_itself(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    touch(new int);
+    state.SkipWithError("an error of its own");
+    for (auto _ : state) {
+    }
+}
+BENCHMARK(fails_itself);
+
+void without_scope(benchmark::State& state) {
+    for (auto _ : state) {
+        char* block = new char[7];
+        touch(block);
+        delete[] block;
+    }
+}
+BENCHMARK(without_scope)->Iterations(10);
+
+}  // namespace

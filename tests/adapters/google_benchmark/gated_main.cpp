@@ -1,0 +1,3 @@
+#include <allocscope/integrations/google_benchmark.hpp>
+
+ALLOCSCOPE_BENCHMARK_MAIN();

@@ -1,0 +1,78 @@
+"""run_example.py [--update] [--omit-frame-pointer] --root FOLDER --include HEADERS
+                  --compiler COMPILER --exit-code N EXAMPLE [ARGUMENT...]
+
+Builds an example with the command that stands in its first lines, runs it, and compares what it
+prints with EXAMPLE.output beside it. --update writes that file instead.
+"""
+import argparse
+import difflib
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+USUAL_COMMAND = "c++ -std=c++17 -O2 -g -Iinclude {example} -o program"
+
+
+def build_command(source):
+    """From the comment at the top: the part before `&&`, line ends taken out."""
+    comment = re.match(r"(?://.*\n)+", source.read_text()).group(0)
+    lines = re.findall(r"^//     +(.*)$", comment, re.MULTILINE)
+    command = " ".join(lines) or USUAL_COMMAND.format(example=f"examples/{source.name}")
+    words = shlex.split(command.split("&&")[0])
+    if words[0] != "c++" or f"examples/{source.name}" not in words or "-o" not in words:
+        sys.exit(f"{source}: the command in the comment at the top is not understood: {command}")
+    return words
+
+
+def build(words, compiler, include, root, program):
+    output_at = words.index("-o") + 1
+    words[0] = compiler
+    words[output_at] = str(program)
+    words[words.index("-Iinclude")] = f"-I{include}"
+    built = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=300)
+    if built.returncode != 0 or built.stderr:
+        sys.exit(f"{shlex.join(words)}\nfailed, or warned:\n{built.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--root", required=True, type=pathlib.Path)
+    parser.add_argument("--include", required=True, type=pathlib.Path)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--exit-code", type=int, default=0)
+    parser.add_argument("--omit-frame-pointer", action="store_true")
+    parser.add_argument("example")
+    parser.add_argument("arguments", nargs="*")
+    arguments = parser.parse_args()
+    source = arguments.root / "examples" / f"{arguments.example}.cpp"
+    golden = source.with_suffix(".output")
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / arguments.example
+        words = build_command(source)
+        if arguments.omit_frame_pointer:
+            words.insert(1, "-fomit-frame-pointer")
+        if "g++" in arguments.compiler and not arguments.example.startswith("01"):
+            words.insert(1, "-fno-var-tracking")  # a third of the time, the same program
+        build(words, arguments.compiler, arguments.include, arguments.root, program)
+        done = subprocess.run([program, *arguments.arguments], cwd=arguments.root, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    if done.returncode != arguments.exit_code:
+        sys.exit(f"exit code {done.returncode} instead of {arguments.exit_code}:\n{done.stdout}")
+    if arguments.update:
+        golden.write_text(done.stdout)
+        return
+    expected = golden.read_text()
+    if done.stdout != expected:
+        lines = difflib.unified_diff(expected.splitlines(True), done.stdout.splitlines(True),
+                                     golden.name, "printed")
+        sys.exit(f"{''.join(lines)}\nIf the new output is right: run this script with --update, and"
+                 " put it into README.md when it is shown there.")
+    print(f"{len(expected.splitlines())} lines as in {golden.name}")
+
+
+if __name__ == "__main__":
+    main()

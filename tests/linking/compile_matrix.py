@@ -1,0 +1,63 @@
+"""The everyday door and the hooks compile without a warning wherever they are promised to.
+
+Compilers x language versions x the options that take language features away x standard libraries.
+One program of each standard library is also run.
+"""
+from toolchain import LIBRARIES, SOURCES, WARNINGS, bench, check_all, expect_in, run
+
+DOOR = "use_everything.cpp"
+HOOKS = "hooks.cpp"
+STANDARDS = ["c++17", "c++20", "c++2b"]
+WITHOUT = [["-fno-exceptions"], ["-fno-rtti"], ["-fno-threadsafe-statics"],
+           ["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]]
+LIBCXX = ["-stdlib=libc++"]
+
+
+def check_syntax(tools, compiler, standard, flags):
+    # The hooks take long to compile: with one option alone they would say what all together say.
+    for name in [DOOR] if len(flags) == 1 else [DOOR, HOOKS]:
+        run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *flags,
+             f"-I{tools.include}", SOURCES / name], timeout=120)
+
+
+def check_libcxx_runs(tools, compiler):
+    if not tools.can_link(compiler, *LIBCXX):
+        return "skipped: libc++ is not installed (Debian: libc++-14-dev libc++abi-14-dev)"
+    flags = ["-O0", "-g", *WARNINGS, *LIBCXX]
+    program = tools.link(compiler, tools.folder("libcxx") / "probe", *LIBCXX,
+                         tools.compile(compiler, "probe.cpp", *flags))
+    output = run([program]).stdout
+    expect_in("not recording: \"\"\n", output)
+    expect_in("seen 1008 allocations, 1001 frees, 7 live, 7 in rows\n", output)
+    return "ran"
+
+
+def check_exceptions_off_runs(tools, compiler):
+    flags = ["-O0", "-g", "-fno-exceptions", "-fno-rtti", *WARNINGS]
+    program = tools.link(compiler, tools.folder(f"bare {compiler}") / "probe",
+                         tools.compile(compiler, "probe.cpp", *flags), *LIBRARIES)
+    output = run([program]).stdout
+    expect_in("seen 1008 allocations, 1001 frees, 7 live, 7 in rows\n", output)
+
+
+def main():
+    tools = bench()
+    cases = []
+    for compiler in tools.compilers:
+        combinations = [(standard, []) for standard in STANDARDS]
+        combinations += [("c++17", flags) for flags in WITHOUT]
+        if "clang" in compiler:
+            cases.append((f"{compiler} with libc++",
+                          lambda c=compiler: check_libcxx_runs(tools, c)))
+            if tools.can_link(compiler, *LIBCXX):
+                combinations += [("c++17", LIBCXX), ("c++20", LIBCXX)]
+        for standard, flags in combinations:
+            cases.append((f"{compiler} {standard} {' '.join(flags)}",
+                          lambda c=compiler, s=standard, f=flags: check_syntax(tools, c, s, f)))
+        cases.append((f"{compiler} without exceptions, run",
+                      lambda c=compiler: check_exceptions_off_runs(tools, c)))
+    check_all(cases)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+// Danger: an exact window inside a sampled one leaves objects behind that begin anywhere, and whose
+// frees are then overlooked: leaks are reported that are none. Or every free is looked up for ever
+// after, and sampling is no longer cheap.
+
+#include "../../support/escape.hpp"
+#include "../../support/own_threads.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+#include <allocscope/record/process_state.hpp>
+
+using namespace allocscope_test;
+
+namespace {
+
+bool looks_up_every_free() {
+    return (allocscope::detail::process.entry.word() & allocscope::detail::every_event) != 0;
+}
+
+allocscope::options coarse() {
+    allocscope::options wanted;
+    wanted.record = allocscope::recording::sampled;
+    wanted.sample_bytes = std::uint64_t{1} << 40U;  // nothing is sampled but by the exact window
+    return wanted;
+}
+
+void release_on_other_thread(void* object) {
+    release(object);
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    void* kept = nullptr;
+    allocscope::scope sampled{"always on", coarse()};
+    release(allocate(32));
+    ALLOCSCOPE_EXPECT(!looks_up_every_free());
+    for (int i = 0; i < 3; ++i) {
+        allocscope::scope exact{"now and then"};
+        ALLOCSCOPE_EXPECT(looks_up_every_free());
+        release(allocate(100));
+        kept = allocate(200);
+        exact.stop();
+        // What it left behind is still looked up, and found, on whatever thread.
+        ALLOCSCOPE_EXPECT(looks_up_every_free());
+        const allocscope::allocation_counts before = sampled.counts();
+        ALLOCSCOPE_EXPECT_EQUAL(before.live_objects(), 1);
+        ALLOCSCOPE_EXPECT_EQUAL(before.live_bytes(), 200);
+        own_thread other;
+        other.start(release_on_other_thread, kept);
+        other.join();
+        ALLOCSCOPE_EXPECT_EQUAL(sampled.counts().live_objects(), 0);
+        ALLOCSCOPE_EXPECT_EQUAL(sampled.counts().allocations, 2 * static_cast<unsigned>(i + 1));
+        // The next boundary notices that nothing of it is left.
+        { const allocscope::scope boundary{"another", coarse()}; }
+        ALLOCSCOPE_EXPECT(!looks_up_every_free());
+    }
+    {
+        allocscope::options own;
+        own.from = allocscope::threads::current;
+        const allocscope::scope exact{"of one thread", own};
+        ALLOCSCOPE_EXPECT(looks_up_every_free());
+        release(allocate(50));
+    }
+    ALLOCSCOPE_EXPECT(!looks_up_every_free());
+    ALLOCSCOPE_EXPECT(sampled.stats().empty());
+    return verdict();
+}

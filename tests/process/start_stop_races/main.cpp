@@ -1,0 +1,99 @@
+// Danger: opening and closing windows from several threads at once, while others allocate, loses
+// objects, leaves a window open for ever, or deadlocks. (hazard A13)
+
+#include "../../support/escape.hpp"
+#include "../../support/own_threads.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <atomic>
+
+using namespace allocscope_test;
+
+namespace {
+
+std::atomic<bool> is_over{false};
+std::atomic<std::uint64_t> born{0};
+
+void allocate_until_over(void*) {
+    void* ring[64] = {};
+    std::uint64_t mine = 0;
+    for (std::size_t i = 0; !is_over.load(std::memory_order_relaxed); ++i) {
+        release(ring[i % 64]);
+        ring[i % 64] = allocate(16 + i % 200);
+        ++mine;
+    }
+    for (void* object : ring) release(object);
+    born += mine;
+}
+
+void open_and_close(void* argument) {
+    const bool is_current = argument != nullptr;
+    allocscope::options wanted;
+    wanted.from = is_current ? allocscope::threads::current : allocscope::threads::all;
+    for (long i = scaled(40000); i > 0; --i) {
+        allocscope::scope window{"short", wanted};
+        void* object = allocate(48);
+        const allocscope::allocation_counts seen = window.counts();
+        if (is_current) {
+            ALLOCSCOPE_EXPECT_EQUAL(seen.allocations, 1);
+            ALLOCSCOPE_EXPECT_EQUAL(seen.live_bytes(), 48);
+        } else {
+            ALLOCSCOPE_EXPECT(seen.allocations >= 1);
+            ALLOCSCOPE_EXPECT_AT_MOST(seen.frees, seen.allocations);
+        }
+        release(object);
+    }
+    born += static_cast<std::uint64_t>(scaled(40000));
+}
+
+void start_and_stop(void*) {
+    for (long i = scaled(800); i > 0; --i) {
+        allocscope::start();
+        if (i % 4 == 0) allocscope::stats();
+        allocscope::stop();
+    }
+}
+
+void race(own_thread::entry contender, bool one_is_current) {
+    is_over = false;
+    own_thread allocating[4];
+    own_thread racing[4];
+    for (own_thread& thread : allocating) thread.start(allocate_until_over, nullptr);
+    for (int i = 0; i < 4; ++i) {
+        racing[i].start(contender, one_is_current && i % 2 == 1 ? &is_over : nullptr);
+    }
+    for (own_thread& thread : racing) thread.join();
+    is_over = true;
+    for (own_thread& thread : allocating) thread.join();
+}
+
+void expect_a_window_that_works() {
+    allocscope::scope window{"afterwards"};
+    void* objects[1000];
+    for (void*& object : objects) object = allocate(8);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 1000);
+    for (void* object : objects) release(object);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 1000);
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    race(open_and_close, true);
+    expect_a_window_that_works();
+
+    race(start_and_stop, false);
+    ALLOCSCOPE_EXPECT(allocscope::stats().info().not_recording[0] != 0);  // it is stopped
+    expect_a_window_that_works();
+
+    allocscope::scope outer{"around the race"};
+    born = 0;
+    race(open_and_close, true);
+    ALLOCSCOPE_EXPECT_EQUAL(outer.counts().allocations, born.load());
+    ALLOCSCOPE_EXPECT_EQUAL(outer.counts().frees, born.load());
+    ALLOCSCOPE_EXPECT_EQUAL(outer.counts().live_bytes(), 0);
+    return verdict();
+}

@@ -1,0 +1,63 @@
+// Danger: a table is full, and objects vanish from the numbers or stand at a wrong place.
+//
+// With room for 8 stacks only, objects from 64 places are all counted; the first places keep their
+// rows, the others share the row of the unknown place, and the loss says how many allocations that
+// concerns.
+
+#include "../../support/escape.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+#include <allocscope/define_once/operator_new_delete.hpp>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+using namespace allocscope_test;
+
+namespace {
+
+constexpr std::size_t places = 64;
+
+template <std::size_t Number>
+__attribute__((noinline)) void* at_place() {
+    void* made = ::operator new(Number + 1);
+    __asm__ volatile("" : : "r"(Number) : "memory");
+    return opaque(made);
+}
+
+template <std::size_t... Numbers>
+void allocate_at_all(std::vector<void*>& kept, std::index_sequence<Numbers...>) {
+    (kept.push_back(at_place<Numbers>()), ...);
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    allocscope::detail::process.sites.limit.store(8);
+    std::vector<void*> kept;
+    kept.reserve(10 * places);
+    allocscope::options shallow;
+    shallow.stack_frames = 1;
+    allocscope::scope window{"full", shallow};
+    for (int round = 0; round < 10; ++round) {
+        allocate_at_all(kept, std::make_index_sequence<places>{});
+    }
+    const allocscope::snapshot report = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, std::uint64_t{10 * places});
+    ALLOCSCOPE_EXPECT_EQUAL(report.live_objects(), std::uint64_t{10 * places});
+    ALLOCSCOPE_EXPECT_EQUAL(report.live_bytes(), std::uint64_t{10 * places * (places + 1) / 2});
+    std::uint64_t unknown = 0;
+    for (const allocscope::snapshot::row& row : report) {
+        if (std::strcmp(row.file, "(place not recorded)") == 0) unknown += row.objects;
+    }
+    ALLOCSCOPE_EXPECT_EQUAL(unknown, std::uint64_t{10 * (places - 8)});
+    ALLOCSCOPE_EXPECT_EQUAL(report.info().loss_count, std::size_t{1});
+    ALLOCSCOPE_EXPECT_EQUAL(report.info().losses[0].count, unknown);
+    for (void* block : kept) release(block);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), std::uint64_t{0});
+    ALLOCSCOPE_EXPECT(window.stats().empty());
+    return verdict();
+}

@@ -1,0 +1,110 @@
+// Danger: the small doors (track, the free functions, pause_recording) disturb each other or
+// swallow what passes through them.
+
+#include "../../support/escape.hpp"
+#include "../../support/own_threads.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <memory>
+#include <stdexcept>
+
+using namespace allocscope_test;
+
+namespace {
+
+void* left = nullptr;
+
+void tracking() {
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::track([] { left = allocate(12); }).live_bytes(), 12);
+    release(left);
+    ALLOCSCOPE_EXPECT(allocscope::track([] { release(allocate(12)); }).empty());
+    const auto owner = std::make_unique<int>(3);
+    int seen = 0;
+    allocscope::track([&seen, moved = owner.get()] { seen = *moved; });
+    ALLOCSCOPE_EXPECT_EQUAL(seen, 3);
+
+    bool is_caught = false;
+    try {
+        allocscope::track([] { throw std::out_of_range("through track"); });
+    } catch (const std::out_of_range&) {
+        is_caught = true;
+    }
+    ALLOCSCOPE_EXPECT(is_caught);
+}
+
+void free_functions() {
+    ALLOCSCOPE_EXPECT(allocscope::stats().info().not_recording[0] != 0);
+    ALLOCSCOPE_EXPECT(allocscope::stop().info().not_recording[0] != 0);
+    allocscope::start();
+    void* object = allocate(20);
+    allocscope::start();  // it is already: nothing is forgotten
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats().live_objects(), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::track([] { left = allocate(1); }).live_objects(), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats_and_forget().live_objects(), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats().live_objects(), 0);
+    ALLOCSCOPE_EXPECT(allocscope::stats().info().not_recording[0] == 0);
+    release(object);
+    release(left);
+    object = allocate(30);
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().live_bytes(), 30);
+    release(object);
+    allocscope::start();
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().info().totals.allocations, 0);
+}
+
+void pausing() {
+    allocscope::scope window{"pause"};
+    void* before = allocate(1);
+    void* uncharged[3];
+    {
+        const allocscope::pause_recording outer;
+        uncharged[0] = allocate(2);
+        {
+            const allocscope::pause_recording inner;
+            uncharged[1] = allocate(4);
+        }
+        uncharged[2] = allocate(8);  // the outer one still holds
+        ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 1);
+        release(before);  // deaths are seen all the same
+        ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 1);
+        own_thread other;
+        other.start([](void*) { left = allocate(16); }, nullptr);  // it pauses one thread only
+        other.join();
+        ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 2);
+        const allocscope::scope opened_in_a_pause{"inside"};
+        void* object = allocate(32);
+        ALLOCSCOPE_EXPECT_EQUAL(opened_in_a_pause.counts().allocations, 0);
+        release(object);
+    }
+    for (void* object : uncharged) release(object);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 1);
+    void* after = allocate(64);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 3);
+    ALLOCSCOPE_EXPECT_EQUAL(window.stats().live_bytes(), 80);
+    release(after);
+    release(left);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
+}
+
+void pausing_before_any_window() {
+    const allocscope::pause_recording early;
+    allocscope::scope window{"opened later"};
+    void* object = allocate(3);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 0);
+    release(object);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 0);
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    tracking();
+    free_functions();
+    pausing();
+    pausing_before_any_window();
+    tracking();
+    return verdict();
+}

@@ -1,0 +1,489 @@
+// Danger: a check that passes although its promise was broken, or one that fails without telling
+// where. Every kind of limit, window and handler has a case that passes and one that does not.
+
+#include "../../support/escape.hpp"
+#include "../../support/forked_child.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace allocscope;
+using allocscope_test::allocate;
+using allocscope_test::in_child;
+using allocscope_test::release;
+
+namespace {
+
+// Most cases want no files.
+const int without_files = setenv("ALLOCSCOPE_EVIDENCE_DIR", "", 1);
+
+bool has(const char* text, const char* part) {
+    return std::string{text}.find(part) != std::string::npos;
+}
+
+template <class Work>
+std::string refusal_of(Work work) {
+    try {
+        work();
+    } catch (const std::invalid_argument& refused) {
+        return refused.what();
+    }
+    return "";
+}
+
+__attribute__((noinline)) char* make_text(std::size_t bytes) {
+    return allocscope_test::opaque(new char[bytes]);
+}
+
+check_result check_of_two_objects(const allocation_budget& budget) {
+    scope window{"two"};
+    char* first = make_text(100);
+    delete[] make_text(50);
+    check_result found = check(window, budget);
+    delete[] first;
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("a budget holds or fails, limit by limit, at both ends") {
+    allocation_budget budget;
+    CHECK(check_of_two_objects(budget).passed());
+    SUBCASE("allocations") {
+        budget.allocations = 2;
+        CHECK(check_of_two_objects(budget).passed());
+        budget.allocations = 1;
+        CHECK(has(check_of_two_objects(budget).message(), "allocations is 2, allowed at most 1"));
+        budget.allocations = at_least(3);
+        CHECK(has(check_of_two_objects(budget).message(), "is 2, allowed at least 3"));
+    }
+    SUBCASE("bytes") {
+        budget.bytes = between(150, 150);
+        CHECK(check_of_two_objects(budget).passed());
+        budget.bytes = exactly(149U);
+        CHECK(has(check_of_two_objects(budget).message(), "bytes is 150, allowed exactly 149"));
+    }
+    SUBCASE("peak_bytes") {
+        budget.peak_bytes = 150L;
+        CHECK(check_of_two_objects(budget).passed());
+        budget.peak_bytes = 149ULL;
+        CHECK(has(check_of_two_objects(budget).message(), "peak_bytes is 150"));
+    }
+    SUBCASE("live") {
+        budget.live_objects = exactly(1);
+        budget.live_bytes = at_most(100);
+        CHECK(check_of_two_objects(budget).passed());
+        budget.live_objects = 0;
+        CHECK(has(check_of_two_objects(budget).message(), "live_objects is 1, allowed 0"));
+        budget.live_objects = 1;
+        budget.live_bytes = between(101, 200);
+        CHECK(has(check_of_two_objects(budget).message(), "live_bytes is 100, allowed 101 to 200"));
+    }
+}
+
+TEST_CASE("bad limits are refused, each with its name, its value and a remedy") {
+    const scope window{"refused"};
+    const auto refused = [&window](const allocation_budget& budget) {
+        return refusal_of([&] { static_cast<void>(check(window, budget)); });
+    };
+    allocation_budget budget;
+    budget.allocations = -1;
+    CHECK(refused(budget) ==
+          "allocscope: allocation_budget::allocations is -1; it counts something,"
+          " so give 0 or more");
+    budget.allocations = 0;
+    CHECK(refused(budget).empty());
+    budget.bytes = between(5, 3);
+    CHECK(
+        has(refused(budget).c_str(),
+            "allocation_budget::bytes must be at least 5 and at most 3; exchange the two numbers"));
+    budget.bytes = {};
+    budget.live_objects = at_least(1);
+    CHECK(has(refused(budget).c_str(), "raise the most of `allocations`"));
+    budget = {};
+    budget.peak_bytes = at_least(10);
+    budget.bytes = 9;
+    CHECK(has(refused(budget).c_str(), "raise the most of `bytes`"));
+
+    leak_options tolerance;
+    tolerance.objects = -2;
+    CHECK(has(refusal_of([&] {
+                  leak_check{"x", tolerance};
+              }).c_str(),
+              "leak_options::objects is -2"));
+    tolerance = {};
+    tolerance.expected = "\n# fine\nleak:x\nsuppress:y";
+    CHECK(has(refusal_of([&] {
+                  leak_check{"x", tolerance};
+              }).c_str(),
+              "line 4: 'suppress:y' is no pattern"));
+    tolerance.expected = "leak:*";
+    CHECK(has(refusal_of([&] { leak_check{"x", tolerance}; }).c_str(), "fits everything"));
+    const auto work = [] {};
+    CHECK(has(refusal_of([&] { leak_check::repeat(1, work); }).c_str(), "2 or more"));
+    CHECK(has(refusal_of([&] { leak_check::repeat(-5, work); }).c_str(), "-5"));
+    CHECK(has(refusal_of([&] { allocations_of(work, 0); }).c_str(), "runs is 0; give 1 or more"));
+    CHECK(has(refusal_of([&] { allocations_of(work, -1); }).c_str(), "runs is -1"));
+}
+
+TEST_CASE("a failing budget names who allocated, also when all of it was freed again") {
+    scope window{"temporaries"};
+    for (int i = 0; i < 7; ++i) delete[] make_text(8);
+    allocation_budget budget;
+    budget.allocations = 3;
+    const check_result found = check(window, budget);
+    REQUIRE_FALSE(found.passed());
+    CHECK_FALSE(static_cast<bool>(found));
+    CHECK(has(found.message(), "budget \"temporaries\": allocations is 7"));
+    CHECK(has(found.message(), "checks_test.cpp:"));
+    CHECK(has(found.message(), "7 objects of char, 56 bytes, in (anonymous namespace)::make_text"));
+    CHECK(has(found.message(), "called from "));
+    REQUIRE(found.rows().size() == 1);
+    CHECK(found.rows()[0].objects == 7);
+    CHECK(found.counts().allocations == 7);
+    CHECK(found.saved_to()[0] == '\0');
+}
+
+TEST_CASE("a window that was stopped is judged by what it ended with; a sampled one is not") {
+    allocation_budget one;
+    one.allocations = 1;
+    scope window{"stopped"};
+    release(allocate(10));
+    window.stop();
+    CHECK(check(window, one).passed());
+    one.allocations = 0;
+    CHECK(has(check(window, one).message(), "allocations is 1, allowed 0"));
+
+    options estimated;
+    estimated.record = recording::sampled;
+    const scope sampled{"sampled", estimated};
+    CHECK(has(check(sampled, {}).message(), "a sampled window has estimates only"));
+    options numbers;
+    numbers.record = recording::counters;
+    const scope counted{"counters", numbers};
+    release(allocate(10));
+    CHECK(has(check(counted, one).message(), "allocations is 1, allowed 0"));
+}
+
+TEST_CASE("a leak check passes when nothing is left, and names what is") {
+    leak_check clean{"clean"};
+    delete[] make_text(5);
+    CHECK(clean.finish().passed());
+    CHECK(has(clean.finish().message(), "nothing was checked"));
+    CHECK_FALSE(clean.check().passed());
+
+    leak_check leaks{"leaky"};
+    char* left = make_text(33);
+    const check_result early = leaks.check();
+    const check_result found = leaks.finish();
+    delete[] left;
+    CHECK_FALSE(early.passed());
+    CHECK(has(found.message(),
+              "leak check \"leaky\": 1 object with 33 bytes is still alive, allowed 0"));
+    CHECK(has(found.message(), "make_text"));
+    CHECK(found.rows().live_bytes() == 33);
+    CHECK(leaks.counts().allocations == 1);
+}
+
+TEST_CASE("tolerance, expected leaks, and threads") {
+    leak_options wanted;
+    const auto leak_of = [&wanted](std::size_t bytes) {
+        leak_check leaks{"tolerant", wanted};
+        char* left = make_text(bytes);
+        const bool passed = leaks.finish().passed();
+        delete[] left;
+        return passed;
+    };
+    wanted.objects = 1;
+    CHECK(leak_of(10));
+    wanted.bytes = 9;
+    CHECK_FALSE(leak_of(10));
+    wanted.objects = 0;
+    wanted.bytes = 10;
+    CHECK(leak_of(10));
+    wanted = {};
+    CHECK_FALSE(leak_of(10));
+    for (const char* pattern : {"leak:make_text", "leak:checks_test.cpp", "leak:^char$",
+                                "# why\n\n leak:*make*xt* \n", "leak:nobody\nleak:unit_measure"}) {
+        CAPTURE(pattern);
+        wanted.expected = pattern;
+        CHECK(leak_of(10));
+    }
+    for (const char* pattern : {"leak:make_txt", "leak:^make_text", "leak:^cha$", "leak:text^"}) {
+        CAPTURE(pattern);
+        wanted.expected = pattern;
+        CHECK_FALSE(leak_of(10));
+    }
+
+    leak_options mine;
+    mine.window.from = threads::current;
+    char* theirs = nullptr;
+    const auto other_thread = [&theirs] {
+        std::thread{[&theirs] { theirs = make_text(4); }}.join();
+    };
+    leak_check everybody{"all"};
+    leak_check only_me{"me", mine};
+    other_thread();
+    CHECK(only_me.finish().passed());
+    const check_result of_all = everybody.finish();
+    CHECK(of_all.rows().live_bytes() >= 4);
+    CHECK_FALSE(of_all.passed());
+    delete[] theirs;
+}
+
+TEST_CASE("repeat tells a cache from a leak") {
+    std::vector<char*> kept;
+    kept.reserve(100);
+    const auto leaks = [&kept] { kept.push_back(make_text(3)); };
+    const check_result leak = leak_check::repeat(4, leaks);
+    CHECK(has(leak.message(), "each of 4 runs left at least 1 object with 3 bytes more alive"));
+    CHECK(has(leak.message(), "make_text"));
+    CHECK(kept.size() == 5);  // and the warm-up
+    for (char* each : kept) delete[] each;
+
+    char* slot = nullptr;
+    CHECK(leak_check::repeat(3, [&slot] {
+        delete[] slot;
+        slot = make_text(3);
+    }));
+    delete[] slot;
+
+    std::vector<int> growing;  // its buffer grows in some of the runs
+    CHECK(leak_check::repeat(5, [&growing] { growing.push_back(1); }));
+
+    char* once = nullptr;
+    CHECK(leak_check::repeat(2, [&once] {
+        if (once == nullptr) once = make_text(1);
+    }));
+    delete[] once;
+    CHECK_THROWS_AS(leak_check::repeat(2, [] { throw std::logic_error{"mine"}; }),
+                    std::logic_error);
+}
+
+TEST_CASE("allocations_of counts this thread exactly, and itself never") {
+    CHECK(allocations_of([] {}).allocations == 0);
+    CHECK(allocations_of([] {}).bytes_allocated == 0);
+    CHECK(allocations_of([] {}, 50).least.allocations == 0);
+    const run_counts one = allocations_of([] { delete[] make_text(24); });
+    CHECK(one.allocations == 1);
+    CHECK(one.frees == 1);
+    CHECK(one.bytes_allocated == 24);
+    CHECK(one.peak_bytes == 24);
+
+    int run = 0;  // 0 is the warm-up; then 1, 2, 3 allocations
+    const run_counts rising = allocations_of(
+        [&run] {
+            for (int i = 0; i < run; ++i) delete[] make_text(2);
+            ++run;
+        },
+        3);
+    CHECK(rising.runs == 3);
+    CHECK(rising.allocations == 2);
+    CHECK(rising.least.allocations == 1);
+    CHECK(rising.average_allocations == doctest::Approx(2));
+    CHECK(rising.average_bytes == doctest::Approx(4));
+
+    std::atomic<bool> stops{false};
+    std::thread noise{[&stops] {
+        while (!stops.load()) delete[] make_text(1);
+    }};
+    CHECK(allocations_of([] { delete[] make_text(1); }, 20).allocations == 1);
+    stops = true;
+    noise.join();
+    CHECK_THROWS_AS(allocations_of([] { throw std::logic_error{"mine"}; }), std::logic_error);
+}
+
+TEST_CASE("guards report, abort, call or throw, and only when broken") {
+    allocation_budget none;
+    none.allocations = 0;
+    int calls = 0;
+    const auto count = on_violation::call(
+        [](const check_result& found, void* context) {
+            if (!found.passed()) ++*static_cast<int*>(context);
+        },
+        &calls);
+    { const budget_guard guard{none, count}; }
+    CHECK(calls == 0);
+    {
+        const budget_guard guard{none, count};
+        release(allocate(1));
+    }
+    CHECK(calls == 1);
+    char* left = nullptr;
+    {
+        const leak_guard guard{"kept", count};
+        left = make_text(2);
+    }
+    delete[] left;
+    CHECK(calls == 2);
+
+    bool was_thrown = false;
+    {
+        budget_guard guard{"thrown", none, on_violation::throw_error()};
+        release(allocate(1));
+        try {
+            guard.finish();
+        } catch (const violation_error& error) {
+            was_thrown = has(error.what(), "thrown") && !error.result().passed();
+        }
+    }
+    CHECK(was_thrown);
+    // An exception that passes through a broken guard stays what it is.
+    const auto throws_through = [&none, &count] {
+        const budget_guard guard{none, count};
+        release(allocate(1));
+        throw std::logic_error{"mine"};
+    };
+    CHECK_THROWS_AS(throws_through(), std::logic_error);
+    CHECK(calls == 3);
+
+    const auto reported = in_child([&none] {
+        const budget_guard guard{"loud", none};
+        release(allocate(1));
+        return 0;
+    });
+    CHECK(reported.exited_with(0));
+    CHECK(has(reported.text.c_str(), "allocscope: budget \"loud\": allocations is 1, allowed 0"));
+    const auto aborted = in_child([&none] {
+        signal(SIGABRT, SIG_DFL);  // doctest's would report a failure
+        const budget_guard guard{"fatal", none, on_violation::abort()};
+        release(allocate(1));
+        return 0;
+    });
+    CHECK(aborted.was_killed_by(SIGABRT));
+    CHECK(has(aborted.text.c_str(), "fatal"));
+    const auto destroyed = in_child([&none] {
+        const budget_guard guard{"unfinished", none, on_violation::throw_error()};
+        release(allocate(1));
+        return 0;
+    });
+    CHECK(destroyed.exited_with(0));
+    CHECK(has(destroyed.text.c_str(), "unfinished"));
+}
+
+TEST_CASE("windows and guards nest and overlap") {
+    allocation_budget three;
+    three.allocations = 3;
+    budget_guard outer{"outer", three};
+    release(allocate(1));
+    {
+        allocation_budget one;
+        one.allocations = 1;
+        budget_guard inner{"inner", one};
+        release(allocate(1));
+        CHECK(inner.finish().passed());
+    }
+    leak_options mine;
+    mine.window.from = threads::current;
+    leak_check inner_leaks{"inner leaks", mine};
+    const auto counts_before = outer.counts().allocations;
+    release(allocate(1));
+    const auto counts_after = outer.counts().allocations;
+    CHECK(inner_leaks.finish().passed());
+    CHECK(counts_after - counts_before == 1);
+    outer.check();  // looks only
+    const check_result end = outer.finish();
+    // doctest's own allocations are in the outer window too, as it watches everything
+    CHECK(end.counts().allocations >= 3);
+}
+
+TEST_CASE("tests that run beside each other do not disturb each other") {
+    std::atomic<int> wrong{0};
+    const auto test = [&wrong](bool leaks) {
+        leak_options mine;
+        mine.window.from = threads::current;
+        allocation_budget one;
+        one.allocations = 1;
+        for (int i = 0; i < 40; ++i) {
+            leak_check check_of_this{"parallel", mine};
+            budget_guard budget{"parallel", one, on_violation::report(), mine.window};
+            char* left = make_text(7);
+            if (!leaks) delete[] left;
+            if (!budget.finish().passed()) ++wrong;
+            const bool passed = check_of_this.finish().passed();
+            if (leaks) delete[] left;
+            if (passed == leaks) ++wrong;
+            bool failed = false;
+            {
+                const fail_allocation second{2};
+                void* kept = allocate(1);
+                try {
+                    release(allocate(1));
+                } catch (const std::bad_alloc&) {
+                    failed = true;
+                }
+                release(kept);
+            }
+            if (!failed) ++wrong;
+            no_allocation_guard guard{"parallel", on_violation::throw_error()};
+            if (!guard.finish().passed()) ++wrong;
+        }
+    };
+    std::vector<std::thread> runners;
+    for (int i = 0; i < 4; ++i) runners.emplace_back(test, i % 2 == 1);
+    for (std::thread& each : runners) each.join();
+    CHECK(wrong.load() == 0);
+}
+
+TEST_CASE("the evidence is saved, and where is said; where it cannot be, why not is said") {
+    char folder[] = "/tmp/allocscope-test-XXXXXX";
+    REQUIRE(mkdtemp(folder) != nullptr);
+    setenv("ALLOCSCOPE_EVIDENCE_DIR", (std::string{folder} + "/evidence").c_str(), 1);
+    leak_check leaks{"../a \"name\" with\nall sorts"};
+    char* left = make_text(77);
+    const check_result found = leaks.finish();
+    delete[] left;
+    const std::string path = found.saved_to();
+    REQUIRE_FALSE(path.empty());
+    CHECK(path.find(std::string{folder} + "/evidence/_._a__name__with_all_sorts-") == 0);
+    CHECK(has(found.message(), ("saved in " + path).c_str()));
+    std::stringstream text;
+    text << std::ifstream{path}.rdbuf();
+    CHECK(has(text.str().c_str(), "1 object with 77 bytes is still alive"));
+    CHECK(has(text.str().c_str(), "            at (anonymous namespace)::make_text"));
+    unlink(path.c_str());
+    rmdir((std::string{folder} + "/evidence").c_str());
+
+    setenv("ALLOCSCOPE_EVIDENCE_DIR", (std::string{folder} + "/no/such/folder").c_str(), 1);
+    leak_check again{"again"};
+    left = make_text(1);
+    const check_result unsaved = again.finish();
+    delete[] left;
+    setenv("ALLOCSCOPE_EVIDENCE_DIR", "", 1);
+    rmdir(folder);
+    CHECK_FALSE(unsaved.passed());
+    CHECK(unsaved.saved_to()[0] == '\0');
+    CHECK(has(unsaved.message(), "not saved: cannot write '"));
+    CHECK(has(unsaved.message(), "No such file or directory"));
+}
+
+TEST_CASE("a result may be copied and outlives its window") {
+    check_result kept;
+    CHECK_FALSE(kept.passed());
+    {
+        leak_check leaks{"gone"};
+        char* left = make_text(9);
+        const check_result found = leaks.finish();
+        delete[] left;
+        check_result copy{found};
+        kept = copy;
+        kept = *&kept;
+    }
+    CHECK(has(kept.message(), "gone"));
+    CHECK(kept.rows().live_bytes() == 9);
+}

@@ -1,0 +1,69 @@
+// one_loop.cpp - one loop under one kind of window, nothing else: for callgrind, perf and gdb.
+//
+//     one_loop LOOP MODE STEPS
+//     one_loop churn exact 16 1000000
+//
+// LOOP   churn | peers | innermost     (churn_loop.hpp, peer_workloads.hpp, 4096 stacks)
+// MODE   bare | library | off | counters | sampled | exact N
+
+#include "churn_loop.hpp"
+#include "peer_workloads.hpp"
+#include "window_modes.hpp"
+
+#include <cstdio>   // fprintf
+#include <cstdlib>  // strtoull, atoi
+#include <string>   // string
+
+using namespace benchmarks;
+
+namespace {
+
+template <class Policy>
+ALLOCSCOPE_BENCHMARK_FRAME std::uint64_t fan_out(void* loop) {
+    // The full period of changing_stacks.cpp, 4096 steps a call.
+    std::uint32_t path = 1;
+    for (int step = 0; step < 4096; ++step) {
+        path = (path * 1229 + 887) % 4096;
+        call_fan<64>::descend(&churn<Policy>::single_step_leaf, loop, path);
+    }
+    return path;
+}
+
+template <class Policy>
+bool run(const std::string& name, std::uint64_t steps) {
+    if (name == "churn") {
+        churn<Policy> loop{1024};
+        loop.template run_below<standard_chain>(steps);
+    } else if (name == "peers") {
+        batched_churn<Policy> loop;
+        loop.run(steps);
+    } else if (name == "innermost") {
+        churn<Policy> loop{1024};
+        for (std::uint64_t done = 0; done < steps; done += 4096) {
+            call_chain<standard_chain - 2>::descend(&fan_out<Policy>, &loop, 0);
+        }
+    } else {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count < 4) {
+        std::fprintf(stderr, "usage: one_loop LOOP MODE [FRAMES] STEPS; see one_loop.cpp\n");
+        return 2;
+    }
+    const std::string loop = arguments[1];
+    const std::string mode = arguments[2];
+    const std::uint64_t steps = std::strtoull(arguments[count - 1], nullptr, 10);
+    if (mode == "bare") return run<bare>(loop, steps) ? 0 : 2;
+    if (mode == "library") return run<library_new>(loop, steps) ? 0 : 2;
+    window_mode wanted;
+    if (mode == "counters") wanted = counters();
+    if (mode == "sampled") wanted = sampled();
+    if (mode == "exact") wanted = exact(static_cast<std::uint32_t>(std::atoi(arguments[3])));
+    const optional_window window{wanted};
+    return run<hooked>(loop, steps) ? 0 : 2;
+}

@@ -1,0 +1,41 @@
+// config.hpp - the few things decided at compile time.
+//
+// Room:     root (floor 0), malloc-safe
+// Called:   by the preprocessor only
+// Threads:  any
+// Memory:   none
+//
+// Everything else is a run-time option (`allocscope::options`). No knob may change the layout of a
+// structure: translation units compiled with different knobs must still agree about every byte.
+//
+//   ALLOCSCOPE_CONFIG_NO_EXCEPTIONS   1: bad options print a message and abort instead of throwing.
+//                                     Default: follows the compiler (-fno-exceptions). No cost.
+
+#ifndef ALLOCSCOPE_CONFIG_HPP
+#define ALLOCSCOPE_CONFIG_HPP
+
+#ifndef ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    #if defined(__cpp_exceptions)
+        #define ALLOCSCOPE_CONFIG_NO_EXCEPTIONS 0
+    #else
+        #define ALLOCSCOPE_CONFIG_NO_EXCEPTIONS 1
+    #endif
+#endif
+
+// On functions whose body depends on the knob above: translation units compiled with and without
+// exceptions then each keep their own, instead of the linker's choice of one for both.
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    #define ALLOCSCOPE_EXCEPTIONS_TAG __attribute__((abi_tag("no_exceptions")))
+#else
+    #define ALLOCSCOPE_EXCEPTIONS_TAG
+#endif
+
+// The versioned namespace: two versions of the headers in one program stay two sets of names.
+#define ALLOCSCOPE_NAMESPACE_BEGIN \
+    namespace allocscope {         \
+    inline namespace v0 {
+#define ALLOCSCOPE_NAMESPACE_END \
+    }                            \
+    }
+
+#endif  // ALLOCSCOPE_CONFIG_HPP

@@ -58,6 +58,22 @@ constexpr size_mix size_mixes[] = {
         while (bytes < 16384U * kib && draw_uniform(r) < 0.5) bytes *= 2;
         return bytes; }},
 };
+
+// A few bytes in small objects, the rest in large ones.
+constexpr size_mix hidden_mixes[] = {
+    {"8 B, 1/10 4 KiB", [](random_source& r) {
+        return draw_uniform(r) < 0.1 ? 4U * kib : 8U; }},
+    {"8 B, 1/140 64 KiB", [](random_source& r) {
+        return draw_uniform(r) < 0.007 ? 64U * kib : 8U; }},
+    {"24 B, 1/145 64 KiB", [](random_source& r) {
+        return draw_uniform(r) < 0.0069 ? 64U * kib : 24U; }},
+    {"64 B, 1/10 4 KiB", [](random_source& r) {
+        return draw_uniform(r) < 0.1 ? 4U * kib : 64U; }},
+    {"64 B, 1/54 64 KiB", [](random_source& r) {
+        return draw_uniform(r) < 0.0185 ? 64U * kib : 64U; }},
+    {"256 B, 1/54 256 KiB", [](random_source& r) {
+        return draw_uniform(r) < 0.0185 ? 256U * kib : 256U; }},
+};
 // clang-format on
 
 enum class lifetimes { kept, half_freed_at_random, most_freed_at_random, most_freed_in_order };

@@ -13,6 +13,7 @@
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/record/process_state.hpp>
+#include <allocscope/sampling/counted_bytes.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -246,7 +247,7 @@ public:
 
 private:
     static double drawn(const planned_object& object) {
-        return object.bytes == 0 ? 1.0 : static_cast<double>(object.bytes);
+        return static_cast<double>(allocscope::detail::bytes_to_count(object.bytes));
     }
 
     void expect_unbiased(double mean_z) const {
@@ -322,7 +323,7 @@ void run_all(std::size_t threads, std::uint64_t windows) {
             each.finish(sum);
         }
     }
-    std::printf("%-18s %5.2f%%\n", "objects in total", 100 * sum.totals.objects.coverage());
+    expect_coverage("objects in total", sum.totals.objects);
     expect_coverage("bytes in total", sum.totals.bytes);
     expect_coverage("objects of rows", sum.rows.objects);
     expect_coverage("bytes of rows", sum.rows.bytes);

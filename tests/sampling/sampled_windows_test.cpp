@@ -125,7 +125,7 @@ TEST_CASE("sampled_windows: windows with different intervals are right beside ea
     constexpr double coarse_mean = 8000;
     constexpr double fine_mean = 700;
     const auto z_of = [](const snapshot& rows, double mean, double count) {
-        const double p = -std::expm1(-64.0 / mean);
+        const double p = -std::expm1(-(64.0 + 16.0) / mean);
         const double deviation = std::sqrt(count * (1 - p) / p);
         return (static_cast<double>(rows.live_objects()) - count) / deviation;
     };

@@ -56,7 +56,7 @@ bool is_right(std::uint64_t sample_bytes) {
     const double p =
         sample_bytes == 1
             ? 1
-            : -std::expm1(-static_cast<double>(bytes) / static_cast<double>(sample_bytes));
+            : -std::expm1(-static_cast<double>(bytes + 16) / static_cast<double>(sample_bytes));
     const double off = static_cast<double>(info.totals.allocations) - count;
     const double deviation = std::sqrt(count * (1 - p) / p);
     std::printf("every %llu bytes: %.0f allocations, %llu samples, off by %.0f, deviation %.0f\n",

@@ -41,8 +41,8 @@ struct options {
     recording record = recording::exact;
     threads from = threads::all;
     std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
-    // Mean bytes between two samples: at least 1, which records every event. Of windows open at the
-    // same time all profit from the finest.
+    // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
+    // bytes more than were requested. Of windows open at the same time all profit from the finest.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
 };

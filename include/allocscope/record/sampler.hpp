@@ -5,10 +5,11 @@
 // Threads:  any, also in signal handlers and forked children; each thread draws for itself
 // Memory:   none of its own
 //
-// Each thread counts the requested bytes down from a number that is drawn anew after each sample,
-// so that every byte has the same chance, whatever it is part of (sampling/sample_gap.hpp):
+// Each thread counts bytes down from a number that is drawn anew after each sample, so that every
+// byte has the same chance, whatever it is part of (sampling/sample_gap.hpp). An object counts what
+// was requested and 16 bytes (sampling/counted_bytes.hpp):
 //
-//     bytes_left   5000 | 4936 | 4872 | ... | 40     the next request of 64 is a sample
+//     bytes_left   5000 | 4920 | 4840 | ... | 40     the next request of 64 is a sample
 //     request        64     64     64         64
 //
 // A sampled block is allocated at the begin of a page, whatever allocator is underneath. So a free
@@ -28,6 +29,7 @@
 #include <allocscope/record/sample_records.hpp>
 #include <allocscope/record/thread_state.hpp>
 #include <allocscope/record/view_refresh.hpp>
+#include <allocscope/sampling/counted_bytes.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
 #include <atomic>   // atomic
@@ -37,11 +39,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// A request of nothing counts as one byte: such objects are to be estimated too.
-constexpr std::uint64_t bytes_to_count(std::uint64_t bytes) noexcept {
-    return bytes + (bytes == 0 ? 1U : 0U);
-}
 
 // What is asked of the allocator for a sample that the program wants at multiples of `wanted`.
 constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {

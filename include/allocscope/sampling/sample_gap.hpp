@@ -8,10 +8,11 @@
 // The gap is an exponentially distributed number rounded up to whole bytes. Exponential, because it
 // is the only distribution without memory: however long a thread has counted down, the next byte is
 // sampled with the same chance. So every object is sampled independently of all others, and an
-// object of s bytes with probability 1 - exp(-s / mean), which sampling/sample_weight.hpp undoes.
-// Rounding up keeps that exact: the gap is at most s exactly when the unrounded number is.
+// object that counts c bytes (sampling/counted_bytes.hpp) with probability 1 - exp(-c / mean),
+// which sampling/sample_weight.hpp undoes. Rounding up keeps that exact: the gap is at most c
+// exactly when the unrounded number is.
 //
-//     countdown -= max(bytes, 1);
+//     countdown -= bytes_to_count(bytes);
 //     if (countdown <= 0) { sample(); countdown = draw_gap(random, mean); }
 
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP

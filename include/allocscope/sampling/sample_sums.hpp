@@ -105,33 +105,29 @@ struct sample_sums {
     }
 
     // Of all that was sampled every `sample_bytes`, whether or not it met a sample. What did not
-    // is counted in: its bytes are as uncertain as those of the smallest objects. Without any
-    // sample there are 0 to 3.84 * sample_bytes bytes, in objects of at least one byte.
-    //
-    // How many objects met no sample is harder to say: where sizes differ, it is the small ones
-    // with the large weights that are missing. Variance / objects, skew / variance are the mean
-    // weights of what was met, each time counting the larger ones more; the upper end takes what
-    // comes two steps later. For objects of one size that is the same weight again.
+    // can only add to what did, so it is the upper end that makes room for it, as much as may be
+    // needed: one sample of the smallest objects there are is most_unseen_objects() objects, one of
+    // any objects at most `sample_bytes` bytes. Without any sample there are 0 to 3.84 *
+    // sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16 objects. For less room the sizes that
+    // were not met would have to be guessed from those that were: docs/decisions/0008.
     estimate objects_95(std::uint64_t sample_bytes) const noexcept {
-        if (samples == 0) return bytes_95(sample_bytes);
-        estimate known = objects_95();
-        if (!(objects_variance > 0.0) || !(objects_skew > 0.0)) return known;
-        const double unit = objects_skew / objects_variance;
-        const double step = unit * objects / objects_variance;
-        const double later = unit * step * step;
-        const double most = static_cast<double>(sample_bytes);
-        const estimate wider = rounded(
-            objects, score_interval(objects, objects_variance, later < most ? later : most));
-        if (wider.high > known.high) known.high = wider.high;
-        return known;
+        return with_room(objects_95(), objects, objects_variance,
+                         most_unseen_objects(sample_bytes));
     }
     estimate bytes_95(std::uint64_t sample_bytes) const noexcept {
-        if (sample_bytes <= 1) return bytes_95();
-        return rounded(bytes,
-                       score_interval(bytes, bytes_variance, static_cast<double>(sample_bytes)));
+        const bool is_exact = sample_bytes <= 1;
+        return with_room(bytes_95(), bytes, bytes_variance,
+                         is_exact ? 0.0 : static_cast<double>(sample_bytes));
     }
 
 private:
+    static estimate with_room(estimate known, double value, double variance, double unit) noexcept {
+        if (!(unit > 0.0)) return known;
+        const estimate wider = rounded(value, score_interval(value, variance, unit));
+        if (wider.high > known.high) known.high = wider.high;
+        return known;
+    }
+
     // What rounding leaves is zero: it would pass for samples of an odd size.
     static double rest_of(double whole, double part) noexcept {
         constexpr double rounding = 1e-12;

@@ -11,11 +11,12 @@
 // Journal of the American Statistical Association 47, 1952). Each sample is corrected by its own
 // probability before adding; to correct the sum by an average size is biased.
 //
-// For a mean of 512 KiB:
+// For a mean of 512 KiB; an object counts 16 bytes more than its size (counted_bytes.hpp):
 //
 //     size       p          stands for objects   and bytes
-//     16 B       0.00003    32768.5              512 KiB
-//     8 KiB      0.0155     64.5                 516 KiB
+//     0 B        0.00003    32768.5              0
+//     16 B       0.00006    16384.5              256 KiB
+//     8 KiB      0.0155     64.4                 515 KiB
 //     512 KiB    0.632      1.58                 809 KiB
 //     4 MiB      0.99966    1.0003               4 MiB
 //     32 MiB     1          1                    32 MiB, exactly
@@ -24,6 +25,7 @@
 #define ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/sampling/counted_bytes.hpp>
 
 #include <cmath>    // exp, expm1
 #include <cstdint>  // uint64_t
@@ -48,21 +50,29 @@ constexpr sample_weight weigh_certain(std::uint64_t bytes) noexcept {
     return {1.0, static_cast<double>(bytes), 0.0, 0.0, 0.0, 0.0};
 }
 
-// Of an object of so many bytes, sampled at so many bytes on average. A size of 0 is drawn as if it
-// were 1, and stands for no bytes. Where p is 1 as a double (from 38 means on; always when the mean
-// is 1 or 0) the weight is 1 and the variance 0, exactly.
+// Of an object of so many bytes, sampled at so many bytes on average. One of 0 bytes stands for
+// objects, and for no bytes. Where p is 1 as a double (from 38 means on; always when the mean is 1
+// or 0) the weight is 1 and the variance 0, exactly.
 inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexcept {
     if (mean <= 1) return weigh_certain(bytes);
-    const double ratio = static_cast<double>(bytes == 0 ? 1 : bytes) / static_cast<double>(mean);
+    const double size = static_cast<double>(bytes);
+    const double ratio =
+        (size + static_cast<double>(bytes_beside_each_object)) / static_cast<double>(mean);
     const double p = -std::expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
     if (p >= 1.0) return weigh_certain(bytes);
     const double missed = std::exp(-ratio);
-    const double size = static_cast<double>(bytes);
     const double objects = 1.0 / p;
     const double variance = missed * objects * objects;
     const double skew = variance * missed * objects;
     return {objects, size * objects,           variance, variance * size * size,
             skew,    skew * size * size * size};
+}
+
+// (1 - p) / p of an object of 0 bytes: no sample, met or not, is worth more unseen objects.
+inline double most_unseen_objects(std::uint64_t mean) noexcept {
+    if (mean <= 1) return 0.0;
+    return 1.0 /
+           std::expm1(static_cast<double>(bytes_beside_each_object) / static_cast<double>(mean));
 }
 
 }  // namespace detail

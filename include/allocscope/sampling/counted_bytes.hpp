@@ -1,0 +1,35 @@
+// counted_bytes.hpp - how many bytes an object counts when samples are drawn.
+//
+// Room:     sampling (floor 3), malloc-safe
+// Called:   for each allocation while a sampled window is open, and for each sample
+// Threads:  any
+// Memory:   none
+//
+// Each object counts 16 bytes more than were requested: about what an allocator keeps beside a
+// block. So no object is less likely to be met than one in mean / 16, and none stands for more than
+// that many objects. Requested bytes alone would let an object of 1 byte stand for `mean` objects,
+// one of 0 bytes for any number, and the number of objects in a window could never be bounded.
+
+#ifndef ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
+#define ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t bytes_beside_each_object = 16;
+
+// Wraps for requests that no allocator grants: one that is refused is no sample anyway.
+constexpr std::uint64_t bytes_to_count(std::uint64_t requested) noexcept {
+    return requested + bytes_beside_each_object;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP

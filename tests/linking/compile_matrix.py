@@ -11,6 +11,8 @@ STANDARDS = ["c++17", "c++20", "c++2b"]
 WITHOUT = [["-fno-exceptions"], ["-fno-rtti"], ["-fno-threadsafe-statics"],
            ["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]]
 LIBCXX = ["-stdlib=libc++"]
+# All that clang can say, but for what no C++17 program with structures could avoid.
+EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-padded"]
 
 
 def check_syntax(tools, compiler, standard, flags):
@@ -18,6 +20,12 @@ def check_syntax(tools, compiler, standard, flags):
     for name in [DOOR] if len(flags) == 1 else [DOOR, HOOKS]:
         run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *flags,
              f"-I{tools.include}", SOURCES / name], timeout=120)
+
+
+def check_everything(tools, compiler):
+    # Compiled: -fsyntax-only leaves out what is seen only where code is made.
+    run([compiler, "-std=c++17", "-O2", "-Werror", *EVERYTHING, f"-I{tools.include}", "-c",
+         SOURCES / DOOR, "-o", "/dev/null"], timeout=120)
 
 
 def check_libcxx_runs(tools, compiler):
@@ -49,6 +57,8 @@ def main():
         if "clang" in compiler:
             cases.append((f"{compiler} with libc++",
                           lambda c=compiler: check_libcxx_runs(tools, c)))
+            cases.append((f"{compiler} -Weverything",
+                          lambda c=compiler: check_everything(tools, c)))
             if tools.can_link(compiler, *LIBCXX):
                 combinations += [("c++17", LIBCXX), ("c++20", LIBCXX)]
         for standard, flags in combinations:

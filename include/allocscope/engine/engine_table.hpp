@@ -33,6 +33,28 @@ namespace detail {
 // two starts is decided by the exchange.
 ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
 
+// What stop() of that window said, until the next start(). Under the naming lock.
+ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
+
+// Takes over one reference to `kept`. What was kept before is dropped when the lock is free again:
+// dropping takes it.
+inline void keep_last_of_process(snapshot_data* kept) noexcept {
+    snapshot_data* before = nullptr;
+    {
+        const naming_lock lock;
+        before = last_of_process;
+        last_of_process = kept;
+    }
+    drop_reference(before);
+}
+
+// Null: no window of start() was ever stopped, or one is on its way to be.
+inline snapshot_data* repeat_last_of_process() noexcept {
+    const naming_lock lock;
+    add_reference(last_of_process);
+    return last_of_process;
+}
+
 inline snapshot_data* stats_of_window(window_id id, after_stats then) {
     const live_window window = take_live_window(id, then);
     if (!window.exists) return nullptr;
@@ -88,14 +110,24 @@ inline void engine_start(const options& wanted) {
     window_id expected = 0;
     if (!process_window.compare_exchange_strong(expected, opened, std::memory_order_acq_rel)) {
         close_window_now(opened);  // another thread was faster
+        return;
     }
+    const uncharged_work meanwhile;
+    keep_last_of_process(nullptr);
 }
 
 inline snapshot_data* engine_process_stats(after_stats then) {
     const window_id id = then == after_stats::end
                              ? process_window.exchange(0, std::memory_order_acq_rel)
                              : process_window.load(std::memory_order_acquire);
-    return engine_stats(id, then);
+    snapshot_data* made = id != 0 ? engine_stats(id, then) : nullptr;
+    if (made == nullptr) return repeat_last_of_process();
+    if (then == after_stats::end) {
+        const uncharged_work meanwhile;
+        add_reference(made);
+        keep_last_of_process(made);
+    }
+    return made;
 }
 
 inline void engine_pause(int change) {

@@ -95,7 +95,8 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_sweep for_each_allocation_failing(Work&& work,
 // definitions
 
 inline fault_sweep::fault_sweep(detail::sweep_data* ended) noexcept
-    : data_(ended), result_((detail::hold_check(ended->verdict), ended->verdict)) {}
+    : data_(ended),
+      result_((static_cast<void>(detail::hold_check(ended->verdict)), ended->verdict)) {}
 
 namespace detail {
 

@@ -172,7 +172,7 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
 inline leak_check::leak_check(const char* name, const leak_options& wanted)
     : wanted_(wanted),
       limits_(detail::checked_tolerance(wanted)),
-      window_((detail::check_expected(wanted.expected), name), wanted.window) {}
+      window_((static_cast<void>(detail::check_expected(wanted.expected)), name), wanted.window) {}
 
 inline check_result leak_check::judge(detail::after_stats then) const {
     if (is_finished_) return check_result{};

@@ -21,6 +21,11 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+#if defined(__clang__)
+    #pragma clang diagnostic push
+    #pragma clang diagnostic ignored "-Wweak-vtables"  // a header has no other place for a vtable
+#endif
+
 // A guard's promise was broken. It is a bad_alloc because a no_allocation_guard throws it out of
 // operator new, which may throw nothing else.
 class violation_error : public std::bad_alloc {
@@ -32,6 +37,10 @@ public:
 private:
     check_result found_;
 };
+
+#if defined(__clang__)
+    #pragma clang diagnostic pop
+#endif
 
 class on_violation {
 public:

@@ -68,9 +68,9 @@ private:
 // The same as free functions, over one process-wide window.
 ALLOCSCOPE_EXCEPTIONS_TAG void start(
     const options& wanted = {});  // no effect while it is already started
-snapshot stats();                 // when it was not started, the snapshot says so
+snapshot stats();                 // before the first start() the snapshot says so
 snapshot stats_and_forget();
-snapshot stop();
+snapshot stop();  // kept until the next start(): meanwhile all three repeat it
 
 // Starts, runs the work, and returns what of its allocations is still alive afterwards. The window
 // is its own: it does not disturb start/stop. Exceptions of the work pass through.

@@ -50,7 +50,13 @@ void free_functions() {
     object = allocate(30);
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().live_bytes(), 30);
     release(object);
+    // The last snapshot is repeated, as a stopped scope does.
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats().live_bytes(), 30);
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats_and_forget().live_bytes(), 30);
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().live_bytes(), 30);
+    ALLOCSCOPE_EXPECT(allocscope::stats().info().not_recording[0] == 0);
     allocscope::start();
+    ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats().info().totals.allocations, 0);
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().info().totals.allocations, 0);
 }
 

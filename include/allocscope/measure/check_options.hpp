@@ -64,6 +64,13 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
     if (wanted.sample_bytes == 0) {
         refuse_option("sample_bytes", wanted.sample_bytes, "at least 1");
     }
+    if (wanted.record < recording::exact || wanted.record > recording::counters) {
+        refuse_option("record", static_cast<std::uint64_t>(wanted.record),
+                      "exact, sampled or counters");
+    }
+    if (wanted.from < threads::all || wanted.from > threads::current) {
+        refuse_option("from", static_cast<std::uint64_t>(wanted.from), "all or current");
+    }
     if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
         refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
                       "automatic, cfi or frame_pointers");

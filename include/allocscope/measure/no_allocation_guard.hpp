@@ -50,6 +50,8 @@ public:
     explicit no_allocation_guard(on_violation wanted_action,
                                  forbidden what = forbidden::allocations)
         : no_allocation_guard("no allocations", wanted_action, what) {}
+    no_allocation_guard(const char* name, forbidden what)
+        : no_allocation_guard(name, on_violation::report(), what) {}
 
     // Without the hooks nothing can be watched: the action is taken with a result that says so.
     // A guard with throw_error() that was broken reports, unless finish() was called.

@@ -65,6 +65,12 @@ int main() {
     wrong = {};
     wrong.unwind = static_cast<allocscope::unwinding>(3);
     expect_refused_everywhere(wrong, "unwind", "3", "frame_pointers");
+    wrong = {};
+    wrong.record = static_cast<allocscope::recording>(3);
+    expect_refused_everywhere(wrong, "record", "3", "exact, sampled or counters");
+    wrong = {};
+    wrong.from = static_cast<allocscope::threads>(2);
+    expect_refused_everywhere(wrong, "from", "2", "all or current");
 
     ALLOCSCOPE_EXPECT(allocscope::stats().info().not_recording[0] != 0);  // nothing was started
     expect_accepted(1);

@@ -142,6 +142,16 @@ TEST_CASE("every form of operator new is seen; frees when asked for") {
     CHECK(has(freed.message, "escape.hpp:"));
 }
 
+TEST_CASE("what is forbidden can be said without an action: it reports, here to stderr") {
+    void* older = allocate(5);
+    no_allocation_guard guard{"frees", forbidden::allocations_and_frees};
+    const bool held_before = guard.check().passed();
+    release(older);
+    const bool held_after = guard.finish().passed();
+    CHECK(held_before);
+    CHECK(!held_after);
+}
+
 TEST_CASE(
     "the guard throws out of operator new; nothrow forms return null; finish() throws again") {
     bool was_caught = false;

@@ -124,32 +124,33 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     return block;
 }
 
-// The operators jump to the next two as their last act. What is called there begins with a frame at
-// the operator's own address, with the same saved frame pointer in it, so the walk from `frame`
-// finds what it would have found in the operator.
-#define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
-
-// For the throwing operators. In a straight line for a thread that records every event.
-ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
+// Apart, and with all that throws, so that the next function has nothing to keep.
+ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame) {
     ALLOCSCOPE_KEEP_FRAME();
-    if (ALLOCSCOPE_UNLIKELY(!records_every_event())) {
-        void* block = watched_block(bytes, no_alignment, frame);
-        if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
-        return block;
-    }
-    void* block = plain_block(bytes);
+    void* block = watched_block(bytes, no_alignment, frame);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
-    on_allocate(block, bytes, reinterpret_cast<std::uintptr_t>(frame));
     return block;
 }
 
-ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept {
-    ALLOCSCOPE_KEEP_FRAME();
-    if (block != nullptr) on_free(block, reinterpret_cast<std::uintptr_t>(frame));
-    std::free(block);
+// The operators jump to the next two as their last act.
+
+// For the throwing operators. In a straight line for a thread that records every event.
+ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
+    // Where the operator jumped here, the frame is this function's own too, and need not be kept.
+    void* const own_frame = __builtin_frame_address(0);
+    thread_entry* const entry = current_entry;
+    if (ALLOCSCOPE_UNLIKELY(frame != own_frame || !records_every_event(*entry))) {
+        return watched_block_or_throw(bytes, frame);
+    }
+    void* block = std::malloc(block_bytes_for(bytes));
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return watched_block_or_throw(bytes, own_frame);
+    return on_allocate(entry, block, bytes, reinterpret_cast<std::uintptr_t>(own_frame));
 }
 
-#undef ALLOCSCOPE_KEEP_FRAME
+ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return;
+    free_recorded<&std::free>(block, reinterpret_cast<std::uintptr_t>(frame));
+}
 
 // --- the operators' bodies ---
 

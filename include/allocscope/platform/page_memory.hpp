@@ -16,9 +16,10 @@
 #include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t
+#include <cstdint>  // int64_t, SIZE_MAX
 
-#include <sys/mman.h>  // mmap, munmap, madvise, mincore
+#include <sys/mman.h>      // mmap, mprotect, munmap, madvise, mincore
+#include <sys/resource.h>  // getrlimit
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -54,6 +55,39 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
     }
     errno = saved_errno;
     return pages;
+}
+
+// Addresses only: nothing can be read or written there before open_pages(), and nothing counts as
+// memory of the process. Null when they are refused.
+inline void* reserve_addresses(std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* addresses =
+        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (addresses == MAP_FAILED) {
+        addresses = nullptr;
+    } else {
+        ::madvise(addresses, bytes, MADV_NOHUGEPAGE);
+        ::madvise(addresses, bytes, MADV_DONTDUMP);
+    }
+    errno = saved_errno;
+    return addresses;
+}
+
+// Makes whole pages of reserved addresses readable and writable; they read as zero at first.
+inline bool open_pages(void* pages, std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return false;
+    const int saved_errno = errno;
+    const bool is_open = ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
+    errno = saved_errno;
+    return is_open;
+}
+
+// How much of the address space the process may use (RLIMIT_AS).
+inline std::size_t address_space_limit() noexcept {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    return limit.rlim_cur;
 }
 
 inline void return_reservation(void* pages, std::size_t bytes) noexcept {

@@ -87,7 +87,7 @@ inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexc
     const std::uint32_t lines = is_of_samples ? sampled_cohort_lines : 1;
     thread.next_cohort = (thread.next_cohort + lines - 1) & ~(lines - 1);
     if (thread.next_cohort == thread.last_cohort) {
-        const std::uint32_t first = process.cohorts.add_page(process.arena);
+        const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
         thread.next_cohort = first;
         thread.last_cohort = first + cohort_table::page_cohorts;
@@ -143,8 +143,10 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
         const std::uint32_t id = make_cohort(thread, 0);
         if (id == no_cohort) return no_cohort;
         thread.plain_record = live_object_map::record_head(thread.session, id);
-        thread.plain_counters = process.cohorts.by_id(id);
         thread.plain_cohort = id;
+    }
+    if (thread.mode == charge::numbers) {
+        thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
     }
     return thread.plain_cohort;
 }

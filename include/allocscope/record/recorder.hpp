@@ -1,7 +1,7 @@
 // recorder.hpp - the one place where an event meets the tables.
 //
 // Room:     record (floor 5), malloc-safe
-// Called:   by the hooks: on_allocate after the real allocation, on_free before the real free
+// Called:   by the hooks: on_allocate after the real allocation, free_recorded in place of the free
 // Threads:  any, also in signal handlers, before main and after exit; no lock and no locked
 //           instruction after a thread's first event
 // Memory:   see the tables
@@ -10,12 +10,13 @@
 // may be given the same address. And the record comes after the block, for the same reason.
 //
 //     operator new    p = malloc(n); on_allocate(p, n)
-//     operator delete on_free(p);    free(p)
+//     operator delete free_recorded<free>(p): takes the record, then calls free(p)
 
 #ifndef ALLOCSCOPE_RECORD_RECORDER_HPP
 #define ALLOCSCOPE_RECORD_RECORDER_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/own_value.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
 #include <allocscope/record/consult_watches.hpp>
 #include <allocscope/record/enter_hook.hpp>
@@ -33,6 +34,11 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
+
+// The hooks jump to the functions below as their last act, and those to others. What is called so
+// begins with a frame at the hook's own address, with the same saved frame pointer in it: the walk
+// from `frame` finds what it would have found in the hook.
+#define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
 // --- death ---
 
@@ -91,53 +97,63 @@ ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcep
     if (ALLOCSCOPE_UNLIKELY(has_watches())) tell_watch_of_free(frame);
 }
 
-ALLOCSCOPE_NOINLINE void remove_record_and_leave(thread_state& thread,
-                                                 live_object_map::slot* slot) noexcept {
+// The thread has entered; it leaves here.
+template <void (*Release)(void*)>
+ALLOCSCOPE_NOINLINE void remove_and_release(thread_state& thread, live_object_map::slot* slot,
+                                            void* block) noexcept {
     remove_record(thread, slot);
     leave(thread);
+    Release(block);
 }
 
-ALLOCSCOPE_NOINLINE void flush_and_leave(thread_state& thread) noexcept {
-    flush_pending(thread);
-    leave(thread);
+template <void (*Release)(void*)>
+ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    on_free_slow(block, frame);
+    Release(block);
 }
 
-// Before the real free. `frame` is the hook's own frame, see on_allocate.
+// Takes the record of the block away, then calls the real free. `frame` is the hook's own frame,
+// see allocate_recorded.
 //
-// The usual case in a straight line without calls; every other case is handed on.
-ALLOCSCOPE_FAST_PATH void on_free(void* block, std::uintptr_t frame) noexcept {
+// The usual case in a straight line without calls; every other case is handed on as the last act,
+// so that nothing needs to be kept for afterwards.
+template <void (*Release)(void*)>
+ALLOCSCOPE_FAST_PATH void free_recorded(void* block, std::uintptr_t frame) noexcept {
     thread_entry* const entry = current_entry;
-    if (ALLOCSCOPE_UNLIKELY(entry->busy.load(std::memory_order_relaxed) != 0 ||
-                            may_be_sample(block))) {
-        return on_free_slow(block, frame);
+    if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0 || may_be_sample(block))) {
+        return free_slowly<Release>(block, frame);
     }
     auto& thread = *static_cast<thread_state*>(entry);
     thread.busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
         thread.busy.store(0, std::memory_order_relaxed);
-        return on_free_slow(block, frame);
+        return free_slowly<Release>(block, frame);
     }
     live_object_map::slot* const slot =
         process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
-    if (ALLOCSCOPE_UNLIKELY(slot == nullptr)) return leave(thread);
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
-    if (live_object_map::session_of(record) != thread.session) return leave(thread);
-    cohort& born = *process.cohorts.by_id(live_object_map::cohort_of(record));
-    const std::uint64_t bytes = live_object_map::short_bytes_of(record);
-    if (ALLOCSCOPE_UNLIKELY(born.owner.load(std::memory_order_relaxed) != thread.number ||
-                            born.born_at.load(std::memory_order_relaxed) < thread.newest_window ||
-                            live_object_map::is_long(record))) {
-        return remove_record_and_leave(thread, slot);
+    const std::uint64_t record =
+        ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(std::memory_order_relaxed) : 0;
+    if (live_object_map::session_of(record) == thread.session) {
+        cohort& born = *process.cohorts.by_id(live_object_map::cohort_of(record));
+        const std::uint64_t bytes = live_object_map::short_bytes_of(record);
+        const std::int64_t net = own_value(thread.pending_bytes) - static_cast<std::int64_t>(bytes);
+        static_assert(live_object_map::least_long_bytes > 2 * flush_bytes,
+                      "a long record, whose size stands elsewhere, is caught by the last test");
+        if (ALLOCSCOPE_UNLIKELY(born.owner.load(std::memory_order_relaxed) != thread.number ||
+                                born.born_at.load(std::memory_order_relaxed) <
+                                    thread.newest_window ||
+                                net <= -flush_bytes)) {
+            return remove_and_release<Release>(thread, slot, block);
+        }
+        slot->store(0, std::memory_order_relaxed);
+        thread.pending_bytes.store(net, std::memory_order_relaxed);
+        born.death_bytes.add(bytes);
+        born.deaths.add(1);  // last: see count_foreign_death
     }
-    slot->store(0, std::memory_order_relaxed);
-    born.death_bytes.add(bytes);
-    born.deaths.add(1);  // last: see count_foreign_death
-    const std::int64_t net =
-        thread.pending_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(net <= -flush_bytes)) return flush_and_leave(thread);
     leave(thread);
+    Release(block);
 }
 
 // --- birth ---
@@ -149,12 +165,16 @@ ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
     remove_record(thread, slot);
 }
 
-// Every case. The thread has entered; it leaves here.
-ALLOCSCOPE_NOINLINE void record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
-                                          std::uintptr_t frame) noexcept {
-    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
-    if (thread.mode <= charge::samples) return leave(thread);
+// Every case. The thread has entered; it leaves here. Returns the block.
+ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
     const auto address = reinterpret_cast<std::uintptr_t>(block);
+    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
+    if (thread.mode <= charge::samples) {
+        leave(thread);
+        return block;
+    }
     live_object_map::slot* slot = process.objects.slot_for(address);
     if (slot != nullptr &&
         live_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
@@ -164,7 +184,8 @@ ALLOCSCOPE_NOINLINE void record_and_leave(thread_state& thread, void* block, std
         thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
     if (slot == nullptr || id == no_cohort) {
         thread.lose(loss_reason::no_memory_for_record);
-        return leave(thread);
+        leave(thread);
+        return block;
     }
     cohort& counters = *process.cohorts.by_id(id);
     counters.births.add(1);
@@ -172,33 +193,39 @@ ALLOCSCOPE_NOINLINE void record_and_leave(thread_state& thread, void* block, std
     live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
     add_live_bytes(thread, bytes);
     leave(thread);
+    return block;
 }
 
-ALLOCSCOPE_NOINLINE void on_allocate_slow(void* block, std::uint64_t bytes,
-                                          std::uintptr_t frame) noexcept {
-    if (thread_state* thread = enter(frame)) record_and_leave(*thread, block, bytes, frame);
+ALLOCSCOPE_NOINLINE void* on_allocate_slow(void* block, std::uint64_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    thread_state* thread = enter(frame);
+    return thread == nullptr ? block : record_and_leave(*thread, block, bytes, frame);
 }
 
-// After the real allocation. `frame` is the address of the hook's own frame: there lie the
-// caller's frame pointer and the return address into it.
+// After the real allocation. Returns the block. `frame` is the address of the hook's own frame:
+// there lie the caller's frame pointer and the return address into it. `entry` is current_entry as
+// it was before the real allocation.
 //
-// Straight like on_free: a stack that the memo knows, or none wanted; the rest is handed on.
-ALLOCSCOPE_FAST_PATH void on_allocate(void* block, std::uint64_t bytes,
-                                      std::uintptr_t frame) noexcept {
-    thread_entry* const entry = current_entry;
-    if (ALLOCSCOPE_UNLIKELY(entry->busy.load(std::memory_order_relaxed) != 0)) {
+// Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+ALLOCSCOPE_FAST_PATH void* on_allocate(thread_entry* entry, void* block, std::uint64_t bytes,
+                                       std::uintptr_t frame) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0)) {
         return on_allocate_slow(block, bytes, frame);
     }
     auto& thread = *static_cast<thread_state*>(entry);
     thread.busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
         thread.busy.store(0, std::memory_order_relaxed);
         return on_allocate_slow(block, bytes, frame);
     }
     std::uint64_t head = thread.plain_record;
     cohort* counters = thread.plain_counters;
-    if (thread.mode == charge::stacks) {
+    if (counters == nullptr) {
+        if (ALLOCSCOPE_UNLIKELY(thread.mode != charge::stacks)) {  // the counters are still to be
+            return record_and_leave(thread, block, bytes, frame);  // found
+        }
         const remembered_chain& memo =
             *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
         // A chain is remembered only of this thread's own stack, so what it names can be read.
@@ -208,26 +235,25 @@ ALLOCSCOPE_FAST_PATH void on_allocate(void* block, std::uint64_t bytes,
         }
         head = memo.record;
         counters = static_cast<cohort*>(memo.counters);
-    } else if (thread.mode != charge::numbers || thread.plain_cohort == no_cohort) {
-        return record_and_leave(thread, block, bytes, frame);
     }
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     live_object_map::slot* const slot = process.objects.existing_slot(address);
+    const std::int64_t net = own_value(thread.pending_bytes) + static_cast<std::int64_t>(bytes);
     if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
                                                    std::memory_order_relaxed)) == thread.session)) {
         return record_and_leave(thread, block, bytes, frame);
     }
+    if (ALLOCSCOPE_UNLIKELY(net > own_value(thread.pending_peak))) {
+        // Also for every size that does not fit in a slot.
+        if (net >= flush_bytes) return record_and_leave(thread, block, bytes, frame);
+        thread.pending_peak.store(net, std::memory_order_relaxed);
+    }
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
     counters->births.add(1);
     counters->birth_bytes.add(bytes);
-    live_object_map::put(slot, address, head, bytes);
-    const std::int64_t net =
-        thread.pending_bytes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(net > thread.pending_peak.load(std::memory_order_relaxed))) {
-        thread.pending_peak.store(net, std::memory_order_relaxed);
-        if (net >= flush_bytes) return flush_and_leave(thread);
-    }
+    live_object_map::put_short(slot, address, head, bytes);
     leave(thread);
+    return block;
 }
 
 }  // namespace detail

@@ -17,7 +17,7 @@
 //
 //     operator new    if (passes(n)) p = malloc(n)
 //                     else { decide; p = a block at a page; on_sampled(p, n) }
-//     operator delete if (may_be_sample(p)) on_free(p);  free(p)
+//     operator delete may_be_sample(p) ? free_recorded<free>(p) : free(p)
 
 #ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
 #define ALLOCSCOPE_RECORD_SAMPLER_HPP
@@ -59,11 +59,10 @@ ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexce
     return true;
 }
 
-// Whether this thread records all that it allocates, so that is_sample() need not be asked.
-ALLOCSCOPE_FAST_PATH bool records_every_event() noexcept {
-    const thread_entry* const entry = current_entry;
-    return entry->view_number == process.entry.word() &&
-           entry->bytes_left.load(std::memory_order_relaxed) == never_sampled;
+// Whether the thread records all that it allocates, so that neither is_sample() nor a watch need
+// be asked.
+ALLOCSCOPE_FAST_PATH bool records_every_event(const thread_entry& entry) noexcept {
+    return entry.straight_view == process.entry.word();
 }
 
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
@@ -92,7 +91,10 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
     // Windows may have opened or closed meanwhile.
-    if (thread->mode != charge::samples) return record_and_leave(*thread, block, bytes, frame);
+    if (thread->mode != charge::samples) {
+        record_and_leave(*thread, block, bytes, frame);
+        return;
+    }
     put_sample(*thread, block, bytes, frame);
     leave(*thread);
 }

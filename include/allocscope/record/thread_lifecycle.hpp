@@ -71,7 +71,7 @@ inline thread_state* take_state() noexcept {
 
 inline void give_back_state(thread_state& state) noexcept {
     flush_pending(state);
-    state.view_number = no_view;
+    state.forget_view();
     state.is_epoch_current = false;
     state.nested.store(nullptr, std::memory_order_relaxed);
     state.busy.store(0, std::memory_order_relaxed);
@@ -119,10 +119,11 @@ inline void begin_state(thread_state& state, thread_state& primary,
                         std::uint64_t instance) noexcept {
     state.primary_state.store(&primary, std::memory_order_relaxed);
     state.instance.store(instance, std::memory_order_relaxed);
-    state.view_number = no_view;
+    state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
     state.plain_cohort = 0;
+    state.plain_counters = nullptr;
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);

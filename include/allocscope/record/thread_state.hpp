@@ -62,21 +62,30 @@ constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 struct alignas(64) thread_entry {
     std::atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
+    // The same while each allocation of the thread is recorded and needs no thought before; else
+    // no_view.
+    std::uint64_t straight_view = no_view;
     // Until the next sample. Not counted down to it but past it: whoever asks for as much or more
     // is sampled. The most there is: this thread is not sampled.
     std::atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
 struct thread_state : thread_entry {
+    // The next event reads the view anew.
+    void forget_view() noexcept {
+        view_number = no_view;
+        straight_view = no_view;
+    }
+
     // --- every event ---
     charge mode = charge::nothing;
     std::uint32_t session = 0;
     std::uint32_t epoch_serial = no_epoch;
-    std::uint32_t number = 0;        // of this state; never 0
-    std::uint64_t plain_record = 0;  // what a slot of plain_cohort begins with
-    cohort* plain_counters = nullptr;
-    std::uint64_t newest_window = 0;  // latest opened_at of the windows that watch
-    std::uint64_t windows = 0;        // slots 0..63 that watch this thread
+    std::uint32_t number = 0;          // of this state; never 0
+    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
+    cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
+    std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
+    std::uint64_t windows = 0;         // slots 0..63 that watch this thread
     // Net live bytes since the last flush to the shares, and the most it was since.
     std::atomic<std::int64_t> pending_bytes{0};
     std::atomic<std::int64_t> pending_peak{0};

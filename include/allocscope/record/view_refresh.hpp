@@ -103,7 +103,7 @@ inline std::uint64_t next_gap(thread_state& thread) noexcept {
 ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
     view now;
     if (!process.entry.load(now)) {
-        thread.view_number = no_view;
+        thread.forget_view();
         return false;
     }
     if (thread.tables == now.tables) {
@@ -151,7 +151,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow way.
     const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
+    const bool is_straight = thread.mode == charge::numbers || thread.mode == charge::stacks;
     thread.view_number = is_watched ? no_view : now.number;
+    thread.straight_view = is_straight ? thread.view_number : no_view;
+    thread.plain_counters = nullptr;  // the next allocation finds them, if they are wanted
     return true;
 }
 

@@ -64,7 +64,7 @@ inline thread_state* own_state() noexcept {
 // The next event of this thread reads its view anew.
 inline void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
-        t->view_number = no_view;
+        t->forget_view();
     }
 }
 
@@ -151,7 +151,7 @@ inline void draw_anew_in_child() noexcept {
     thread_state* own = current_state();
     for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
         t->has_dice = false;
-        t->view_number = no_view;
+        t->forget_view();
     }
 }
 

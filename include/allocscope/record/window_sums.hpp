@@ -199,6 +199,7 @@ inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexc
 // What the tables have in memory, but for the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
+                          process.cohorts.used_bytes() +
                           mapped_pages_bytes.load(std::memory_order_relaxed);
     for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {

@@ -11,15 +11,17 @@
 //
 //     alive = births - deaths - (sum over all threads of their foreign deaths)
 //
+// All lie in one range of addresses, so that an id is an index, and only the pages in use are in
+// memory:
+//
 //     id     23         6 5     0
-//           |   page     | index |      pages_[page] -> 64 cohorts of 64 bytes, one cache line each
+//           |   page     | index |      cohorts_[id]: 64 bytes each, one cache line
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 #define ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
-#include <allocscope/memory/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <atomic>   // atomic
@@ -80,22 +82,27 @@ public:
     static constexpr std::uint32_t page_cohorts = 64;
     static constexpr std::uint32_t page_count = (1U << id_bits) / page_cohorts;
 
-    // False when there is no memory for the directory. Called again after a failure.
+    // False when there are no addresses for the table. Called again after a failure.
     bool prepare() noexcept {
-        if (pages_.load(std::memory_order_acquire) != nullptr) return true;
-        void* pages = reserve_pages(page_count * sizeof(page_pointer));
-        if (pages == nullptr) return false;
-        page_pointer* expected = nullptr;
-        if (!pages_.compare_exchange_strong(expected, static_cast<page_pointer*>(pages))) {
-            return_reservation(pages, page_count * sizeof(page_pointer));
+        if (is_prepared_.load(std::memory_order_acquire)) return true;
+        // Where addresses are few, most of them are the program's.
+        constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
+        std::size_t bytes = most_bytes;
+        while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
+        void* addresses = reserve_addresses(bytes);
+        for (; addresses == nullptr && bytes > least_pages * page_bytes;
+             addresses = reserve_addresses(bytes)) {
+            bytes /= 4;
         }
+        if (addresses == nullptr) return false;
+        cohorts_.store(static_cast<cohort*>(addresses), std::memory_order_relaxed);
+        reserved_pages_ = static_cast<std::uint32_t>(bytes / page_bytes);
+        is_prepared_.store(true, std::memory_order_release);
         return true;
     }
 
     ALLOCSCOPE_FAST_PATH cohort* by_id(std::uint32_t id) const noexcept {
-        return pages_.load(std::memory_order_relaxed)[id / page_cohorts].load(
-                   std::memory_order_acquire) +
-               id % page_cohorts;
+        return cohorts_.load(std::memory_order_relaxed) + id;
     }
 
     sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
@@ -104,25 +111,28 @@ public:
 
     // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids below 64 are never
     // given out, so that 0 can mean "none".
-    std::uint32_t add_page(page_arena& arena) noexcept {
-        if (next_page_.load(std::memory_order_relaxed) >= limit.load(std::memory_order_relaxed)) {
-            return 0;
-        }
-        auto* page = static_cast<cohort*>(arena.allocate(page_cohorts * sizeof(cohort)));
-        if (page == nullptr) return 0;
-        const std::uint32_t number = next_page_.fetch_add(1, std::memory_order_relaxed);
-        if (number >= page_count) {
-            next_page_.fetch_sub(1, std::memory_order_relaxed);
-            return 0;
-        }
-        pages_.load(std::memory_order_relaxed)[number].store(page, std::memory_order_release);
-        return number * page_cohorts;
+    std::uint32_t add_page() noexcept {
+        std::uint32_t page = next_page_.load(std::memory_order_relaxed);
+        do {
+            if (page >= reserved_pages_ || page >= limit.load(std::memory_order_relaxed)) return 0;
+            if (page >= opened_pages_.load(std::memory_order_acquire) && !open_up_to(page)) {
+                return 0;
+            }
+        } while (!next_page_.compare_exchange_weak(page, page + 1, std::memory_order_acq_rel));
+        return page * page_cohorts;
     }
 
-    // Forgets every cohort. The arena that held them is released by the caller.
+    // Of the pages given out.
+    std::size_t used_bytes() const noexcept {
+        return std::size_t{next_page_.load(std::memory_order_relaxed) - 1} * page_bytes;
+    }
+
+    // Forgets every cohort and gives the memory back.
     void release() noexcept {
-        page_pointer* pages = pages_.load(std::memory_order_relaxed);
-        if (pages != nullptr) empty_pages(pages, page_count * sizeof(page_pointer));
+        const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        if (opened != 0) {
+            empty_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+        }
         next_page_.store(1, std::memory_order_relaxed);
     }
 
@@ -130,10 +140,28 @@ public:
     std::atomic<std::uint32_t> limit{page_count};
 
 private:
-    using page_pointer = std::atomic<cohort*>;
+    static constexpr std::uint32_t least_pages = 256;
+    static constexpr std::uint32_t pages_at_once = 256;  // opened by one call: 1 MiB
+    static_assert(sizeof(cohort) * page_cohorts == page_bytes, "a page of the machine");
 
-    std::atomic<page_pointer*> pages_{nullptr};
+    // Makes the page, and those up to the next multiple of pages_at_once, readable and writable.
+    ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
+        const std::uint32_t first = page / pages_at_once * pages_at_once;
+        cohort* from = cohorts_.load(std::memory_order_relaxed) + first * page_cohorts;
+        if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
+        std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        while (opened < first + pages_at_once &&
+               !opened_pages_.compare_exchange_weak(opened, first + pages_at_once,
+                                                    std::memory_order_acq_rel)) {
+        }
+        return true;
+    }
+
+    std::atomic<cohort*> cohorts_{nullptr};
     std::atomic<std::uint32_t> next_page_{1};
+    std::atomic<std::uint32_t> opened_pages_{0};
+    std::uint32_t reserved_pages_ = 0;  // set before is_prepared_
+    std::atomic<bool> is_prepared_{false};
 };
 
 }  // namespace detail

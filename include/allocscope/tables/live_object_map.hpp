@@ -37,7 +37,7 @@
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t, uintptr_t
+#include <cstdint>  // int64_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -58,6 +58,8 @@ class object_map {
 public:
     static constexpr std::uint32_t cohort_bits = 24;
     static constexpr std::uint32_t last_session = 4095;
+    // Sizes from here on stand in the slot after the record's own.
+    static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 27) - 1;
 
     using slot = std::atomic<std::uint64_t>;
 
@@ -98,14 +100,19 @@ public:
         return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
     }
 
-    ALLOCSCOPE_FAST_PATH static void put(slot* where, std::uintptr_t address, std::uint64_t head,
-                                         std::uint64_t bytes) noexcept {
+    // Of a size that fits.
+    ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
+                                               std::uint64_t head, std::uint64_t bytes) noexcept {
         head |= (address & 16U) << (half_shift - 4U);
-        if (ALLOCSCOPE_UNLIKELY(bytes >= size_mask)) {
+        where->store(head | bytes, std::memory_order_relaxed);
+    }
+    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                    std::uint64_t bytes) noexcept {
+        if (is_long_size(bytes)) {
             where[1].store(bytes, std::memory_order_relaxed);
             bytes = size_mask;
         }
-        where->store(head | bytes, std::memory_order_relaxed);
+        put_short(where, address, head, bytes);
     }
 
     ALLOCSCOPE_FAST_PATH static std::uint32_t session_of(std::uint64_t record) noexcept {
@@ -115,6 +122,9 @@ public:
         return static_cast<std::uint32_t>(record >> cohort_shift) & ((1U << cohort_bits) - 1U);
     }
     // A long record keeps its size in the next slot; a short one is all in its own.
+    ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
+        return bytes >= size_mask;
+    }
     ALLOCSCOPE_FAST_PATH static bool is_long(std::uint64_t record) noexcept {
         return (record & size_mask) == size_mask;
     }
@@ -166,6 +176,7 @@ private:
     static constexpr std::uint32_t cohort_shift = 28;
     static constexpr std::uint32_t session_shift = cohort_shift + cohort_bits;
     static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
+    static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
 
     using leaf_pointer = std::atomic<slot*>;
 

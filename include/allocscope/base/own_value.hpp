@@ -1,0 +1,40 @@
+// own_value.hpp - reading what only the calling thread writes.
+//
+// Room:     base (floor 0), malloc-safe
+// Called:   on every allocation and free
+// Threads:  the one that writes the variable; others read it as the atomic it is
+// Memory:   none
+//
+// An atomic load, relaxed too, is an instruction of its own to compilers: they do not fold it into
+// the comparison or addition that needs it. The thread that alone writes a variable may read it
+// plainly.
+//
+//     if (own_value(thread.busy) != 0) ...    cmpq $0, (thread)   instead of   mov; test
+
+#ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
+#define ALLOCSCOPE_BASE_OWN_VALUE_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <atomic>  // atomic
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+template <class T>
+ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return variable.load(std::memory_order_relaxed);  // so that it can follow
+#else
+    static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
+                  "the atomic is nothing but its value");
+    return reinterpret_cast<const T&>(variable);
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_OWN_VALUE_HPP

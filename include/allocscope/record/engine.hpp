@@ -115,7 +115,7 @@ __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine
 constexpr const char* engine_is_missing =
     "nothing is being recorded: operator new is not replaced in this process. Add"
     " #include <allocscope/define_once/operator_new_delete.hpp> to exactly one .cpp file of the"
-    " executable";
+    " executable; under Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
 constexpr const char* engine_is_another_version =
     "nothing is being recorded: the module that replaced operator new was built with another"
     " version of allocscope. Build both with the same headers";

@@ -17,8 +17,9 @@ EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic",
 
 def check_syntax(tools, compiler, standard, flags):
     # The hooks take long to compile: with one option alone they would say what all together say.
+    casts = ["-Wold-style-cast"] + ([] if "clang" in compiler else ["-Wuseless-cast"])
     for name in [DOOR] if len(flags) == 1 else [DOOR, HOOKS]:
-        run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *flags,
+        run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *casts, *flags,
              f"-I{tools.include}", SOURCES / name], timeout=120)
 
 

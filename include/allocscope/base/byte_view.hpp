@@ -29,7 +29,7 @@ struct byte_view {
     // The bytes [offset, offset + length), or nothing at all when any of them lies outside.
     constexpr byte_view part(std::uint64_t offset, std::uint64_t length) const noexcept {
         if (offset > size || length > size - offset) return byte_view{};
-        return byte_view{data + offset, static_cast<std::size_t>(length)};
+        return byte_view{data + offset, length};
     }
 
     // What begins at `offset`; nothing when that lies outside.

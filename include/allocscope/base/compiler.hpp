@@ -29,8 +29,8 @@
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
 #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
-#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
-#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
+#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 // ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
 #if defined(__clang__)

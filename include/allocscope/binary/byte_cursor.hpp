@@ -44,14 +44,14 @@ public:
         if (position > bytes_.size) {
             ok_ = false;
         } else {
-            at_ = static_cast<std::size_t>(position);
+            at_ = position;
         }
     }
     void skip(std::uint64_t count) noexcept {
         if (count > remaining()) {
             ok_ = false;
         } else {
-            at_ += static_cast<std::size_t>(count);
+            at_ += count;
         }
     }
 

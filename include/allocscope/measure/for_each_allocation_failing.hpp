@@ -94,9 +94,10 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_sweep for_each_allocation_failing(Work&& work,
 
 // definitions
 
-inline fault_sweep::fault_sweep(detail::sweep_data* ended) noexcept
-    : data_(ended),
-      result_((static_cast<void>(detail::hold_check(ended->verdict)), ended->verdict)) {}
+inline fault_sweep::fault_sweep(detail::sweep_data* ended) noexcept : data_(ended) {
+    detail::hold_check(ended->verdict);
+    result_ = check_result{ended->verdict};
+}
 
 namespace detail {
 

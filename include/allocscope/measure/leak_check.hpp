@@ -144,6 +144,14 @@ private:
 
 namespace detail {
 
+ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
+    const engine* used = usable_engine();
+    if (used == nullptr || lines[0] == '\0') return;
+    char message[256] = {};
+    if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
+}
+
+// Refuses what cannot be meant, the patterns included.
 ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_options& wanted) {
     check_limits limits;
     limits.live_objects.least =
@@ -157,22 +165,14 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_optio
         refuse_limit("leak_options", "least_objects", " is ", wanted.least_objects,
                      ", which is more than `objects`, the most; exchange the two numbers");
     }
+    check_expected(wanted.expected);
     return limits;
-}
-
-ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
-    const engine* used = usable_engine();
-    if (used == nullptr || lines[0] == '\0') return;
-    char message[256] = {};
-    if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
 
 }  // namespace detail
 
 inline leak_check::leak_check(const char* name, const leak_options& wanted)
-    : wanted_(wanted),
-      limits_(detail::checked_tolerance(wanted)),
-      window_((static_cast<void>(detail::check_expected(wanted.expected)), name), wanted.window) {}
+    : wanted_(wanted), limits_(detail::checked_tolerance(wanted)), window_(name, wanted.window) {}
 
 inline check_result leak_check::judge(detail::after_stats then) const {
     if (is_finished_) return check_result{};
@@ -197,7 +197,6 @@ inline check_result leak_check::finish() {
 
 inline check_result leak_check::finish(const leak_options& instead) {
     limits_ = detail::checked_tolerance(instead);
-    detail::check_expected(instead.expected);
     wanted_ = instead;
     return finish();
 }

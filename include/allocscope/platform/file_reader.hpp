@@ -51,8 +51,8 @@ public:
             close_now();
             return;
         }
-        identity_.device = static_cast<std::uint64_t>(facts.st_dev);
-        identity_.inode = static_cast<std::uint64_t>(facts.st_ino);
+        identity_.device = facts.st_dev;
+        identity_.inode = facts.st_ino;
         identity_.size_bytes = static_cast<std::uint64_t>(facts.st_size);
         identity_.changed_ns = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
                                static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);

@@ -62,8 +62,8 @@ public:
 
     const abbreviation* find(std::uint64_t code) const {
         // Compilers number from 1 without gaps.
-        if (code - 1 < shapes_.size() && shapes_[static_cast<std::size_t>(code - 1)].code == code) {
-            return &shapes_[static_cast<std::size_t>(code - 1)];
+        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
+            return &shapes_[code - 1];
         }
         const auto at = std::lower_bound(
             shapes_.begin(), shapes_.end(), code,

@@ -79,10 +79,10 @@ public:
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     std::string path_of(std::uint64_t file) const {
-        if (file >= files_.size() || files_[static_cast<std::size_t>(file)].name == nullptr) {
+        if (file >= files_.size() || files_[file].name == nullptr) {
             return std::string{};
         }
-        const file_entry& entry = files_[static_cast<std::size_t>(file)];
+        const file_entry& entry = files_[file];
         if (::strnlen(entry.name, detail::longest_text) == detail::longest_text)
             return std::string{};
         std::string path = entry.name;

@@ -154,8 +154,7 @@ private:
         module.file = is_own ? "/proc/self/exe" : mapped;
         if (!module.path.empty()) return;
         // Without /proc there is still the name that the kernel was asked to run.
-        const auto* started =
-            reinterpret_cast<const char*>(static_cast<std::uintptr_t>(::getauxval(AT_EXECFN)));
+        const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
         if (started != nullptr) module.path = module.file = started;
     }
 

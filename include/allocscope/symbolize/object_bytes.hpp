@@ -92,7 +92,7 @@ private:
             size > file_bytes_ - offset) {
             return bytes;
         }
-        const std::size_t count = static_cast<std::size_t>(size);
+        const std::size_t count = size;
         bytes.data.reset(new (std::nothrow) std::uint8_t[count]);
         if (bytes.data == nullptr) return bytes;
         if (path_.empty()) {
@@ -128,7 +128,7 @@ private:
         };
         const detail::elf_section names = entry(names_section);
         names_ = read(&names);
-        sections_.reserve(static_cast<std::size_t>(count));
+        sections_.reserve(count);
         for (std::uint64_t i = 0; i < count; ++i) {
             const detail::elf_section section = entry(i);
             sections_.push_back(

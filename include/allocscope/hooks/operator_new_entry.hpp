@@ -95,7 +95,7 @@ inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
 // A block at a page for an allocation that is to be a sample; null when there is none to be had.
 inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {
     const int saved_errno = errno;
-    void* block = allocate_aligned(bytes, alignment_of_sample(alignment));
+    void* block = allocate_aligned(bytes_of_sample(bytes), alignment_of_sample(alignment));
     errno = saved_errno;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     if (block == nullptr) {

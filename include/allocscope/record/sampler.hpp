@@ -45,6 +45,20 @@ constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
     return wanted > sampled_alignment ? wanted : sampled_alignment;
 }
 
+// How many bytes are asked of the allocator for it. Large ones are rounded up to 56 bytes less than
+// whole pages, for glibc's sake: it maps a block afresh, and each of its pages has to be faulted
+// in, when what it needs to align one is more than the largest block that it has unmapped so far
+// (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). What it remembers of a mapped block that
+// begins at a page is its size less 4080 bytes; what it needs for the next is 4144 bytes more than
+// asked. So of blocks of equal size each would be mapped, always; unless, as with this size, the
+// rounding of the mapping itself leaves nearly a page over. To others it is a size like any other.
+constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
+constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
+constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
+    if (bytes < least_mapped_bytes || bytes > longest_request) return bytes;
+    return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
+}
+
 // Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
 // the gate's. False: ask is_sample().
 ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexcept {

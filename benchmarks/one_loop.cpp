@@ -3,7 +3,8 @@
 //     one_loop LOOP MODE STEPS
 //     one_loop churn exact 16 1000000
 //
-// LOOP   churn | peers | innermost     (churn_loop.hpp, peer_workloads.hpp, 4096 stacks)
+// LOOP   churn | peers                  (churn_loop.hpp, peer_workloads.hpp)
+//        innermost | anywhere           (4096 stacks, see changing_stacks.cpp)
 // MODE   bare | library | off | counters | sampled | exact N
 
 #include "churn_loop.hpp"
@@ -29,6 +30,16 @@ ALLOCSCOPE_BENCHMARK_FRAME std::uint64_t fan_out(void* loop) {
     return path;
 }
 
+// Any of two call sites in each of 12 frames.
+template <class Policy>
+ALLOCSCOPE_BENCHMARK_FRAME void change_anywhere(churn<Policy>& loop, std::uint64_t steps) {
+    std::uint32_t path = 1;
+    for (std::uint64_t done = 0; done < steps; ++done) {
+        path = (path * 1229 + 887) % 4096;
+        call_chain<standard_chain - 2>::descend(&churn<Policy>::single_step_leaf, &loop, path);
+    }
+}
+
 template <class Policy>
 bool run(const std::string& name, std::uint64_t steps) {
     if (name == "churn") {
@@ -42,6 +53,9 @@ bool run(const std::string& name, std::uint64_t steps) {
         for (std::uint64_t done = 0; done < steps; done += 4096) {
             call_chain<standard_chain - 2>::descend(&fan_out<Policy>, &loop, 0);
         }
+    } else if (name == "anywhere") {
+        churn<Policy> loop{1024};
+        change_anywhere(loop, steps);
     } else {
         return false;
     }

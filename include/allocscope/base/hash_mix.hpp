@@ -6,8 +6,8 @@
 // Memory:   none
 //
 // The hash only chooses where to look; equality is always decided on the addresses themselves. A
-// stack's hash is the sum of its addresses, each times a random number of its position: when one
-// address changes, the sum changes by a product, and the rest need not be looked at. Position
+// stack's hash comes from the sum of its addresses, each times a random number of its position, so
+// no product waits for another. Of both only the low 32 bits: SSE2 multiplies those. Position
 // numbers must be random: with a regular series, stacks that take the same turn at different depths
 // (recursion, templates) fall together.
 
@@ -16,7 +16,7 @@
 
 #include <allocscope/base/compiler.hpp>
 
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -25,17 +25,18 @@ namespace detail {
 // 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
 constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), made odd.
+// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), of each the high
+// half, made odd.
 constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
     std::uint64_t mixed = (position + 1U) * golden_multiplier;
     mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
     mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed ^ (mixed >> 31U)) | 1U;
+    return (mixed >> 32U) | 1U;
 }
 
 struct position_table {
     static constexpr std::uint32_t size = 128;
-    std::uint64_t multipliers[size];
+    alignas(64) std::uint64_t multipliers[size];
 
     constexpr position_table() noexcept : multipliers() {
         for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
@@ -46,7 +47,7 @@ ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
 // What the address at a position adds to the sum.
 ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
                                              std::uint32_t position) noexcept {
-    return address * positions.multipliers[position];
+    return (address & 0xffffffffU) * positions.multipliers[position];
 }
 
 constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
@@ -58,6 +59,12 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t v
 // Folds the strong high bits into the low ones, from which tables take their index.
 ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
     return hash ^ (hash >> 32U);
+}
+
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
+// a row) make sums that lie in rows, too; so it is folded before it is multiplied.
+ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
+    return hash_finish(hash_finish(sum) * golden_multiplier);
 }
 
 }  // namespace detail

@@ -6,8 +6,10 @@
 // Threads:  each for its own state; shared tables are lock-free
 // Memory:   makes sites, cohorts and epochs in the arena
 //
-//     chain memo -> recent stacks of the thread -> site table of the process -> cohort of the site
-//     (hit: done)    (hit: site and cohort)          (interns the stack)          in this epoch
+//     chain memo -> the stack: collected where the memo says, -> site table  -> the thread's cohort
+//     (hit: done)   or walked when that may not be right         of the process   of the site
+//
+// That may not be right until the site says so: it was met by this thread in the same shape.
 
 #ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
 #define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
@@ -17,9 +19,9 @@
 #include <allocscope/record/epoch.hpp>
 #include <allocscope/record/process_state.hpp>
 #include <allocscope/record/thread_state.hpp>
+#include <allocscope/tables/cohort_of_site.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/live_object_map.hpp>
-#include <allocscope/tables/recent_stacks.hpp>
 #include <allocscope/tables/site_table.hpp>
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
@@ -159,59 +161,37 @@ inline void settle_memo(const thread_state& thread, remembered_chain& memo,
     memo.epoch = thread.epoch_serial;
 }
 
-inline std::uint32_t cohort_for_site(thread_state& thread, std::uint32_t site) noexcept {
-    if (present_epoch(thread) == nullptr) return no_cohort;
+// The thread's entry for a site, with its cohort of the present epoch. Null when there is no room.
+inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t site) noexcept {
+    if (present_epoch(thread) == nullptr) return nullptr;
     cohort_of_site::entry* entry = thread.cohorts.find(process.arena, site);
-    if (entry == nullptr) return plain_cohort(thread);
+    if (entry == nullptr) return nullptr;
     if (entry->epoch != thread.epoch_serial) {
         const std::uint32_t made = make_cohort(thread, site);
-        if (made == no_cohort) return plain_cohort(thread);
+        if (made == no_cohort) return nullptr;
         entry->cohort = made;
         entry->epoch = thread.epoch_serial;
     }
-    return entry->cohort;
-}
-
-// The site of the stack in scratch_frames, through the thread's recent stacks. Null: no room for
-// another.
-inline recent_stack* find_recent(thread_state& thread, std::uint64_t hash,
-                                 std::uint32_t frame_count) noexcept {
-    const std::uintptr_t* frames = thread.scratch_frames;
-    recent_stack& entry = thread.recent.entry_for(hash);
-    if (entry.known != nullptr && entry.hash == hash &&
-        entry.known->is_stack(hash, frames, frame_count)) {
-        return &entry;
-    }
-    const site* found = process.sites.intern(process.arena, hash, frames, frame_count);
-    if (found == nullptr) return nullptr;
-    if (entry.known == nullptr) thread.recent.note_new_entry();
-    entry.known = nullptr;
-    compiler_barrier();
-    entry.hash = hash;
-    entry.epoch = 0;
-    entry.cohort = 0;
-    compiler_barrier();
-    entry.known = found;
-    return &entry;
+    return entry;
 }
 
 // The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, remembered_chain* memo) noexcept {
-    recent_stack* recent = find_recent(thread, hash, frame_count);
-    if (recent == nullptr) {
+    const site* const found =
+        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
+    if (found == nullptr) {
         thread.lose(loss_reason::no_room_for_site);
         return plain_cohort(thread);
     }
-    if (recent->epoch != thread.epoch_serial || thread.epoch_serial == no_epoch) {
-        recent->cohort = cohort_for_site(thread, recent->known->id);
-        recent->epoch = thread.epoch_serial;
+    cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
+    if (entry == nullptr) return plain_cohort(thread);
+    if (memo != nullptr) {
+        entry->shape = memo->frame != 0 ? memo->shape : 0;
+        memo->site = found;
+        settle_memo(thread, *memo, entry->cohort);
     }
-    if (memo != nullptr && recent->cohort != no_cohort) {
-        memo->site = recent->known;
-        settle_memo(thread, *memo, recent->cohort);
-    }
-    return recent->cohort;
+    return entry->cohort;
 }
 
 inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
@@ -223,9 +203,34 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     }
 }
 
+// The cohort of a stack in the thread's own bounds that is not the one in its memo.
+ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
+                                               std::uintptr_t frame) noexcept {
+    if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
+        const std::uint64_t hash = stack_hash(memo.sum);
+        const site* const known =
+            process.sites.known(hash, thread.scratch_frames, memo.frame_count);
+        const cohort_of_site::entry* const entry =
+            known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
+        if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
+                              entry->epoch == thread.epoch_serial)) {
+            chain_memo::end_change(memo, frame);
+            memo.site = known;
+            settle_memo(thread, memo, entry->cohort);
+            return entry->cohort;
+        }
+        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
+            chain_memo::end_change(memo, frame);
+            return cohort_of_stack(thread, hash, memo.frame_count, &memo);
+        }
+    }
+    walk_into_scratch(thread, thread.bounds, frame);
+    thread.memo.remember(memo, frame, thread.scratch);
+    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, &memo);
+}
+
 inline bool prepare_caches(thread_state& thread) noexcept {
-    if (!thread.memo.is_ready() && !thread.memo.prepare(thread.frames, thread.method)) return false;
-    return thread.recent.is_ready() || thread.recent.prepare();
+    return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
 // The cohort of an allocation whose caller's frame is `frame`.
@@ -236,7 +241,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     }
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
-        return cohort_of_stack(thread, hash_finish(thread.scratch.sum), thread.scratch.frame_count,
+        return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
                                nullptr);
     }
     const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
@@ -244,15 +249,12 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     const auto* known = static_cast<const site*>(memo->site);
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame)) {
-        const std::uint32_t id = cohort_for_site(thread, known->id);
-        if (id != no_cohort) settle_memo(thread, *memo, id);
-        return id;
+        const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
+        if (entry == nullptr) return plain_cohort(thread);
+        settle_memo(thread, *memo, entry->cohort);
+        return entry->cohort;
     }
-    if (!chain_memo::update(*memo, frame, thread.rules, thread.scratch_frames)) {
-        walk_into_scratch(thread, thread.bounds, frame);
-        thread.memo.remember(*memo, frame, thread.scratch);
-    }
-    return cohort_of_stack(thread, hash_finish(memo->sum), memo->frame_count, memo);
+    return find_changed(thread, *memo, frame);
 }
 
 }  // namespace detail

@@ -165,23 +165,15 @@ ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
     remove_record(thread, slot);
 }
 
-// Every case. The thread has entered; it leaves here. Returns the block.
-ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
-                                           std::uintptr_t frame) noexcept {
-    ALLOCSCOPE_KEEP_FRAME();
+// The rest of every case, when the cohort is known; no_cohort when there is none to be had.
+ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block,
+                                               std::uint64_t bytes, std::uint32_t id) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
-    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
-    if (thread.mode <= charge::samples) {
-        leave(thread);
-        return block;
-    }
     live_object_map::slot* slot = process.objects.slot_for(address);
     if (slot != nullptr &&
         live_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
         replace_record(thread, slot);
     }
-    const std::uint32_t id =
-        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
     if (slot == nullptr || id == no_cohort) {
         thread.lose(loss_reason::no_memory_for_record);
         leave(thread);
@@ -196,11 +188,67 @@ ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, st
     return block;
 }
 
+// Every case. The thread has entered; it leaves here. Returns the block.
+ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
+    if (thread.mode <= charge::samples) {
+        leave(thread);
+        return block;
+    }
+    const std::uint32_t id =
+        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
+    return put_record_and_leave(thread, block, bytes, id);
+}
+
 ALLOCSCOPE_NOINLINE void* on_allocate_slow(void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
     thread_state* thread = enter(frame);
     return thread == nullptr ? block : record_and_leave(*thread, block, bytes, frame);
+}
+
+// Puts the record of a block into its slot and counts the birth.
+ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* block,
+                                                 std::uint64_t bytes, std::uint64_t head,
+                                                 cohort* counters) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    live_object_map::slot* const slot = process.objects.existing_slot(address);
+    const std::int64_t net = own_value(thread.pending_bytes) + static_cast<std::int64_t>(bytes);
+    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
+                                                   std::memory_order_relaxed)) == thread.session)) {
+        return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
+    }
+    if (ALLOCSCOPE_UNLIKELY(net > own_value(thread.pending_peak))) {
+        // Also for every size that does not fit in a slot.
+        if (net >= flush_bytes) {
+            return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
+        }
+        thread.pending_peak.store(net, std::memory_order_relaxed);
+    }
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    counters->births.add(1);
+    counters->birth_bytes.add(bytes);
+    live_object_map::put_short(slot, address, head, bytes);
+    leave(thread);
+    return block;
+}
+
+// The memo has another stack at this place. A short way of its own: a loop over changing data comes
+// here with every other block.
+ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
+                                                   std::uint64_t bytes, std::uintptr_t frame,
+                                                   remembered_chain& memo) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
+        return record_and_leave(thread, block, bytes, frame);
+    }
+    const std::uint32_t id = find_changed(thread, memo, frame);
+    if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
+    return count_birth_and_leave(thread, block, bytes,
+                                 live_object_map::record_head(thread.session, id),
+                                 process.cohorts.by_id(id));
 }
 
 // After the real allocation. Returns the block. `frame` is the address of the hook's own frame:
@@ -226,34 +274,17 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(thread_entry* entry, void* block, std::ui
         if (ALLOCSCOPE_UNLIKELY(thread.mode != charge::stacks)) {  // the counters are still to be
             return record_and_leave(thread, block, bytes, frame);  // found
         }
-        const remembered_chain& memo =
+        remembered_chain& memo =
             *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
         // A chain is remembered only of this thread's own stack, so what it names can be read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, frame))) {
-            return record_and_leave(thread, block, bytes, frame);
+            return record_changed_and_leave(thread, block, bytes, frame, memo);
         }
         head = memo.record;
         counters = static_cast<cohort*>(memo.counters);
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(block);
-    live_object_map::slot* const slot = process.objects.existing_slot(address);
-    const std::int64_t net = own_value(thread.pending_bytes) + static_cast<std::int64_t>(bytes);
-    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
-                                                   std::memory_order_relaxed)) == thread.session)) {
-        return record_and_leave(thread, block, bytes, frame);
-    }
-    if (ALLOCSCOPE_UNLIKELY(net > own_value(thread.pending_peak))) {
-        // Also for every size that does not fit in a slot.
-        if (net >= flush_bytes) return record_and_leave(thread, block, bytes, frame);
-        thread.pending_peak.store(net, std::memory_order_relaxed);
-    }
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    counters->births.add(1);
-    counters->birth_bytes.add(bytes);
-    live_object_map::put_short(slot, address, head, bytes);
-    leave(thread);
-    return block;
+    return count_birth_and_leave(thread, block, bytes, head, counters);
 }
 
 }  // namespace detail

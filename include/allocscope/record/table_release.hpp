@@ -177,7 +177,6 @@ inline bool all_threads_are_outside() noexcept {
 
 inline void release_thread_tables(thread_state& thread) noexcept {
     thread.memo.release();
-    thread.recent.release();
     thread.cohorts.release();
     thread.foreign.release();
     thread.newest_epoch.store(nullptr, std::memory_order_relaxed);

@@ -22,9 +22,9 @@
 #include <allocscope/record/gate.hpp>
 #include <allocscope/record/window_table.hpp>
 #include <allocscope/sampling/random_source.hpp>
+#include <allocscope/tables/cohort_of_site.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/foreign_deaths.hpp>
-#include <allocscope/tables/recent_stacks.hpp>
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/rule_cache.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
@@ -108,7 +108,6 @@ struct thread_state : thread_entry {
     std::uint32_t plain_cohort = 0;  // of site 0 in this epoch; 0: none yet
     std::uint32_t next_cohort = 0;   // in the page that is being filled
     std::uint32_t last_cohort = 0;
-    recent_stacks recent;
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;

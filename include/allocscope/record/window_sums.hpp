@@ -203,7 +203,7 @@ inline std::uint64_t table_bytes() noexcept {
                           mapped_pages_bytes.load(std::memory_order_relaxed);
     for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        bytes += t->memo.touched_bytes() + t->recent.touched_bytes();
+        bytes += t->memo.touched_bytes();
     }
     return bytes;
 }

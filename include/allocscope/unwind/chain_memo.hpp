@@ -18,13 +18,20 @@
 // Only chains that lie wholly in the thread's own stack are kept: another stack may be unmapped.
 // A memo holds chains walked by one method (options::unwind): another one needs another `prepare`.
 //
-// When only return addresses differ (the same functions called from elsewhere, as a loop or a
-// dispatcher does) and the new ones have the rules of the old, the frames are still where the memo
-// says, and the new addresses are collected without a dependent load (`update`). Not where a module
-// stands in the chain that may be unloaded: such chains are walked. And when a walk finds that a
-// module went, all chains are forgotten.
+// Often only return addresses differ: the same functions called from elsewhere, as a loop or a
+// dispatcher does. The frames are then still where the memo says, if the new addresses have the
+// rules of the old. So the addresses are first collected, without a dependent load or a branch that
+// depends on them, and their sum is formed on the way (`collect`). Then either somebody knows that
+// this stack was met in this `shape` before - a shape is a number given to the places and the saved
+// words in them, once for each chain that was walked - or the rules are compared
+// (`leads_as_before`).
 //
-//     entry     | head | pairs: 16 bytes each | their places | single words with places | rules |
+//     collect -> sum -> known in this shape?   yes: end_change
+//                                              no: leads_as_before?   yes: end_change
+//                                                                     no: walk, remember
+//
+// Not where a module stands in the chain that may be unloaded: such chains are walked. And when a
+// walk finds that a module went, all chains are forgotten.
 
 #ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 #define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
@@ -34,6 +41,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_counter.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/unwind/remembered_chain.hpp>
 #include <allocscope/unwind/rule_cache.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
@@ -46,42 +54,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// A saved frame pointer and the return address above it.
-struct alignas(16) frame_pair {
-    std::uintptr_t saved_bp;
-    std::uintptr_t return_address;
-};
-
-// One remembered chain. What it stands for is the business of record/.
-struct alignas(64) remembered_chain {
-    std::uintptr_t frame;  // where the walk began; 0: empty
-    std::uint16_t pair_count;
-    std::uint16_t single_count;
-    std::uint16_t frame_count;
-    std::uint8_t is_permanent;   // no return address into a module that may go
-    std::uint8_t is_ordered;     // the frames with pairs are the innermost ones
-    std::uint32_t epoch;         // for which the next two are right; 0: for none
-    std::uint16_t return_count;  // may be one more than frames
-    std::uint16_t method;
-    void* counters;
-    std::uint64_t record;
-    const void* site;
-    std::uint64_t sum;  // hash_part of each frame's return address
-
-    frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
-    const frame_pair* pairs() const noexcept {
-        return reinterpret_cast<const frame_pair*>(this + 1);
-    }
-    std::uintptr_t* places() noexcept {
-        return reinterpret_cast<std::uintptr_t*>(pairs() + pair_count);
-    }
-    stack_word* singles() noexcept { return reinterpret_cast<stack_word*>(places() + pair_count); }
-    unwind_rule* rules() noexcept {
-        return reinterpret_cast<unwind_rule*>(singles() + single_count);
-    }
-};
-static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");
 
 class chain_memo {
 public:
@@ -158,16 +130,39 @@ public:
         return equal == 0xffff && (different | different_too) == 0;
     }
 
-    // For a stack that starts at `frame` and differs from the remembered one in return addresses
-    // only: remembers it instead and puts the addresses into `frames`. False: it has to be walked.
+    // For a stack that starts at `frame` and differs from the remembered one at most in return
+    // addresses: takes them into the chain and into `frames`, and their sum. False: it has to be
+    // walked. In any case the chain is not found again until end_change or remember.
+    ALLOCSCOPE_FAST_PATH static bool collect(remembered_chain& chain, std::uintptr_t frame,
+                                             std::uintptr_t* frames) noexcept {
+        if (chain.frame != frame || chain.shape == 0) return false;
+        begin_change(chain);
+        return chain.is_ordered != 0 ? collect_ordered(chain, frames)
+                                     : collect_mixed(chain, frames);
+    }
+
+    // Whether the rules of what was collected lead where those of the chain did.
+    ALLOCSCOPE_NOINLINE static bool leads_as_before(remembered_chain& chain, rule_cache& rules,
+                                                    const std::uintptr_t* frames) noexcept {
+        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
+            if (!has_same_rule(rules, frames[i], chain, i)) return false;
+        }
+        return true;
+    }
+
+    // The chain stands for what was collected.
+    ALLOCSCOPE_FAST_PATH static void end_change(remembered_chain& chain,
+                                                std::uintptr_t frame) noexcept {
+        compiler_barrier();
+        chain.frame = frame;
+    }
+
+    // All three. False: the stack has to be walked.
     static bool update(remembered_chain& chain, std::uintptr_t frame, rule_cache& rules,
                        std::uintptr_t* frames) noexcept {
-        if (chain.frame != frame || chain.is_permanent == 0) return false;
-        begin_change(chain);
-        const bool is_same = chain.is_ordered != 0 ? update_ordered(chain, rules, frames)
-                                                   : update_mixed(chain, rules, frames);
-        if (is_same) end_change(chain, frame);
-        return is_same;
+        if (!collect(chain, frame, frames) || !leads_as_before(chain, rules, frames)) return false;
+        end_change(chain, frame);
+        return true;
     }
 
     // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
@@ -203,73 +198,105 @@ private:
         chain.site = nullptr;
         compiler_barrier();
     }
-    static void end_change(remembered_chain& chain, std::uintptr_t frame) noexcept {
-        compiler_barrier();
-        chain.frame = frame;
-    }
 
-    // The `index`-th return address is another one than was known, and is known from now on. False:
-    // it leads elsewhere than the old one did.
-    ALLOCSCOPE_NOINLINE static bool accept(remembered_chain& chain, rule_cache& rules,
-                                           std::uint32_t index, std::uintptr_t now,
-                                           std::uintptr_t& known) noexcept {
-        if (!has_same_rule(rules, now, chain, index)) return false;
-        if (index < chain.frame_count) {
-            chain.sum += hash_part(now, index) - hash_part(known, index);
+    // Sums and differences of frames two by two.
+    struct collected {
+        std::uintptr_t* frames;
+        std::uint32_t count = 0;
+        std::uint64_t sum = 0;
+        __m128i sums = _mm_setzero_si128();
+
+        ALLOCSCOPE_FAST_PATH void add(std::uintptr_t now) noexcept {
+            frames[count] = now;
+            sum += hash_part(now, count);
+            ++count;
         }
-        known = now;
-        return true;
-    }
+        ALLOCSCOPE_FAST_PATH void add_two(__m128i now) noexcept {
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(frames + count), now);
+            const auto* const numbers =
+                reinterpret_cast<const __m128i*>(positions.multipliers + count);
+            sums = _mm_add_epi64(sums, _mm_mul_epu32(now, _mm_loadu_si128(numbers)));
+            count += 2;
+        }
+        ALLOCSCOPE_FAST_PATH std::uint64_t total() const noexcept {
+            const __m128i both = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
+            return sum + static_cast<std::uint64_t>(_mm_cvtsi128_si64(both));
+        }
+    };
 
     // The usual chain: frames with frame pointers, and perhaps the outermost ones without.
-    static bool update_ordered(remembered_chain& chain, rule_cache& rules,
-                               std::uintptr_t* frames) noexcept {
+    ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
+                                                     std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
-        frame_pair* const pairs = chain.pairs();
+        auto* const pairs = reinterpret_cast<__m128i*>(chain.pairs());
+        const std::uint32_t frame_count = chain.frame_count;
         const std::uint32_t pair_count = chain.pair_count;
-        std::uintptr_t moved = 0;
-        for (std::uint32_t i = 0; i < pair_count; ++i) {
-            const std::uintptr_t now = read_stack_word(places[i] + sizeof(std::uintptr_t));
-            moved |= read_stack_word(places[i]) ^ pairs[i].saved_bp;
-            frames[i] = now;
-            std::uintptr_t& known = pairs[i].return_address;
-            if (now != known && !accept(chain, rules, i, now, known)) return false;
+        const std::uint32_t paired = pair_count < frame_count ? pair_count : frame_count;
+        collected out{frames};
+        __m128i moved = _mm_setzero_si128();  // in its low half
+        while (out.count + 1 < paired) {
+            const std::uint32_t i = out.count;
+            const __m128i first = load_pair(places[i]);
+            const __m128i second = load_pair(places[i + 1]);
+            moved = _mm_or_si128(moved, _mm_xor_si128(first, _mm_load_si128(pairs + i)));
+            moved = _mm_or_si128(moved, _mm_xor_si128(second, _mm_load_si128(pairs + i + 1)));
+            _mm_store_si128(pairs + i, first);
+            _mm_store_si128(pairs + i + 1, second);
+            out.add_two(_mm_unpackhi_epi64(first, second));
+        }
+        if (out.count != paired) {
+            frame_pair& pair = chain.pairs()[out.count];
+            const std::uintptr_t place = places[out.count];
+            moved = _mm_or_si128(moved, compare(place, pair));
+            pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
+            out.add(pair.return_address);
+        }
+        // What ended the walk, when it had a saved frame pointer beside it.
+        std::uintptr_t differs = static_cast<std::uintptr_t>(_mm_cvtsi128_si64(moved));
+        if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
+            const frame_pair& pair = chain.pairs()[paired];
+            differs |= read_stack_word(places[paired]) ^ pair.saved_bp;
+            differs |=
+                read_stack_word(places[paired] + sizeof(std::uintptr_t)) ^ pair.return_address;
         }
         stack_word* const singles = chain.singles();
-        const std::uint32_t return_count = chain.return_count;
-        for (std::uint32_t i = pair_count; i < return_count; ++i) {
-            stack_word& single = singles[i - pair_count];
-            const std::uintptr_t now = read_stack_word(single.address);
-            frames[i] = now;
-            if (now != single.value && !accept(chain, rules, i, now, single.value)) return false;
+        const std::uint32_t returns = frame_count - paired;
+        for (std::uint32_t i = 0; i < returns; ++i) {
+            singles[i].value = read_stack_word(singles[i].address);
+            out.add(singles[i].value);
         }
-        return (moved | changed_others(chain, return_count - pair_count)) == 0;
+        chain.sum = out.total();
+        return (differs | changed_others(chain, returns)) == 0;
     }
 
-    static bool update_mixed(remembered_chain& chain, rule_cache& rules,
-                             std::uintptr_t* frames) noexcept {
+    ALLOCSCOPE_NOINLINE static bool collect_mixed(remembered_chain& chain,
+                                                  std::uintptr_t* frames) noexcept {
         const std::uintptr_t* place = chain.places();
         frame_pair* pair = chain.pairs();
         stack_word* single = chain.singles();
         const unwind_rule* const rules_of = chain.rules();
         std::uintptr_t moved = 0;
-        for (std::uint32_t i = 0; i < chain.return_count; ++i) {
-            std::uintptr_t* known;
+        collected out{frames};
+        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
             if (rules_of[i].is_pair) {
-                frames[i] = read_stack_word(*place + sizeof(std::uintptr_t));
+                pair->return_address = read_stack_word(*place + sizeof(std::uintptr_t));
                 moved |= read_stack_word(*place++) ^ pair->saved_bp;
-                known = &(pair++)->return_address;
+                out.add((pair++)->return_address);
             } else {
-                frames[i] = read_stack_word(single->address);
-                known = &(single++)->value;
+                single->value = read_stack_word(single->address);
+                out.add((single++)->value);
             }
-            if (frames[i] != *known && !accept(chain, rules, i, frames[i], *known)) return false;
         }
+        if (pair != chain.pairs() + chain.pair_count) {
+            moved |= read_stack_word(*place) ^ pair->saved_bp;
+            moved |= read_stack_word(*place + sizeof(std::uintptr_t)) ^ pair->return_address;
+        }
+        chain.sum = out.total();
         const auto seen = static_cast<std::uint32_t>(single - chain.singles());
         return (moved | changed_others(chain, seen)) == 0;
     }
 
-    // Not 0 when one of the singles from `first` on, saved pointers, is not what it was.
+    // Not 0 when one of the singles from `first` on, which are no frames, is not what it was.
     static std::uintptr_t changed_others(remembered_chain& chain, std::uint32_t first) noexcept {
         std::uintptr_t moved = 0;
         for (std::uint32_t i = first; i < chain.single_count; ++i) {
@@ -304,7 +331,7 @@ private:
         generation_ = generation;
     }
 
-    static void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
+    void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
         std::uint32_t pairs = 0;
         std::uint32_t singles = 0;
         bool is_permanent = true;
@@ -325,7 +352,7 @@ private:
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
         }
-        chain.is_permanent = is_permanent ? 1 : 0;
+        chain.shape = is_permanent ? ++last_shape_ : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }
 
@@ -333,16 +360,20 @@ private:
         return read_stack_word(known.address) ^ known.value;
     }
 
+    ALLOCSCOPE_FAST_PATH static __m128i load_pair(std::uintptr_t place) noexcept {
+#if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
+        return _mm_set_epi64x(
+            static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
+            static_cast<long long>(read_stack_word(place)));
+#else
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
+#endif
+    }
+
     ALLOCSCOPE_FAST_PATH static __m128i compare(std::uintptr_t place,
                                                 const frame_pair& pair) noexcept {
-#if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
-        const __m128i stack =
-            _mm_set_epi64x(static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
-                           static_cast<long long>(read_stack_word(place)));
-#else
-        const __m128i stack = _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
-#endif
-        return _mm_xor_si128(stack, _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+        return _mm_xor_si128(load_pair(place),
+                             _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
     }
 
     std::size_t mapped_bytes() const noexcept {
@@ -353,6 +384,7 @@ private:
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
     std::uint32_t generation_ = 0;
+    std::uint64_t last_shape_ = 0;  // never set back: others know shapes, too
     owned_counter touched_bytes_;
 };
 

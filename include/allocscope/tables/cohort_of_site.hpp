@@ -1,0 +1,73 @@
+// cohort_of_site.hpp - what one thread knows about the sites it allocates at.
+//
+// Room:     tables (floor 3), malloc-safe
+// Called:   when the chain memo does not know a stack, after the site table was asked for its site
+// Threads:  one thread's own
+// Memory:   8 KiB for each 512 sites of which the thread uses one, and 64 KiB reserved for where
+//           those are
+//
+// For each site the cohort that the thread has for it in one epoch, and the shape (chain_memo.hpp)
+// that its stack had when it was met last: where it has that shape again, nothing else needs to be
+// asked to be sure of it.
+
+#ifndef ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
+#define ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/memory/page_arena.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/tables/site_table.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class cohort_of_site {
+public:
+    struct entry {
+        std::uint64_t shape;  // 0: none that can be known again
+        std::uint32_t epoch;  // for which `cohort` is right
+        std::uint32_t cohort;
+    };
+
+    // Null when the thread has not been at this site, nor at one of its neighbours.
+    ALLOCSCOPE_FAST_PATH entry* existing(std::uint32_t site_id) const noexcept {
+        if (directory_ == nullptr) return nullptr;
+        entry* const chunk = directory_[site_id / site_table::chunk_sites];
+        return chunk == nullptr ? nullptr : chunk + site_id % site_table::chunk_sites;
+    }
+
+    // Null when there is no memory.
+    entry* find(page_arena& arena, std::uint32_t site_id) noexcept {
+        if (directory_ == nullptr) {
+            directory_ = static_cast<entry**>(reserve_pages(directory_bytes));
+            if (directory_ == nullptr) return nullptr;
+        }
+        entry*& chunk = directory_[site_id / site_table::chunk_sites];
+        if (chunk == nullptr) {
+            chunk = static_cast<entry*>(arena.allocate(site_table::chunk_sites * sizeof(entry)));
+            if (chunk == nullptr) return nullptr;
+        }
+        return chunk + site_id % site_table::chunk_sites;
+    }
+
+    // Forgets everything. The arena that held the chunks is released by the caller.
+    void release() noexcept {
+        if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
+        directory_ = nullptr;
+    }
+
+private:
+    static constexpr std::size_t directory_bytes = site_table::chunk_count * sizeof(entry*);
+
+    entry** directory_ = nullptr;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP

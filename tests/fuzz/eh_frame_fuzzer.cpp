@@ -29,6 +29,9 @@ bool keeps_promises(const unwind_rule& rule) {
         case rule_kind::from_sp:
             if (rule.cfa_offset < 8 || rule.cfa_offset % 8 != 0) return false;
             return !rule.restores_bp || rule.bp_offset <= -16;
+        case rule_kind::saved_sp:
+            if (rule.cfa_offset < 0 || rule.cfa_offset % 8 != 0) return false;
+            [[fallthrough]];
         case rule_kind::from_bp:
             return !rule.restores_bp || rule.bp_offset <= -16;
         case rule_kind::frame_pointer:

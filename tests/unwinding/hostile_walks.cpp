@@ -120,7 +120,7 @@ private:
     std::uintptr_t* words_ = nullptr;
     std::size_t first_ = 0;  // where a walk by the rules begins
     std::vector<code_place> code_, leading_;
-    unsigned counts_[8] = {};
+    unsigned counts_[9] = {};
     dice roll_{7};
 };
 

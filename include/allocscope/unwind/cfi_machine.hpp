@@ -31,13 +31,14 @@ namespace detail {
 // One row of the table. Of a register that is not sp, rbp or the return address nothing is kept.
 // Small because a machine has ten of them on the stack of the program.
 struct cfi_row {
-    enum class base : std::uint8_t { other, sp, bp, word_at_bp };
+    // word_at_sp: 8 more than the word there
+    enum class base : std::uint8_t { other, sp, bp, word_at_bp, word_at_sp };
     // at_bp: at an offset from bp as it is now, not from the CFA
     enum class place : std::uint8_t { unchanged, saved, undefined, other, at_bp };
 
     std::int32_t cfa_offset = 0;
     std::int16_t bp_offset = 0;
-    base cfa_from : 2;
+    base cfa_from : 3;
     place bp : 3;
     place return_address : 3;  // saved: at CFA - 8, elsewhere is `other`
 
@@ -71,7 +72,9 @@ private:
     static constexpr unsigned most_steps = 100000;
     static constexpr unsigned most_kept = 8;
     static constexpr std::uint8_t operation_dereference = 0x06;
-    static constexpr std::uint8_t operation_bp = 0x76;  // bp plus an offset
+    static constexpr std::uint8_t operation_plus = 0x23;  // a number that follows
+    static constexpr std::uint8_t operation_bp = 0x76;    // bp plus an offset
+    static constexpr std::uint8_t operation_sp = 0x77;
     static constexpr std::uint64_t register_bp = 6;
     static constexpr std::uint64_t register_sp = 7;
     static constexpr std::uint64_t register_return_address = 16;
@@ -238,19 +241,26 @@ private:
     }
 
     // The two expressions that gcc writes for a function that aligns its stack: "the word at bp +
-    // offset" for the CFA, "at bp + offset" for the saved bp.
+    // offset" for the CFA, "at bp + offset" for the saved bp. And what OpenSSL's assembler writes
+    // for the same: "the word at sp + offset, plus 8", where the word is sp after the return address
+    // was pushed.
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
-        const bool is_known = is_at_bp(expression, 1, offset) &&
-                              expression.data[expression.size - 1] == operation_dereference;
-        row_.cfa_from = is_known ? cfi_row::base::word_at_bp : cfi_row::base::other;
+        const std::uint8_t* const end = expression.data + expression.size;
+        row_.cfa_from = cfi_row::base::other;
+        if (is_at(operation_bp, expression, 1, offset) && end[-1] == operation_dereference) {
+            row_.cfa_from = cfi_row::base::word_at_bp;
+        } else if (is_at(operation_sp, expression, 3, offset) && end[-3] == operation_dereference &&
+                   end[-2] == operation_plus && end[-1] == 8) {
+            row_.cfa_from = cfi_row::base::word_at_sp;
+        }
         row_.cfa_offset = static_cast<std::int32_t>(offset);
         if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
     }
 
     void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
         std::int64_t offset = 0;
-        if (number != register_bp || !is_at_bp(expression, 0, offset)) {
+        if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
         }
         row_.bp_offset = static_cast<std::int16_t>(offset);
@@ -258,11 +268,11 @@ private:
         row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
-    // Whether it is "bp + offset", then `rest` more bytes.
-    static bool is_at_bp(const byte_view& expression, std::size_t rest,
-                         std::int64_t& offset) noexcept {
+    // Whether it is that register + offset, then `rest` more bytes.
+    static bool is_at(std::uint8_t operation, const byte_view& expression, std::size_t rest,
+                      std::int64_t& offset) noexcept {
         byte_cursor in{expression};
-        if (in.u8() != operation_bp) return false;
+        if (in.u8() != operation) return false;
         const std::int64_t number = in.sleb();
         if (!in.ok() || in.remaining() != rest) return false;
         offset = number;

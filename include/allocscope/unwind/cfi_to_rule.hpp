@@ -12,6 +12,7 @@
 //     113a       rsp+16   CFA-16  CFA-8                   from_sp, 16, restores_bp at -16
 //     113d       rbp+16   CFA-16  CFA-8                   frame_pointer
 //     1140       *(rbp-8) rbp     CFA-8                   realigned, -8, bp at 0
+//     1144       *(rsp+8)+8  c-16 CFA-8                   saved_sp, 8, restores_bp at -16
 //
 // Code that no record is about (an assembler's) has the rule `no_table` when the address stands
 // behind a call. The module must not be unloaded meanwhile: it is on the caller's stack.
@@ -66,6 +67,9 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
             return frame_pointer_rule;
         }
         rule.kind = rule_kind::from_bp;
+    } else if (row.cfa_from == cfi_row::base::word_at_sp) {
+        if (row.cfa_offset < 0 || row.cfa_offset % word != 0) return rule;
+        rule.kind = rule_kind::saved_sp;
     } else {
         if (row.cfa_offset < word || row.cfa_offset % word != 0) return rule;
         rule.kind = rule_kind::from_sp;

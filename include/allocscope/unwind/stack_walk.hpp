@@ -224,6 +224,9 @@ private:
             case rule_kind::realigned:
                 to = read_saved_sp(rule, sp);
                 break;
+            case rule_kind::saved_sp:
+                to = read_word_at_sp(rule, sp);
+                break;
             case rule_kind::unknown:
                 if (method_ == unwinding::cfi) return {};
                 [[fallthrough]];
@@ -248,6 +251,15 @@ private:
         if (to.saved_bp == 0) return to;
         const bool is_in_frame = to.saved_bp >= sp && to.saved_bp < to.cfa;
         return is_in_frame && to.saved_bp % sizeof(std::uintptr_t) == 0 ? to : caller_place{};
+    }
+
+    caller_place read_word_at_sp(const unwind_rule& rule, std::uintptr_t sp) noexcept {
+        const std::uintptr_t at = plus(sp, rule.cfa_offset);
+        if (at >= high_) return {};
+        const std::uintptr_t word = read_stack_word(at);
+        note_other({at, word});
+        const std::uintptr_t cfa = word + sizeof(std::uintptr_t);
+        return {cfa, rule.restores_bp ? plus(cfa, rule.bp_offset) : 0};
     }
 
     // The two words of a realigned frame; nothing when the first would lie outside the frame.

@@ -14,7 +14,8 @@
 //     CFA        the caller's sp after the return
 //
 // A function that aligns its stack more strictly than its callers do (vector code) can count from
-// neither; it saves where the caller's sp was, and that word is read: `realigned`.
+// neither; it saves where the caller's sp was, and that word is read: `realigned`. So do assembler
+// functions that keep the word on their side of the stack and do not use rbp for it: `saved_sp`.
 //
 // All zero is `unknown`. Whoever obeys a rule still checks the addresses it comes to: a table may
 // be wrong, and sp or bp with it. What the rules promise is only what is said at each of them.
@@ -38,7 +39,8 @@ enum class rule_kind : std::uint8_t {
     outermost,      // this frame has no caller
     unsupported,    // described in a way that is not followed here
     realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
-    no_table        // no record is about this code, but a call stands before the address
+    no_table,       // no record is about this code, but a call stands before the address
+    saved_sp        // CFA = the word at sp + cfa_offset, plus 8; not below sp, a multiple of 8
 };
 
 // How long what is known about the code of a module stays true.

@@ -64,6 +64,8 @@ bool keeps_promises(const unwind_rule& rule) {
             return rule.cfa_offset == 16 && rule.bp_offset == -16 && rule.restores_bp;
         case rule_kind::from_bp:
             return true;
+        case rule_kind::saved_sp:
+            return rule.cfa_offset >= 0 && rule.cfa_offset % 8 == 0;
         case rule_kind::realigned:
             return rule.cfa_offset % 8 == 0 && rule.bp_offset % 8 == 0 && rule.restores_bp;
         case rule_kind::no_table:
@@ -315,6 +317,27 @@ TEST_CASE("cfi_machine: tables with changed bytes give rules that keep their pro
     CHECK(kinds[static_cast<int>(rule_kind::from_sp)] > 100);
     CHECK(kinds[static_cast<int>(rule_kind::realigned)] > 100);
     CHECK(kinds[static_cast<int>(rule_kind::unsupported)] > 100);
+}
+
+TEST_CASE("cfi_machine: the word at sp + n, plus 8, as in OpenSSL's assembler") {
+    const unwind_rule plain = rule_of({0x0f, 5, 0x77, 24, 0x06, 0x23, 8});
+    CHECK(plain.kind == rule_kind::saved_sp);
+    CHECK(plain.cfa_offset == 24);
+    CHECK_FALSE(plain.restores_bp);
+    const unwind_rule saves = rule_of({0x86, 2, 0x0f, 6, 0x77, 0x88, 1, 0x06, 0x23, 8});
+    CHECK(saves.kind == rule_kind::saved_sp);
+    CHECK(saves.cfa_offset == 136);
+    CHECK(saves.restores_bp);
+    CHECK(saves.bp_offset == -16);
+    CHECK(is_unsupported(rule_of({0x0f, 5, 0x77, 24, 0x06, 0x23, 16})));   // another number
+    CHECK(is_unsupported(rule_of({0x0f, 5, 0x77, 25, 0x06, 0x23, 8})));    // odd
+    CHECK(is_unsupported(rule_of({0x0f, 5, 0x77, 0x78, 0x06, 0x23, 8})));  // below sp
+    CHECK(is_unsupported(rule_of({0x0f, 5, 0x76, 24, 0x06, 0x23, 8})));    // bp
+    CHECK(is_unsupported(rule_of({0x0f, 3, 0x77, 24, 0x06})));             // no number
+    CHECK(is_unsupported(rule_of({0x0f, 6, 0x77, 24, 0x06, 0x23, 8, 0x06})));
+    CHECK(is_unsupported(rule_of({0x0f, 5, 0x77, 24, 0x23, 0x06, 8})));
+    CHECK(is_unsupported(
+        rule_of({0x10, 6, 2, 0x76, 0, 0x0f, 5, 0x77, 24, 0x06, 0x23, 8})));  // bp by a register
 }
 
 TEST_CASE("cfi_machine: real tables with changed bytes give rules that keep their promises") {

@@ -26,8 +26,9 @@ using allocscope::detail::unwind_rule;
 using unwind_test::elf_file_image;
 
 std::string text_of(const unwind_rule& rule) {
-    const char* const names[] = {"unknown",   "frame_pointer", "from_sp",   "from_bp",
-                                 "outermost", "unsupported",   "realigned", "no_table"};
+    const char* const names[] = {"unknown",    "frame_pointer", "from_sp",   "from_bp",
+                                 "outermost",  "unsupported",   "realigned", "no_table",
+                                 "unsupported"};  // saved_sp: readelf does not say which expression
     std::ostringstream out;
     out << names[static_cast<int>(rule.kind)];
     if (rule.kind == rule_kind::from_sp || rule.kind == rule_kind::from_bp) {

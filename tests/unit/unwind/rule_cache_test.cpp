@@ -47,6 +47,7 @@ bool step(rule_cache& rules, registers& now) {
             break;
         case rule_kind::outermost:
         case rule_kind::realigned:
+        case rule_kind::saved_sp:
         case rule_kind::no_table:
         case rule_kind::unknown:
         case rule_kind::unsupported:

@@ -20,6 +20,7 @@ void allocscope_test_by_table(work_function work, void* argument);      // no fr
 void allocscope_test_no_table(work_function work, void* argument);      // a frame pointer only
 void allocscope_test_neither(work_function work, void* argument);       // and rbp is data
 void allocscope_test_realigned(work_function work, void* argument);     // CFA = *(bp - 8)
+void allocscope_test_saved_sp(work_function work, void* argument);      // CFA = *(sp + 8) + 8
 void allocscope_test_not_followed(work_function work, void* argument);  // CFA = *(sp + 8) + 16
 }
 
@@ -76,6 +77,28 @@ __asm__(".text\n"  //
                                  ".cfi_restore %rbp\n"
                                  "lea -8(%r10), %rsp\n"
                                  ".cfi_def_cfa %rsp, 8\n"
+                                 "ret\n"
+                                 ".cfi_endproc\n")  //
+        ALLOCSCOPE_TEST_FUNCTION("allocscope_test_saved_sp",
+                                 ".cfi_startproc\n"
+                                 "mov %rsp, %rax\n"
+                                 ".cfi_def_cfa_register %rax\n"
+                                 "push %rbp\n"
+                                 ".cfi_offset %rbp, -16\n"
+                                 "sub $64, %rsp\n"
+                                 "and $-64, %rsp\n"
+                                 "mov %rax, 8(%rsp)\n"
+                                 ".cfi_escape 0x0f, 5, 0x77, 8, 0x06, 0x23, 8\n"
+                                 "mov $12345, %ebp\n"
+                                 "mov %rdi, %rax\n"
+                                 "mov %rsi, %rdi\n"
+                                 "call *%rax\n"
+                                 "mov 8(%rsp), %rax\n"
+                                 ".cfi_def_cfa %rax, 8\n"
+                                 "mov -8(%rax), %rbp\n"
+                                 ".cfi_restore %rbp\n"
+                                 "mov %rax, %rsp\n"
+                                 ".cfi_def_cfa_register %rsp\n"
                                  "ret\n"
                                  ".cfi_endproc\n")  //
         ALLOCSCOPE_TEST_FUNCTION("allocscope_test_not_followed",
@@ -183,6 +206,7 @@ constexpr caller_function by_table = &allocscope_test_by_table;
 constexpr caller_function no_table = &allocscope_test_no_table;
 constexpr caller_function neither = &allocscope_test_neither;
 constexpr caller_function realigned = &allocscope_test_realigned;
+constexpr caller_function saved_sp = &allocscope_test_saved_sp;
 constexpr caller_function not_followed = &allocscope_test_not_followed;
 
 }  // namespace
@@ -193,6 +217,8 @@ TEST_CASE("stack_walk: by tables, whatever the frames are like") {
                  {by_table},
                  {realigned},
                  {realigned, realigned},
+                 {saved_sp},
+                 {saved_sp, realigned, saved_sp, by_table, saved_sp},
                  {by_table, realigned, by_table, realigned, realigned, by_table, by_table}}) {
             const look& seen = walk(method, callers);
             CHECK(seen.walked.size() > callers.size() + 3);

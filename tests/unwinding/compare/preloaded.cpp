@@ -190,8 +190,9 @@ void print_place(int file, std::uintptr_t address) {
 }
 
 void print() {
-    static const char* const kinds[] = {"unknown",   "frame_pointer", "from_sp",   "from_bp",
-                                        "outermost", "unsupported",   "realigned", "no_table"};
+    static const char* const kinds[] = {"unknown",   "frame_pointer", "from_sp",
+                                        "from_bp",   "outermost",     "unsupported",
+                                        "realigned", "no_table",      "saved_sp"};
     is_on.store(false);
     const char* const path = std::getenv("ALLOCSCOPE_COMPARE_OUTPUT");
     if (path == nullptr || captures.load() == 0) return;

@@ -16,9 +16,10 @@
 
 #include <allocscope/config.hpp>
 
-#include <cstdint>  // uint64_t
-#include <string>   // string
-#include <vector>   // vector
+#include <cstdint>      // uint64_t
+#include <string>       // string
+#include <string_view>  // string_view
+#include <vector>       // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -42,6 +43,12 @@ struct code_location {
     // Innermost first; at least one when a symbol or a line is known.
     std::vector<code_frame> frames;
 };
+
+// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
+// scope the debug information does not tell.
+inline bool is_standard_header(std::string_view file) noexcept {
+    return file.find("/include/c++/") != std::string_view::npos;
+}
 
 }  // namespace symbolize
 

@@ -123,6 +123,10 @@ private:
         const line_table::row* row = lines.find(address);
         const inlined_chain chain = inline_search{*units_, *unit, address}.run();
         if (row == nullptr && chain.function == 0) return;
+        // Split debug information: what was inlined is told by another file. The library's line
+        // would be taken for one of the function that the symbol names.
+        const bool is_all_there = chain.function != 0 || row == nullptr;
+        if (!is_all_there && is_standard_header(lines.path_of(row->file))) return;
         code_frame frame;
         if (row != nullptr) {
             frame.file = lines.path_of(row->file);

@@ -107,12 +107,6 @@ inline bool is_library_namespace(std::string_view name) noexcept {
     return false;
 }
 
-// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
-// scope the debug information does not tell.
-inline bool is_standard_header(std::string_view file) noexcept {
-    return file.find("/include/c++/") != no_position;
-}
-
 class frame_rule {
 public:
     constexpr frame_rule() noexcept = default;

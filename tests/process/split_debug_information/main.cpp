@@ -1,0 +1,33 @@
+// Danger: with split debug information the program holds lines but not what was inlined. Whatever
+// the library allocates inside a function of the user would be put down to a line of the library.
+
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstring>
+#include <vector>
+
+using namespace allocscope_test;
+
+__attribute__((noinline)) void fill_table(std::vector<long>& table) {
+    table.reserve(100);
+}
+
+int main() {
+    watchdog();
+    const allocscope::scope window{"split"};
+    std::vector<long> table;
+    fill_table(table);
+    const allocscope::snapshot seen = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(seen.live_bytes(), 100 * sizeof(long));
+    ALLOCSCOPE_EXPECT_EQUAL(seen.size(), 1);
+    for (const allocscope::snapshot::row& row : seen) {
+        const bool names_the_user = std::strstr(row.function, "fill_table") != nullptr;
+        if (!ALLOCSCOPE_EXPECT(names_the_user)) {
+            say(row.function, static_cast<int>(std::strlen(row.function)));
+        }
+        ALLOCSCOPE_EXPECT(std::strstr(row.file, "/c++/") == nullptr);
+    }
+    return verdict();
+}

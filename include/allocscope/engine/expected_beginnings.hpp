@@ -18,13 +18,14 @@
 #define ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/engine/name_book.hpp>
 #include <allocscope/record/check_request.hpp>
+#include <allocscope/snapshot/check_data.hpp>
 #include <allocscope/snapshot/take_snapshot.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uintptr_t
 #include <cstring>  // memcmp
+#include <utility>  // move
 #include <vector>   // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -34,19 +35,16 @@ namespace detail {
 class expected_beginnings {
 public:
     // The first `decisive` names of the stack decided.
-    void add(const check_request& asked, const named_stack& stack, std::size_t decisive) {
-        if (decisive == 0 || decisive > stack.frames.size() || known_.size() == most) return;
+    void add(const check_request& asked, const leak_stack& stack, std::size_t decisive) {
+        if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
+        beginning made{asked.is_expected, asked.expected_context, {}};
         // Inlined calls share an address with the function they are inlined into.
-        std::size_t addresses = 1;
-        for (std::size_t i = 0; i + 1 < decisive; ++i) {
-            if (!stack.frames[i].is_inlined) ++addresses;
+        for (std::size_t i = 0; i < decisive; ++i) {
+            if (i == 0 || !stack.frames[i - 1].is_inlined) {
+                made.addresses.push_back(stack.frames[i].address + 1);
+            }
         }
-        if (addresses > stack.addresses.size()) return;
-        if (stack.addresses[addresses - 1] - 1 != stack.frames[decisive - 1].address) return;
-        known_.push_back({asked.is_expected,
-                          asked.expected_context,
-                          {stack.addresses.begin(),
-                           stack.addresses.begin() + static_cast<std::ptrdiff_t>(addresses)}});
+        known_.push_back(std::move(made));
     }
 
     // Takes the sites that begin so out of the window.

@@ -52,6 +52,13 @@ struct named_stack {
     std::uint64_t rule_version = 0;
 };
 
+// What the symbol tables say of a stack. `frames` point into `names`.
+struct symbol_stack {
+    std::vector<symbolize::code_frame> names;
+    std::vector<snapshot::frame> frames;
+    std::size_t user_frame = 0;
+};
+
 class name_book {
 public:
     name_book() = default;
@@ -69,14 +76,7 @@ public:
     // The stack's names, worked out when it is seen for the first time.
     named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
                       const symbolize::frame_rule& rule) {
-        const auto range = by_hash_.equal_range(hash);
-        for (auto at = range.first; at != range.second; ++at) {
-            named_stack& known = *at->second;
-            if (known.rule_version == rule.version() && known.addresses.size() == count &&
-                std::memcmp(known.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
-                return known;
-            }
-        }
+        if (named_stack* found = known(hash, addresses, count, rule)) return *found;
         stacks_.emplace_back();
         named_stack& made = stacks_.back();
         made.addresses.assign(addresses, addresses + count);
@@ -84,6 +84,28 @@ public:
         name(made, rule);
         by_hash_.emplace(hash, &made);
         has_new_ = true;
+        return made;
+    }
+
+    // Whether find() would work out nothing.
+    bool knows(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+               const symbolize::frame_rule& rule) const {
+        return known(hash, addresses, count, rule) != nullptr;
+    }
+
+    // A stack with the names of the symbol tables alone: a frame for each address. Not kept.
+    symbol_stack symbols_of(const std::uintptr_t* addresses, std::size_t count,
+                            const symbolize::frame_rule& rule) {
+        symbol_stack made;
+        made.names.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            made.names[i].function = symbols_.function_symbol_at(addresses[i] - 1);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            made.frames.push_back(
+                {made.names[i].function.c_str(), "", 0, 0, false, addresses[i] - 1, "", 0});
+        }
+        made.user_frame = symbolize::user_frame(made.names, rule);
         return made;
     }
 
@@ -107,6 +129,19 @@ public:
 private:
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
+
+    named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+                       const symbolize::frame_rule& rule) const {
+        const auto range = by_hash_.equal_range(hash);
+        for (auto at = range.first; at != range.second; ++at) {
+            named_stack& found = *at->second;
+            if (found.rule_version == rule.version() && found.addresses.size() == count &&
+                std::memcmp(found.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
+                return &found;
+            }
+        }
+        return nullptr;
+    }
 
     struct whose {
         const code_location* location;

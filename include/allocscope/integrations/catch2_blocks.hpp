@@ -53,6 +53,7 @@ using catch2_block = checked_block<Check, catch2_voice>;
 inline leak_options catch2_leaks_of(threads from) noexcept {
     leak_options wanted;
     wanted.is_expected = &is_catch2_own;
+    wanted.is_expected_by_symbols = &is_catch2_own_by_symbols;
     wanted.window.from = from;
     return wanted;
 }

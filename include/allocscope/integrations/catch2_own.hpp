@@ -60,8 +60,11 @@ inline bool made_for_catch2(const leak_stack& stack, std::size_t maker,
     for (std::size_t i = maker + 1; i < stack.frame_count; ++i) {
         const snapshot::frame& frame = stack.frames[i];
         if (calls_the_test_case(frame)) return false;
-        if (is_of_namespace(frame.function, "Catch::Generators::")) return true;
-        if (fills_buffer && is_of_namespace(frame.function, "Catch::")) return true;
+        if (is_of_namespace(frame.function, "Catch::Generators::") ||
+            (fills_buffer && is_of_namespace(frame.function, "Catch::"))) {
+            stack.decisive_frames = i + 1;
+            return true;
+        }
     }
     return false;
 }
@@ -81,14 +84,23 @@ inline bool is_catch2_own(const leak_stack& stack, const void* context) {
     if (stack.user_frame >= stack.frame_count) return false;
     const snapshot::frame& maker = stack.frames[stack.user_frame];
     if (calls_the_test_case(maker)) return false;
-    return is_of_namespace(maker.function, "Catch::") ||
-           made_for_catch2(stack, stack.user_frame, fills_buffer);
+    if (is_of_namespace(maker.function, "Catch::")) {
+        stack.decisive_frames = stack.user_frame + 1;
+        return true;
+    }
+    return made_for_catch2(stack, stack.user_frame, fills_buffer);
+}
+
+// For leak_options::is_expected_by_symbols.
+inline bool is_catch2_own_by_symbols(const leak_stack& stack, const void*) {
+    return hides_nothing(stack, stack.user_frame, "Catch::") && is_catch2_own(stack, nullptr);
 }
 
 // The user's options as the engine gets them. The result points to `wanted`.
 inline leak_options without_catch2_own(const leak_options& wanted) noexcept {
     leak_options result = wanted;
     result.is_expected = &is_catch2_own;
+    result.is_expected_by_symbols = &is_catch2_own_by_symbols;
     result.expected_context = &wanted;
     return result;
 }

@@ -87,6 +87,7 @@ private:
     static leak_options options_for(threads from) {
         leak_options wanted;
         wanted.is_expected = &is_doctest_own;
+        wanted.is_expected_by_symbols = &is_doctest_own_by_symbols;
         wanted.window.from = from;
         return wanted;
     }

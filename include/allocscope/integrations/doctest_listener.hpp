@@ -141,6 +141,7 @@ private:
     leak_options wanted() const {
         leak_options options = expected_.apply_to(doctest_defaults);
         options.is_expected = &is_expected;
+        options.is_expected_by_symbols = &is_doctest_own_by_symbols;
         options.expected_context = nullptr;
         return options;
     }

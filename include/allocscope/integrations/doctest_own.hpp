@@ -50,6 +50,12 @@ inline bool is_doctest_own(const leak_stack& stack, const void*) {
     return false;
 }
 
+// For leak_options::is_expected_by_symbols.
+inline bool is_doctest_own_by_symbols(const leak_stack& stack, const void* context) {
+    return is_doctest_own(stack, context) &&
+           hides_nothing(stack, stack.decisive_frames - 1, "doctest::");
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END

@@ -59,6 +59,59 @@ constexpr bool is_of_namespace(std::string_view function, std::string_view space
     return without_return_type(function).substr(0, space.size()) == space;
 }
 
+constexpr bool is_word_of_name(char byte) noexcept {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || byte == ':' || byte == '~';
+}
+
+constexpr bool is_builtin_word(std::string_view word) noexcept {
+    constexpr std::string_view words[] = {
+        "void",     "bool",     "char",     "short",     "int",   "long",
+        "signed",   "unsigned", "float",    "double",    "const", "volatile",
+        "operator", "wchar_t",  "decltype", "nullptr_t", "ref"};
+    for (const std::string_view each : words) {
+        if (word == each) return true;
+    }
+    return word[0] >= '0' && word[0] <= '9';
+}
+
+// Whether a demangled function names nothing, also in its arguments, but the framework (`space`,
+// with its colons), the standard library and built-in types. The compiler cannot have inlined a
+// user's code into such a function.
+constexpr bool names_only(std::string_view function, std::string_view space) noexcept {
+    if (function.empty()) return false;
+    std::size_t at = 0;
+    while (at < function.size()) {
+        if (!is_word_of_name(function[at])) {
+            if (function[at] == '{' || function.substr(at, 4) == "(ano") return false;
+            ++at;
+            continue;
+        }
+        const std::size_t begin = at;
+        while (at < function.size() && is_word_of_name(function[at])) ++at;
+        const std::string_view word = function.substr(begin, at - begin);
+        const bool goes_on = begin != 0 && word[0] == ':';  // "vector<int>" | "::push_back"
+        if (goes_on || is_builtin_word(word)) continue;
+        bool is_known = false;
+        for (const std::string_view known :
+             {space, std::string_view{"std::"}, std::string_view{"__gnu_cxx::"},
+              std::string_view{"allocscope::"}}) {
+            is_known = is_known || word.substr(0, known.size()) == known;
+        }
+        if (!is_known) return false;
+    }
+    return true;
+}
+
+// For the question by symbols: whether the names up to `outermost` cannot hide a user's code.
+inline bool hides_nothing(const leak_stack& stack, std::size_t outermost,
+                          std::string_view space) noexcept {
+    for (std::size_t i = 0; i <= outermost && i < stack.frame_count; ++i) {
+        if (!names_only(stack.frames[i].function, space)) return false;
+    }
+    return outermost < stack.frame_count;
+}
+
 inline bool mentions(const snapshot::frame& frame, std::string_view part) noexcept {
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }

@@ -49,6 +49,7 @@ using gtest_block = checked_block<Check, gtest_voice>;
 inline leak_options gtest_leaks_of(threads from) noexcept {
     leak_options wanted;
     wanted.is_expected = &is_gtest_own;
+    wanted.is_expected_by_symbols = &is_gtest_own_by_symbols;
     wanted.window.from = from;
     return wanted;
 }

@@ -56,13 +56,21 @@ inline bool is_gtest_own(const leak_stack& stack, const void* context) {
     }
     if (stack.user_frame >= stack.frame_count) return false;
     const snapshot::frame& maker = stack.frames[stack.user_frame];
-    return is_of_namespace(maker.function, "testing::") && !calls_the_test(maker);
+    if (!is_of_namespace(maker.function, "testing::") || calls_the_test(maker)) return false;
+    stack.decisive_frames = stack.user_frame + 1;
+    return true;
+}
+
+// For leak_options::is_expected_by_symbols.
+inline bool is_gtest_own_by_symbols(const leak_stack& stack, const void*) {
+    return hides_nothing(stack, stack.user_frame, "testing::") && is_gtest_own(stack, nullptr);
 }
 
 // The user's options as the engine gets them. The result points to `wanted`.
 inline leak_options without_gtest_own(const leak_options& wanted) noexcept {
     leak_options result = wanted;
     result.is_expected = &is_gtest_own;
+    result.is_expected_by_symbols = &is_gtest_own_by_symbols;
     result.expected_context = &wanted;
     return result;
 }

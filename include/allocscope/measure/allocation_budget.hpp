@@ -207,6 +207,26 @@ inline check_result check_budget(const scope& window, const check_limits& limits
     return ask_engine(scope_reader::engine_of(window), asked);
 }
 
+// What the open window has allocated, freed since or not, by place; empty once it has ended.
+inline snapshot allocated_in(const scope& window) {
+    check_request asked;
+    asked.kind = check_kind::allocated_rows;
+    scope_reader::describe(window, asked);
+    if (asked.window == 0) return snapshot{};
+    return ask_engine(scope_reader::engine_of(window), asked).rows();
+}
+
+// Saves the evidence of a check that somebody else has made: saved_to() of the result, or its
+// message, which ends with why not.
+inline check_result save_evidence_of(const snapshot& rows, const char* name, const char* headline) {
+    check_request asked;
+    asked.kind = check_kind::judged;
+    asked.rows = &rows;
+    asked.name = name;
+    asked.headline = headline;
+    return ask_engine(usable_engine(), asked);
+}
+
 }  // namespace detail
 
 inline check_result check(const scope& window, const allocation_budget& budget) {

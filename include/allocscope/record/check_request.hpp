@@ -36,9 +36,11 @@ struct check_limits {
 };
 
 enum class check_kind : std::uint32_t {
-    budget,         // `limits` hold for the window's counts
-    leaks,          // live_objects and live_bytes hold for what is alive and not expected
-    repeated_leaks  // the same for what one run of `runs` added; the caller did the arithmetic
+    budget,          // `limits` hold for the window's counts
+    leaks,           // live_objects and live_bytes hold for what is alive and not expected
+    repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
+    allocated_rows,  // nothing is judged: the rows of what was allocated, freed since or not
+    judged           // by the caller: the evidence is saved, with `headline` above `rows`
 };
 
 struct check_request {
@@ -58,6 +60,13 @@ struct check_request {
     std::uint64_t runs = 0;
     std::uint64_t added_objects = 0;
     std::uint64_t added_bytes = 0;
+
+    // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
+    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
+
+    // judged: what is wrong, and whose name the file gets.
+    const char* headline = "";
+    const char* name = "";
 };
 
 }  // namespace detail

@@ -154,8 +154,9 @@ inline void wait_for_hooks() noexcept {
 }
 
 // The window's live objects; then it starts anew if it is to forget them. To end it is left to the
-// caller: types are still to be read from the live objects.
-inline live_window take_live_window(window_id id, after_stats then) {
+// caller: types are still to be read from the live objects. own_memory_bytes is not filled: it asks
+// the system for each table.
+inline live_window take_live_objects(window_id id, after_stats then) {
     live_window taken;
     control_lock lock;
     open_window* window = find_window(id);
@@ -179,8 +180,18 @@ inline live_window take_live_window(window_id id, after_stats then) {
     }
     collect_losses(taken);
     if (taken.wanted.record != recording::counters) collect_sites(taken, range);
-    taken.own_memory_bytes = own_memory_bytes();
     if (then == after_stats::forget) reclaim_when_due();
+    return taken;
+}
+
+inline void add_own_memory(live_window& taken) noexcept {
+    control_lock lock;
+    taken.own_memory_bytes = own_memory_bytes();
+}
+
+inline live_window take_live_window(window_id id, after_stats then) {
+    live_window taken = take_live_objects(id, then);
+    if (taken.exists) add_own_memory(taken);
     return taken;
 }
 

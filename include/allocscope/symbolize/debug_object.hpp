@@ -76,6 +76,13 @@ public:
         return demangled(without_version(symbols_->object_at(linked_address).name).c_str());
     }
 
+    // The demangled function that holds the address, from the symbol table alone; "" none.
+    std::string function_symbol_at(std::uint64_t linked_address) {
+        if (!is_readable()) return std::string{};
+        load_symbols();
+        return demangled(without_version(symbols_->function_at(linked_address).name).c_str());
+    }
+
     // Gives the memory back; the next question reads the file again.
     void release() {
         lines_.clear();

@@ -63,6 +63,14 @@ public:
                                  : object_of(*module).data_symbol_at(address - module->base);
     }
 
+    // The demangled function around an address by the symbol table alone; "" when there is none.
+    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
+    std::string function_symbol_at(std::uint64_t address) {
+        const loaded_module* module = modules_.find(address);
+        return module == nullptr ? std::string{}
+                                 : object_of(*module).function_symbol_at(address - module->base);
+    }
+
     // To be called before a report: looks for libraries loaded and unloaded since. What was
     // resolved in modules that are still there stays. True when anything changed.
     bool refresh_modules() {

@@ -153,7 +153,7 @@ inline void benchmark_gate::judge_run(Run& run) {
     detail::benchmark_rule rule;
     if (is_judged && !detail::run_has_no_numbers(run, 0) && detail::has_scope(run) &&
         detail::remembered_rules.find(detail::counter_of(run, detail::rule_counter), rule)) {
-        const std::string message = detail::judge(rule, detail::usage_of(run));
+        const std::string message = detail::judge(rule, detail::usage_of(run), name);
         if (!message.empty()) detail::fail_run(run, message, 0);
     }
     if (detail::run_failed(run, 0)) {

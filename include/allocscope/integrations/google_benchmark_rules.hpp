@@ -15,6 +15,8 @@
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/measure/allocation_budget.hpp>
+#include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/scope.hpp>
 
 #include <cmath>    // floor
@@ -44,23 +46,41 @@ struct benchmark_limits {
 
 namespace detail {
 
+struct benchmark_range {
+    double least = 0;
+    double most = benchmark_limits::unlimited;
+
+    bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
+    bool is_same_as(const benchmark_range& other) const noexcept {
+        return !(least < other.least) && !(least > other.least) && !(most < other.most) &&
+               !(most > other.most);
+    }
+};
+
+// What a run that kept stacks knows of its places.
+struct benchmark_places {
+    snapshot alive;       // at the end
+    snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
+    std::string heading;  // "after 1 iteration: "
+};
+
 // One scope in the source with its limits.
 struct benchmark_rule {
     const char* file = "";
     int line = 0;
-    benchmark_limits most;
-    double live_objects = 0;
-    // "after 1 iteration: 2 x a.cpp:9:node (64 B)": what was alive at the end of a run that kept
-    // stacks. "" when that is not known.
-    std::string places;
+    benchmark_range allocations;  // for each iteration
+    benchmark_range bytes;        // for each iteration
+    benchmark_range peak_bytes;
+    benchmark_range live_objects{0, 0};
+    benchmark_range live_bytes;
+    benchmark_places places;
 
     bool is_same_as(const benchmark_rule& other) const noexcept {
         return file == other.file && line == other.line &&
-               !(most.allocations < other.most.allocations) &&
-               !(most.allocations > other.most.allocations) && !(most.bytes < other.most.bytes) &&
-               !(most.bytes > other.most.bytes) && !(most.peak_bytes < other.most.peak_bytes) &&
-               !(most.peak_bytes > other.most.peak_bytes) && !(live_objects < other.live_objects) &&
-               !(live_objects > other.live_objects);
+               allocations.is_same_as(other.allocations) && bytes.is_same_as(other.bytes) &&
+               peak_bytes.is_same_as(other.peak_bytes) &&
+               live_objects.is_same_as(other.live_objects) &&
+               live_bytes.is_same_as(other.live_bytes);
     }
 };
 
@@ -80,7 +100,14 @@ public:
         const std::lock_guard<std::mutex> lock{mutex_};
         for (std::size_t i = 0; i < rules_.size(); ++i) {
             if (!rules_[i].is_same_as(rule)) continue;
-            if (!rule.places.empty()) rules_[i].places = rule.places;
+            if (!rule.places.alive.empty()) {
+                rules_[i].places.alive = rule.places.alive;
+                rules_[i].places.heading = rule.places.heading;
+            }
+            if (!rule.places.allocated.empty()) {
+                rules_[i].places.allocated = rule.places.allocated;
+                rules_[i].places.heading = rule.places.heading;
+            }
             return i + 1;
         }
         rules_.push_back(rule);
@@ -92,6 +119,16 @@ public:
         if (!(number >= 1) || number > static_cast<double>(rules_.size())) return false;
         found = rules_[static_cast<std::size_t>(number) - 1];
         return true;
+    }
+
+    // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
+    // the same. "" when there are no rows.
+    std::string save(const std::string& name, const std::string& message, const snapshot& rows) {
+        if (rows.empty()) return {};
+        const std::lock_guard<std::mutex> lock{mutex_};
+        std::string& saved = saved_[name];
+        if (saved.empty()) saved = saved_text(name, message, rows);
+        return saved;
     }
 
     // What a label of the scope in this place takes; learned from a run that kept stacks.
@@ -106,8 +143,17 @@ public:
     }
 
 private:
+    static std::string saved_text(const std::string& name, const std::string& message,
+                                  const snapshot& rows) {
+        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
+        if (told.saved_to()[0] != '\0') return std::string{"; saved in "} + told.saved_to();
+        const char* problem = std::strstr(told.message(), "not saved: ");
+        return problem != nullptr ? std::string{"; "} + problem : std::string{};
+    }
+
     std::mutex mutex_;
     std::vector<benchmark_rule> rules_;
+    std::map<std::string, std::string> saved_;
     std::map<std::pair<const char*, int>, allocation_counts> labels_;
 };
 
@@ -170,25 +216,72 @@ constexpr const char* unknown_places =
     "to see where they were allocated: benchmark_scope memory{state, "
     "allocscope::recording::exact};";
 
-inline void add_excess(std::string& text, double used, double most, const char* what) {
-    if (!(used > most)) return;
+inline void add_excess(std::string& text, double used, const benchmark_range& allowed,
+                       const char* what) {
+    if (allowed.holds(used)) return;
     if (!text.empty()) text += "; ";
-    text += number_text(used) + what + ", at most " + number_text(most) + " are allowed";
+    const bool is_too_much = used > allowed.most;
+    text += number_text(used) + what + (is_too_much ? ", at most " : ", at least ") +
+            number_text(is_too_much ? allowed.most : allowed.least) +
+            (is_too_much ? " are allowed" : " are wanted");
 }
 
-// "" when the run keeps the rule; else one line.
-inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used) {
-    std::string text;
-    if (used.live_objects > rule.live_objects) {
-        text = "leak: still alive: " + objects_text(used.live_objects) + " of " +
-               number_text(used.live_bytes) + " bytes";
-        if (rule.live_objects > 0) text += ", " + number_text(rule.live_objects) + " are allowed";
-        text += "; " + (rule.places.empty() ? std::string{unknown_places} : rule.places);
+inline std::string leak_text(const benchmark_rule& rule, const benchmark_usage& used) {
+    const bool is_leak = used.live_objects > rule.live_objects.most;
+    std::string text = is_leak ? "leak: still alive: " : "still alive: ";
+    text += objects_text(used.live_objects) + " of " + number_text(used.live_bytes) + " bytes";
+    if (is_leak && rule.live_objects.most > 0) {
+        text += ", " + number_text(rule.live_objects.most) + " are allowed";
     }
-    add_excess(text, used.allocations, rule.most.allocations, " allocations for each iteration");
-    add_excess(text, used.bytes, rule.most.bytes, " bytes for each iteration");
-    add_excess(text, used.peak_bytes, rule.most.peak_bytes, " bytes at the peak");
-    return text.empty() ? text : "allocscope: " + text;
+    add_excess(text, used.live_objects, {rule.live_objects.least, benchmark_limits::unlimited},
+               " objects");
+    add_excess(text, used.live_bytes, rule.live_bytes, " bytes alive");
+    return text;
+}
+
+inline bool breaks_limit_of_allocated(const benchmark_rule& rule, const benchmark_usage& used) {
+    return !rule.allocations.holds(used.allocations) || !rule.bytes.holds(used.bytes) ||
+           !rule.peak_bytes.holds(used.peak_bytes);
+}
+
+// "" when the run keeps the rule; else one line, with the file that has the evidence.
+inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
+                         const std::string& name) {
+    const bool is_leak =
+        !rule.live_objects.holds(used.live_objects) || !rule.live_bytes.holds(used.live_bytes);
+    const bool is_over = breaks_limit_of_allocated(rule, used);
+    if (!is_leak && !is_over) return {};
+    std::string text = is_leak ? leak_text(rule, used) : std::string{};
+    add_excess(text, used.allocations, rule.allocations, " allocations for each iteration");
+    add_excess(text, used.bytes, rule.bytes, " bytes for each iteration");
+    add_excess(text, used.peak_bytes, rule.peak_bytes, " bytes at the peak");
+    const snapshot& rows = is_leak ? rule.places.alive : rule.places.allocated;
+    const std::string places = places_of(rows);
+    const bool has_places = (is_leak ? used.live_objects : used.allocations) > 0;
+    if (!places.empty()) {
+        text += "; " + rule.places.heading + places;
+    } else if (has_places) {
+        text += std::string{"; "} + unknown_places;
+    }
+    text = "allocscope: " + text;
+    return text + remembered_rules.save(name, text, rows);
+}
+
+inline benchmark_range range_of(const count_range& limit) noexcept {
+    const bool has_most = limit.most != ~std::uint64_t{0};
+    return {static_cast<double>(limit.least),
+            has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
+}
+
+// A limit of what is alive takes the place of "nothing".
+inline void take_limits(benchmark_rule& rule, const check_limits& limits) noexcept {
+    rule.allocations = range_of(limits.allocations);
+    rule.bytes = range_of(limits.bytes);
+    rule.peak_bytes = range_of(limits.peak_bytes);
+    rule.live_bytes = range_of(limits.live_bytes);
+    rule.live_objects = range_of(limits.live_objects);
+    const bool is_silent = rule.live_objects.is_same_as({}) && rule.live_bytes.is_same_as({});
+    if (is_silent) rule.live_objects = {0, 0};
 }
 
 // "" when the limits make sense; else what is wrong with them.

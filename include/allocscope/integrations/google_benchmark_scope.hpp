@@ -16,13 +16,16 @@
 #include <allocscope/config.hpp>
 #include <allocscope/integrations/google_benchmark_rules.hpp>
 #include <allocscope/integrations/google_benchmark_versions.hpp>
+#include <allocscope/measure/allocation_budget.hpp>
 #include <allocscope/measure/scope.hpp>
 
 #include <benchmark/benchmark.h>  // State, Counter
 #include <atomic>                 // atomic
 #include <cstdint>                // uint64_t
+#include <cstring>                // strrchr
 #include <optional>               // optional
 #include <set>                    // set
+#include <stdexcept>              // invalid_argument
 #include <string>                 // string
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -56,12 +59,23 @@ public:
     // `sampled` is an error of the benchmark: it would give estimates.
     benchmark_scope(benchmark::State& state, recording wanted, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
+    // With keep_within(budget).
+    benchmark_scope(benchmark::State& state, const allocation_budget& budget,
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE());
     ~benchmark_scope();
     benchmark_scope(const benchmark_scope&) = delete;
     benchmark_scope& operator=(const benchmark_scope&) = delete;
 
-    // More than this is an error of the benchmark. The limits hold for all threads together. A
-    // negative limit, or NaN, is an error too.
+    // What breaks the budget is an error of the benchmark, also too little where the budget has a
+    // least. `allocations` and `bytes` hold for each iteration, as the mean of the run;
+    // `peak_bytes`, `live_objects` and `live_bytes` for the run; all for the threads together.
+    // Unless live_objects or live_bytes are limited, nothing may be alive at the end; of this and
+    // may_keep() the later call counts. A budget that cannot be kept (a negative limit, a least
+    // above its most) is an error of the benchmark too, with -fno-exceptions an abort.
+    void keep_within(const allocation_budget& budget);
+
+    // The same for fractions of an allocation or byte: more than this is an error. A negative
+    // limit, or NaN, is an error too.
     void at_most(const benchmark_limits& most);
 
     // So many objects may be alive at the end, all threads together.
@@ -81,6 +95,7 @@ private:
     void report(const allocation_counts& totals);
     void add_counters(const allocation_counts& totals, bool is_judged_later);
     void judge_now(const allocation_counts& totals);
+    detail::benchmark_usage usage_of(const allocation_counts& totals) const noexcept;
 
     benchmark::State& state_;
     detail::benchmark_rule rule_;
@@ -174,6 +189,12 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
     window_.emplace("benchmark", detail::options_of_benchmark(wanted));
 }
 
+inline benchmark_scope::benchmark_scope(benchmark::State& state, const allocation_budget& budget,
+                                        const char* file, int line)
+    : benchmark_scope(state, file, line) {
+    keep_within(budget);
+}
+
 inline allocation_counts benchmark_scope::counts_of_new_counters() const {
     // A copy takes as much as the counters did.
     const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
@@ -187,6 +208,10 @@ inline allocation_counts benchmark_scope::counts_of_new_counters() const {
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
+    if (keeps_stacks_ && detail::breaks_limit_of_allocated(rule_, usage_of(window_->counts()))) {
+        const pause_recording not_of_the_benchmark;
+        rule_.places.allocated = detail::allocated_in(*window_);
+    }
     alive_ = window_->stop();
 }
 
@@ -223,12 +248,10 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
         return;
     }
     if (keeps_stacks_) {
-        const std::string places = detail::places_of(alive_);
         const bool is_one = state_.iterations() == 1;
-        if (!places.empty()) {
-            rule_.places = "after " + std::to_string(state_.iterations()) +
-                           (is_one ? " iteration: " : " iterations: ") + places;
-        }
+        rule_.places.heading = "after " + std::to_string(state_.iterations()) +
+                               (is_one ? " iteration: " : " iterations: ");
+        if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
     }
     const bool is_judged_later = detail::benchmark_gates != 0;
     add_counters(totals, is_judged_later);
@@ -239,11 +262,26 @@ inline void benchmark_scope::at_most(const benchmark_limits& most) {
     const pause_recording not_of_the_benchmark;
     const std::string refusal = detail::refusal_of(most);
     if (!refusal.empty()) state_.SkipWithError(refusal.c_str());
-    rule_.most = most;
+    rule_.allocations = {0, most.allocations};
+    rule_.bytes = {0, most.bytes};
+    rule_.peak_bytes = {0, most.peak_bytes};
+}
+
+inline void benchmark_scope::keep_within(const allocation_budget& budget) {
+    const pause_recording not_of_the_benchmark;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    detail::take_limits(rule_, detail::checked_limits(budget));
+#else
+    try {
+        detail::take_limits(rule_, detail::checked_limits(budget));
+    } catch (const std::invalid_argument& refusal) {
+        state_.SkipWithError(refusal.what());
+    }
+#endif
 }
 
 inline void benchmark_scope::may_keep(std::uint64_t objects) noexcept {
-    rule_.live_objects = static_cast<double>(objects);
+    rule_.live_objects = {0, static_cast<double>(objects)};
 }
 
 // Google Benchmark adds the counters of the threads, then divides as the flags say.
@@ -263,7 +301,8 @@ inline void benchmark_scope::add_counters(const allocation_counts& totals, bool 
         Counter::kIs1000);
 }
 
-inline void benchmark_scope::judge_now(const allocation_counts& totals) {
+inline detail::benchmark_usage benchmark_scope::usage_of(
+    const allocation_counts& totals) const noexcept {
     const double iterations = static_cast<double>(state_.iterations());
     detail::benchmark_usage used;
     used.allocations = static_cast<double>(totals.allocations) / iterations;
@@ -271,7 +310,15 @@ inline void benchmark_scope::judge_now(const allocation_counts& totals) {
     used.peak_bytes = static_cast<double>(totals.peak_bytes);
     used.live_bytes = static_cast<double>(totals.live_bytes());
     used.live_objects = static_cast<double>(totals.live_objects());
-    const std::string message = detail::judge(rule_, used);
+    return used;
+}
+
+// Each thread for itself: nobody here sees the sums.
+inline void benchmark_scope::judge_now(const allocation_counts& totals) {
+    const char* slash = std::strrchr(rule_.file, '/');
+    const std::string place = slash != nullptr ? slash + 1 : rule_.file;
+    const std::string message =
+        detail::judge(rule_, usage_of(totals), place + ':' + std::to_string(rule_.line));
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 

@@ -31,6 +31,7 @@ def run(program, benchmarks, *flags, code=None, **environment):
     """(exit code, stdout, stderr). Benchmarks are named by the start of their names."""
     plain = {name: value for name, value in os.environ.items()
              if not name.startswith(("BENCHMARK_", "WITH_"))}
+    plain["ALLOCSCOPE_EVIDENCE_DIR"] = ""
     done = subprocess.run(
         [program, f"--benchmark_filter=^({'|'.join(benchmarks)})", "--benchmark_min_time=0.001",
          *flags], env={**plain, **environment}, capture_output=True, text=True, timeout=100)
@@ -187,9 +188,75 @@ def limits_fail():
         "limited/not_a_number": "allocscope: benchmark_limits::bytes is nan; it must be 0 or more",
     }
     for name, message in expected.items():
-        expect(messages[f"{name}/iterations:10"] == message, name, messages)
+        told = messages[f"{name}/iterations:10"]  # no run of one iteration: no places
+        hint = "; to see where they were allocated: benchmark_scope memory{state, allocscope::"
+        expect(told.split(hint)[0] == message, name, told)
+        expect((hint in told) == (name in ("limited/too_many", "limited/too_large",
+                                           "limited/too_high")), name, told)
     expect("recording is sampled, which gives estimates" in messages["sampled"], messages)
     expect(messages["grows/min_time:0.050"] == "", messages)
+
+
+def budgets_fail():
+    runs = json_runs(GATED, ["within_budget", "may_stay_alive", "warms_up"], code=1)
+    messages = {name.replace("/iterations:10", "").replace("/iterations:1", ""):
+                entries[0].get("error_message", "") for name, entries in runs.items()}
+    place = r"; after 1 iteration: 1 x cases\.cpp:\d+:int \(4 B\)$"
+    kept = r"^$"
+    expected = {
+        "within_budget/kept": kept, "within_budget/kept_by_threads/threads:2": kept,
+        "within_budget/too_many": r"^allocscope: 1 allocations for each iteration, at most 0 are"
+                                  " allowed" + place,
+        "within_budget/too_large/repeats:3": r"4 bytes for each iteration, at most 3 are allowed"
+                                             + place,
+        "within_budget/too_high": r"4 bytes at the peak, at most 3 are allowed" + place,
+        "within_budget/too_few": r"1 allocations for each iteration, at least 2 are wanted; to see",
+        "within_budget/negative": r"allocation_budget::peak_bytes is -5; it counts something",
+        "within_budget/crossed": r"allocation_budget::bytes must be at least 9 and at most 3; exch",
+        "may_stay_alive/0": kept, "may_stay_alive/1": kept,
+        "may_stay_alive/2": r"10 objects of 40 bytes; 40 bytes alive, at most 39 are allowed",
+        "may_stay_alive/3": r"still alive: 10 objects of 40 bytes; 10 objects, at least 11 are",
+        "may_stay_alive/4": r"leak: still alive: 10 objects of 40 bytes;",
+        "warms_up/min_time:0.050": kept,
+    }
+    expect(set(messages) == set(expected), "other benchmarks:", set(messages) ^ set(expected))
+    for name, pattern in expected.items():
+        expect(re.search(pattern, messages[name]), name, messages[name])
+    expect(len(runs["within_budget/too_large/iterations:1/repeats:3"]) == 3, runs.keys())
+
+
+def the_evidence_is_where_the_message_says():
+    for names, program, files in ((["within_budget/too_many", "within_budget/kept"], GATED, 1),
+                                  (["within_budget/too_large"], GATED, 1),  # of three repetitions
+                                  (["leaks_often"], GATED, 1), (["leaks_often"], OWN_MAIN, 1),
+                                  (["within_budget/kept", "warms_up"], GATED, 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            code = 0 if files == 0 or program == OWN_MAIN else 1
+            text = run(program, names, f"--benchmark_out={folder}/out.json", code=code,
+                       ALLOCSCOPE_EVIDENCE_DIR=f"{folder}/saved")[1]
+            saved = set(re.findall(r"; saved in ([^\s']+)", text))
+            there = {str(path) for path in pathlib.Path(folder).glob("saved/*")}
+            expect(saved == there and len(saved) == files, names, saved, there, text)
+            for path in saved:
+                shown = pathlib.Path(path).read_text()
+                expect("allocscope: " in shown and "cases.cpp" in shown, names, shown)
+    with tempfile.NamedTemporaryFile() as no_folder:
+        text = run(GATED, ["leaks_often"], code=1, ALLOCSCOPE_EVIDENCE_DIR=no_folder.name)[1]
+        expect("; not saved: cannot write '" in text and "Not a directory" in text, text)
+
+
+def time_by_hand_and_pauses():
+    runs = json_runs(GATED, ["by_hand", "allocates_while_paused", "empty"], code=0)
+    hand = runs["by_hand/iterations:50/repeats:3/manual_time"]
+    expect(len(hand) == 3, runs.keys())
+    for entry in hand:
+        expect(ours(entry) == {"allocs/op": 1, "bytes/op": 4, "live": 0, "peak": 4}, entry)
+    one = runs["allocates_while_paused/iterations:50"][0]
+    expect(ours(one) == {"allocs/op": 1, "bytes/op": 51, "live": 0, "peak": 51}, one)
+    text = run(GATED, ["ends_itself"], code=1)[1]
+    expect("'in the middle'" in text and "leak" not in text, text)
+    # A filter that fits nothing runs nothing, and says so itself.
+    expect(run(GATED, ["no_such_benchmark"], code=0)[2] != "", "a filter that fits nothing")
 
 
 def a_main_of_its_own():
@@ -219,7 +286,9 @@ def without_hooks_there_is_an_error():
 def main():
     failures = 0
     for check in (an_empty_loop_is_zero, numbers_are_exact_in_every_format, leaks_fail,
-                  caches_and_errors_of_others, limits_fail, a_main_of_its_own,
+                  caches_and_errors_of_others, limits_fail, budgets_fail,
+                  the_evidence_is_where_the_message_says, time_by_hand_and_pauses,
+                  a_main_of_its_own,
                   without_hooks_there_is_an_error):
         try:
             check()

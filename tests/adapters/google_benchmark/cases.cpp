@@ -182,6 +182,111 @@ BENCHMARK_CAPTURE(limited, too_high, any, any, 3)->Iterations(10);
 BENCHMARK_CAPTURE(limited, negative, -1, any, any)->Iterations(10);
 BENCHMARK_CAPTURE(limited, not_a_number, any, std::nan(""), any)->Iterations(10);
 
+// The same with the budget of the tests. The first is in the constructor.
+allocscope::allocation_budget budget_of(const std::string& kind) {
+    allocscope::allocation_budget budget;
+    if (kind == "kept") {
+        budget.allocations = allocscope::exactly(1);
+        budget.bytes = allocscope::between(1, 4);
+        budget.peak_bytes = 8;
+        budget.live_objects = 0;
+    }
+    if (kind == "too_many") budget.allocations = 0;
+    if (kind == "too_large") budget.bytes = 3;
+    if (kind == "too_high") budget.peak_bytes = 3;
+    if (kind == "too_few") budget.allocations = allocscope::at_least(2);
+    if (kind == "negative") budget.peak_bytes = -5;
+    if (kind == "crossed") budget.bytes = allocscope::between(9, 3);
+    return budget;
+}
+
+void within_budget(benchmark::State& state, const char* kind) {
+    allocscope::benchmark_scope memory{state, budget_of(kind)};
+    for (auto _ : state) {
+        int* number = new int;  // ALLOCATED
+        touch(number);
+        delete number;
+    }
+}
+BENCHMARK_CAPTURE(within_budget, kept, "kept");
+BENCHMARK_CAPTURE(within_budget, kept_by_threads, "kept")->Threads(2)->Iterations(10);
+BENCHMARK_CAPTURE(within_budget, too_many, "too_many");
+BENCHMARK_CAPTURE(within_budget, too_large, "too_large")->Iterations(1)->Repetitions(3);
+BENCHMARK_CAPTURE(within_budget, too_high, "too_high")->Iterations(1);
+BENCHMARK_CAPTURE(within_budget, too_few, "too_few")->Iterations(10);
+BENCHMARK_CAPTURE(within_budget, negative, "negative");
+BENCHMARK_CAPTURE(within_budget, crossed, "crossed");
+
+// A limit of what is alive takes the place of "nothing".
+void may_stay_alive(benchmark::State& state) {
+    std::vector<int*> kept;
+    kept.reserve(static_cast<std::size_t>(state.max_iterations));
+    {
+        allocscope::benchmark_scope memory{state};
+        allocscope::allocation_budget budget;
+        if (state.range(0) == 0) budget.live_bytes = 40;
+        if (state.range(0) == 1) budget.live_objects = allocscope::exactly(10);
+        if (state.range(0) == 2) budget.live_bytes = 39;
+        if (state.range(0) == 3) budget.live_objects = allocscope::exactly(11);
+        if (state.range(0) == 4) budget.allocations = 1;  // says nothing about the living
+        memory.keep_within(budget);
+        for (auto _ : state) kept.push_back(new int);
+    }
+    for (int* number : kept) delete number;
+}
+BENCHMARK(may_stay_alive)->Iterations(10)->DenseRange(0, 4);
+
+// Only the first call allocates: a budget of nothing is kept by the run that is reported.
+void warms_up(benchmark::State& state) {
+    static std::string* cache = nullptr;
+    allocscope::allocation_budget budget;
+    budget.allocations = 0;
+    allocscope::benchmark_scope memory{state, budget};
+    for (auto _ : state) {
+        if (cache == nullptr) cache = new std::string(100, 'x');
+        touch(cache);
+    }
+}
+BENCHMARK(warms_up)->MinTime(0.05);
+
+// The time is the benchmark's own; what is allocated while it stands still counts all the same.
+void by_hand(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        int* number = new int;
+        touch(number);
+        delete number;
+        state.SetIterationTime(1e-6);
+    }
+}
+BENCHMARK(by_hand)->UseManualTime()->Iterations(50)->Repetitions(3);
+
+void allocates_while_paused(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        state.PauseTiming();
+        {
+            const allocscope::pause_recording quietly;
+            std::string not_counted(100, 'x');
+            touch(&not_counted);
+        }
+        std::string counted(50, 'x');
+        touch(&counted);
+        state.ResumeTiming();
+    }
+}
+BENCHMARK(allocates_while_paused)->Iterations(50);
+
+void ends_itself(benchmark::State& state) {
+    allocscope::benchmark_scope memory{state};
+    for (auto _ : state) {
+        touch(new int);
+        state.SkipWithError("in the middle");
+        break;
+    }
+}
+BENCHMARK(ends_itself)->Iterations(10);
+
 void sampled(benchmark::State& state) {
     allocscope::benchmark_scope memory{state, allocscope::recording::sampled};
     for (auto _ : state) {

@@ -123,7 +123,10 @@ public:
         const pause_recording pause;
         suite_said_.add(detail::test_that_runs.take());  // of TearDownTestSuite
         if (!suite_.is_open()) return;
-        if (suite_said_.is_ignored || suite.Failed()) return suite_.drop();
+        // What a skipped test left behind is in the suite's window, too.
+        if (suite_said_.is_ignored || suite.Failed() || suite.skipped_test_count() != 0) {
+            return suite_.drop();
+        }
         const check_result found = suite_.close(suite_said_);
         if (found) return;
         const ::testing::TestInfo& first = *suite.GetTestInfo(0);

@@ -307,6 +307,56 @@ TEST_CASE("in a generated value", "[leaks]") {
     for (int i = 0; i < number; ++i) leak_one();
 }
 
+TEMPLATE_TEST_CASE("of a type", "[leaks]", double) {
+    kept_somewhere = opaque(new TestType{});
+}
+
+TEST_CASE("in four threads at a time", "[leaks]") {
+    std::vector<std::thread> workers;
+    for (int i = 0; i < 4; ++i) workers.emplace_back([] { leak_one(); });
+    for (std::thread& each : workers) each.join();
+}
+
+namespace {
+const std::string& filled_at_first_use() {
+    static const std::string cache(1000, 'm');
+    return cache;
+}
+}  // namespace
+
+TEST_CASE("in a cache that is filled at first use", "[leaks]") {
+    CHECK(filled_at_first_use().size() == 1000);
+}
+
+TEST_CASE("in a section made by a loop", "[leaks]") {
+    for (int i = 0; i < 2; ++i) {
+        DYNAMIC_SECTION("number " << i) {
+            leak_one();
+        }
+    }
+}
+
+TEST_CASE("hidden unless it is named", "[.][hidden]") {
+    leak_one();
+}
+
+SCENARIO("a story leaks in its middle", "[story]") {
+    GIVEN("a thing") {
+        WHEN("it is forgotten") {
+            leak_one();
+            THEN("that is told") {
+                CHECK(kept_somewhere != nullptr);
+            }
+        }
+        WHEN("it is freed") {
+            use_and_free();
+            THEN("that is not") {
+                SUCCEED();
+            }
+        }
+    }
+}
+
 TEST_CASE("in one section of two", "[some]") {
     SECTION("good") {
         use_and_free();
@@ -387,6 +437,16 @@ TEST_CASE("by a fatal assertion", "[fails]") {
 TEST_CASE("by an exception", "[fails]") {
     leak_one();
     throw std::runtime_error("thrown by the test");
+}
+
+TEST_CASE("by an exception in another section", "[fails]") {
+    SECTION("good") {
+        use_and_free();
+    }
+    SECTION("throws") {
+        leak_one();
+        throw std::runtime_error("thrown by the section");
+    }
 }
 
 TEST_CASE("by a negative number", "[fails]") {

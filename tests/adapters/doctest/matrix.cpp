@@ -312,6 +312,16 @@ TEST_CASE("pass: only this thread counts in a block") {
     delete lost;
 }
 
+TEST_CASE("pass: many decorators" * doctest::description("a text longer than a short string") *
+          doctest::timeout(100) * doctest::no_breaks() * allocscope::expect_leaks(1)) {
+    leak_one();
+}
+
+TEST_CASE("pass: may fail and throws" * doctest::may_fail()) {
+    leak_one();
+    throw std::runtime_error("thrown");
+}
+
 // --- what must fail ---
 
 TEST_CASE("fail: leak") {
@@ -350,6 +360,29 @@ TEST_CASE("fail: leak in another thread") {
 TEST_CASE("fail: leak through a static") {
     static std::vector<int*> kept;
     kept.push_back(leak_one());
+}
+
+TEST_CASE("fail: leak in four threads at a time") {
+    std::vector<std::thread> workers;
+    for (int i = 0; i < 4; ++i) workers.emplace_back([] { leak_one(); });
+    for (std::thread& worker : workers) worker.join();
+}
+
+TEST_CASE("fail: cache filled at first use") {
+    CHECK(cache_of_process().size() == 1000);  // LEAK
+}
+
+TEST_CASE_TEMPLATE("fail: template", Type, double) {
+    sink = new Type(1);  // LEAK
+}
+
+TEST_CASE("fail: twice but expected once" * doctest::expected_failures(1)) {
+    SUBCASE("first") {
+        leak_one();
+    }
+    SUBCASE("second") {
+        leak_one();
+    }
 }
 
 TEST_CASE("fail: cache of this thread") {

@@ -29,6 +29,10 @@ FAILS = {
                                    + LEAKED.format(1, 4)),
     "fail: leak in another thread": (1, LEAKED.format(1, 4)),
     "fail: leak through a static": (1, LEAKED.format(1, 4)),
+    "fail: leak in four threads at a time": (1, LEAKED.format(4, 16)),
+    "fail: cache filled at first use": (1, r"1 object of int, 4000 bytes"),
+    "fail: template<double>": (1, r"1 object(?: of double)?, 8 bytes"),
+    "fail: twice but expected once": (2, r"Didn't fail exactly 1 times"),
     "fail: cache of this thread": (1, r"1 object of int, 1200 bytes"),
     "fail: an older object keeps a new one": (1, r"1 object of char, \d+ bytes"),
     "fail: leak when printed": (1, LEAKED.format(2, 8)),
@@ -106,13 +110,19 @@ class Matrix(unittest.TestCase):
 
     def test_what_passes_passes_together(self):
         for reporter in REPORTERS:
-            for more in ([], ["--success"], ["--order-by=rand", "--rand-seed=7"]):
+            for more in ([], ["--success"], ["--order-by=rand", "--rand-seed=7"],
+                         ["--duration=true"], ["--no-path-filenames=true"]):
                 with self.subTest(reporter=reporter, more=more):
                     done = self.run_matrix("--test-case=pass*", "--reporters=" + reporter, *more)
                     self.assertEqual(done.returncode, 0, done.stdout[-3000:])
                     # may_fail, should_fail and expected_failures: the leak is there, and allowed.
                     if reporter == "console":
                         self.assert_summary(done.stdout, 0, 3)
+
+    def test_a_skipped_case_that_is_run_is_judged(self):
+        done = self.run_matrix("--test-case=pass: skipped", "--no-skip")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, LEAK)
 
     def test_a_leak_ends_the_run_as_abort_after_says(self):
         done = self.run_matrix("--test-case=fail: leak*", "--abort-after=1")

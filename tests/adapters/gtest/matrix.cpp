@@ -40,6 +40,21 @@ static_assert(!is_of_namespace("(anonymous namespace)::f<testing::Test>()", "tes
 static_assert(!is_of_namespace("mine::operator testing::Test() const", "testing::"));
 static_assert(!is_of_namespace("", "testing::"));
 
+// A user's code may have been inlined into what names something of the user's.
+using allocscope::detail::names_only;
+static_assert(names_only("testing::TestResult::RecordProperty(std::string const&)", "testing::"));
+static_assert(
+    names_only("void std::vector<testing::a, std::allocator<testing::a> >::f<testing::a "
+               "const&>(__gnu_cxx::it<testing::a*, 3ul>, unsigned long)",
+               "testing::"));
+static_assert(names_only("testing::a::operator bool() const", "testing::"));
+static_assert(!names_only("testing::f(mine::a)", "testing::"));
+static_assert(!names_only("void std::vector<thing>::push_back(thing const&)", "testing::"));
+static_assert(!names_only("std::f<testing::g()::{lambda()#1}>()", "testing::"));
+static_assert(!names_only("testing::f((anonymous namespace)::a)", "testing::"));
+static_assert(!names_only("main", "testing::"));
+static_assert(!names_only("", "testing::"));
+
 // What a leak is kept in, so that no compiler can see that nobody uses it.
 void* volatile kept_somewhere = nullptr;
 
@@ -133,6 +148,21 @@ TEST(passes, paused) {
 TEST(passes, skipped_after_a_leak) {
     leak_one();
     GTEST_SKIP() << "was skipped";
+}
+
+class passes_skipped_by_its_fixture : public ::testing::Test {
+protected:
+    void SetUp() override {
+        leak_one();
+        GTEST_SKIP() << "by SetUp";
+    }
+};
+TEST_F(passes_skipped_by_its_fixture, never_runs) {
+    leak_one();
+}
+
+TEST(passes, DISABLED_leaks_when_it_is_run) {
+    leak_one();
 }
 
 // A cache that is filled once: the program fills it before the tests, as a warm-up.
@@ -341,6 +371,36 @@ class leaks_types : public ::testing::Test {};
 TYPED_TEST_SUITE(leaks_types, ::testing::Types<double>);
 TYPED_TEST(leaks_types, of_the_type) {
     kept_somewhere = opaque(new TypeParam{});
+}
+
+TEST(leaks, in_four_threads_at_a_time) {
+    std::vector<std::thread> workers;
+    for (int i = 0; i < 4; ++i) workers.emplace_back([] { leak_one(); });
+    for (std::thread& each : workers) each.join();
+}
+
+namespace {
+const std::string& filled_at_first_use() {
+    static const std::string cache(1000, 'l');
+    return cache;
+}
+}  // namespace
+
+TEST(leaks, in_a_cache_that_is_filled_at_first_use) {
+    EXPECT_EQ(filled_at_first_use().size(), 1000U);
+}
+
+// What the child does is not the test's, what the parent does is.
+using leaks_DeathTest = ::testing::Test;
+TEST(leaks_DeathTest, beside_a_child_that_leaks_too) {
+    leak_one();
+    EXPECT_EXIT(
+        {
+            leak_one();
+            leak_one();
+            std::exit(0);
+        },
+        ::testing::ExitedWithCode(0), "");
 }
 
 // --- blocks that must fail ---

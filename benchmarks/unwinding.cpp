@@ -14,7 +14,10 @@
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
+#include <allocscope/memory/page_arena.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/tables/cohort_of_site.hpp>
+#include <allocscope/tables/site_table.hpp>
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
@@ -37,6 +40,9 @@ struct walker {
     unwind::chain_memo memo;
     unwind::walked_stack walked;
     unwind::stack_bounds bounds;
+    unwind::page_arena arena;
+    unwind::site_table sites;
+    unwind::cohort_of_site shapes;
     std::uintptr_t found[unwind::walked_stack::most_words];
     void* expected[frames + 1];
 };
@@ -67,11 +73,35 @@ struct by_memo {
         unwind::remembered_chain& chain =
             *own.memo.entry_for(frame, unwind::read_stack_word(frame + sizeof(frame)));
         if (unwind::chain_memo::is_unchanged(chain, frame)) return chain.frame_count;
-        if (!unwind::chain_memo::update(chain, frame, own.rules, own.found)) {
-            walk_from(frame);
-            own.memo.remember(chain, frame, own.walked);
+        if (unwind::chain_memo::collect(chain, frame, own.found)) {
+            if (is_known(chain)) return found_again(chain, frame);
+            if (unwind::chain_memo::leads_as_before(chain, own.rules, own.found)) {
+                note_shape(chain);
+                return found_again(chain, frame);
+            }
         }
+        walk_from(frame);
+        own.memo.remember(chain, frame, own.walked);
+        note_shape(chain);
         return chain.frame_count;
+    }
+
+private:
+    static std::uint64_t found_again(unwind::remembered_chain& chain, std::uintptr_t frame) {
+        unwind::chain_memo::end_change(chain, frame);
+        return chain.frame_count;
+    }
+    static bool is_known(const unwind::remembered_chain& chain) {
+        const unwind::site* const site =
+            own.sites.known(unwind::stack_hash(chain.sum), own.found, chain.frame_count);
+        const auto* const entry = site == nullptr ? nullptr : own.shapes.existing(site->id);
+        return entry != nullptr && entry->shape == chain.shape;
+    }
+    static void note_shape(const unwind::remembered_chain& chain) {
+        const unwind::site* const site = own.sites.intern(own.arena, unwind::stack_hash(chain.sum),
+                                                          own.found, chain.frame_count);
+        if (site == nullptr) return;
+        if (auto* const entry = own.shapes.find(own.arena, site->id)) entry->shape = chain.shape;
     }
 };
 

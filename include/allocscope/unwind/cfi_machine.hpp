@@ -242,8 +242,7 @@ private:
 
     // The two expressions that gcc writes for a function that aligns its stack: "the word at bp +
     // offset" for the CFA, "at bp + offset" for the saved bp. And what OpenSSL's assembler writes
-    // for the same: "the word at sp + offset, plus 8", where the word is sp after the return address
-    // was pushed.
+    // for the same: "the word at sp + offset, plus 8"; the word is sp as it was on entry.
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         const std::uint8_t* const end = expression.data + expression.size;

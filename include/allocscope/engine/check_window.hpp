@@ -195,18 +195,21 @@ inline void drop_expected(name_book& book, live_window& window, const leak_patte
 
 inline seen_window look_at(const check_request& asked, const leak_patterns& expected,
                            evidence wanted) {
-    live_window window = take_live_objects(asked.window, after_stats::go_on);
+    live_window window;
+    take_live_objects(window, asked.window, after_stats::go_on);
     if (wanted == evidence::allocated && window.wanted.record == recording::exact) {
         count_births_by_site(window, asked.window);
     }
     seen_window seen;
-    const naming_lock lock;
-    if (names_of_process == nullptr) names_of_process = new name_book;
-    if (!expected.empty() || asked.is_expected != nullptr) {
-        drop_expected(*names_of_process, window, expected, asked);
+    {
+        names_at_work names;
+        if (!expected.empty() || asked.is_expected != nullptr) {
+            drop_expected(names.book(), window, expected, asked);
+        }
+        if (!window.sites.empty()) add_own_memory(window);
+        seen.rows = snapshot{name_window(names.book(), window, library_rule)};
+        names.done();
     }
-    if (!window.sites.empty()) add_own_memory(window);
-    seen.rows = snapshot{name_window(*names_of_process, window, library_rule)};
     seen.counts = seen.rows.info().totals;
     const bool has_rows = window.wanted.record != recording::counters;
     seen.objects = has_rows ? seen.rows.live_objects() : seen.counts.live_objects();
@@ -345,7 +348,7 @@ inline check_data* save_what_was_judged(const check_request& asked) {
 
 inline check_data* check_now(const check_request& asked) {
     if (asked.kind == check_kind::judged) return save_what_was_judged(asked);
-    if (asked.window == 0 && asked.rows->info().not_recording[0] != '\0') {
+    if (asked.window == 0 && !has_totals(asked.rows->info())) {
         return shared_check(check_without_window);
     }
     const std::string name =

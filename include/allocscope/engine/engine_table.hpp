@@ -55,20 +55,46 @@ inline snapshot_data* repeat_last_of_process() noexcept {
     return last_of_process;
 }
 
-inline snapshot_data* stats_of_window(window_id id, after_stats then) {
-    const live_window window = take_live_window(id, then);
+// Null: there is no such window.
+inline snapshot_data* name_rows(live_window& window, window_id id, after_stats then) {
+    take_live_objects(window, id, then);
     if (!window.exists) return nullptr;
-    snapshot_data* made = nullptr;
-    {
-        const naming_lock lock;
-        if (names_of_process == nullptr) names_of_process = new name_book;
-        made = name_window(*names_of_process, window, library_rule);
-    }
-    if (then == after_stats::end) {
-        close_window_now(id);
-        put_names_away();
-    }
+    add_own_memory(window);
+    names_at_work names;
+    snapshot_data* made = name_window(names.book(), window, library_rule);
+    names.done();
     return made;
+}
+
+// Null also when memory was refused; `window` then holds what is known without it.
+inline snapshot_data* try_to_name_rows(live_window& window, window_id id, after_stats then) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return name_rows(window, id, then);
+#else
+    try {
+        return name_rows(window, id, then);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+#endif
+}
+
+inline bool is_open(window_id id) noexcept {
+    const control_lock lock;
+    return find_window(id) != nullptr;
+}
+
+inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
+    // Had before anything is done: what a window forgets or ends with is told, if only in numbers.
+    named_block numbers{0};
+    if (!numbers.has_memory()) {
+        return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
+    }
+    live_window window;
+    snapshot_data* made = try_to_name_rows(window, id, then);
+    if (made != nullptr || !window.exists) return made;
+    add_own_memory(window);
+    return numbers.take(nullptr, window, snapshot_without_memory.info.not_recording);
 }
 
 // --- the table ---
@@ -89,19 +115,16 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
-// Null: there is no such window. Memory refused is a snapshot that says so.
+// Null: there is no such window. Memory refused for the rows is a snapshot of numbers that says so;
+// refused even for that, one that says so, and the window forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return stats_of_window(id, then);
-#else
-    try {
-        return stats_of_window(id, then);
-    } catch (const std::bad_alloc&) {
-        if (then == after_stats::end) close_window_now(id);
-        return const_cast<snapshot_data*>(&snapshot_without_memory);
+    snapshot_data* made = snapshot_of_window(id, then);
+    if (then == after_stats::end) {
+        close_window_now(id);
+        put_names_away();
     }
-#endif
+    return made;
 }
 
 inline void engine_start(const options& wanted) {

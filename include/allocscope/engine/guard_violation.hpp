@@ -38,7 +38,7 @@ inline snapshot snapshot_of_event(const char* name, const allocation_counts& tot
                                   std::uint32_t frame_count) {
     live_window window;
     window.exists = true;
-    window.name = name;
+    copy_name(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
     window.wanted.stack_frames = most_fault_frames;
     window.totals.counts = totals;
@@ -51,9 +51,10 @@ inline snapshot snapshot_of_event(const char* name, const allocation_counts& tot
     site.hash = hash_finish(site.hash);
     site.frame_count = frame_count;
     window.sites.push_back(site);
-    const naming_lock lock;
-    if (names_of_process == nullptr) names_of_process = new name_book;
-    return snapshot{name_window(*names_of_process, window, library_rule)};
+    names_at_work names;
+    snapshot rows{name_window(names.book(), window, library_rule)};
+    names.done();
+    return rows;
 }
 
 // --- broken ---

@@ -22,7 +22,9 @@
 #include <algorithm>      // sort
 #include <cstddef>        // size_t
 #include <cstdint>        // uint32_t, uint64_t, uintptr_t
+#include <cstdlib>        // abort
 #include <cstring>        // strcmp
+#include <new>            // bad_alloc
 #include <string>         // string
 #include <unordered_map>  // unordered_map
 #include <vector>         // vector
@@ -46,6 +48,7 @@ inline void settle_types(name_book& book, const live_window& window,
     }
     if (open.empty()) return;
     std::vector<std::pair<named_stack*, std::uintptr_t>> samples;
+    samples.reserve(open.size());  // the walk below may not throw
     {
         control_lock lock;
         const auto look_at = [&](const live_object& object) {
@@ -153,6 +156,14 @@ inline std::unordered_map<const char*, std::string> shortened(const std::vector<
 
 // --- all together ---
 
+[[noreturn]] inline void refuse_memory() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
 inline std::vector<named_stack*> name_stacks(name_book& book, const live_window& window,
                                              const symbolize::frame_rule& rule) {
     book.refresh();
@@ -168,7 +179,7 @@ inline std::vector<named_stack*> name_stacks(name_book& book, const live_window&
     return stacks;
 }
 
-// The naming lock is held. A new reference, or an exception of the standard library.
+// A new reference, or std::bad_alloc; the names are then left to be dropped: see names_at_work.
 inline snapshot_data* name_window(name_book& book, const live_window& window,
                                   const symbolize::frame_rule& rule) {
     const std::vector<named_stack*> stacks = name_stacks(book, window, rule);
@@ -186,7 +197,8 @@ inline snapshot_data* name_window(name_book& book, const live_window& window,
     }
     std::sort(rows.begin(), rows.end(), comes_before);
     const auto names = shortened(rows);
-    named_block block{book, window, rows.size()};
+    named_block block{rows.size()};
+    if (!block.has_memory()) refuse_memory();
     for (const row_sum& row : rows) {
         const named_stack& stack = *row.stack;
         const bool has_path = stack.path[0] != '\0';
@@ -206,7 +218,7 @@ inline snapshot_data* name_window(name_book& book, const live_window& window,
         made.user_frame = stack.user_frame;
         block.add(made);
     }
-    return block.take();
+    return block.take(&book, window, "");
 }
 
 }  // namespace detail

@@ -1,11 +1,11 @@
 // named_block.hpp - the block of a snapshot whose texts live in a name book.
 //
 // Room:     engine (floor 8), not malloc-safe
-// Called:   by engine/name_window.hpp
+// Called:   by engine/name_window.hpp; by the engine for a snapshot of numbers alone
 // Threads:  made under the naming lock; the last owner, on any thread, frees it
 // Memory:   snapshot_data, rows, losses and the window's name in one malloc'ed block
 //
-//     block_head {snapshot_data | book} | rows | losses | name
+//     head {snapshot_data, book, losses, name} | rows
 
 #ifndef ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
 #define ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
@@ -22,8 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 #include <cstdlib>  // malloc, free
-#include <cstring>  // memcpy
-#include <new>      // bad_alloc, placement new
+#include <new>      // placement new
 
 #include <pthread.h>  // pthread_mutex_lock
 
@@ -67,21 +66,18 @@ inline const char* sentence_for(loss_reason reason) noexcept {
 
 class named_block {
 public:
-    // Room for so many rows. Throws std::bad_alloc.
-    named_block(name_book& book, const live_window& window, std::size_t most_rows)
-        : book_(book), window_(window) {
-        const std::size_t bytes = sizeof(head) + most_rows * sizeof(snapshot::row) +
-                                  loss_count * sizeof(snapshot::loss) + window.name.size() + 1;
-        void* memory = std::malloc(bytes);
-        if (memory == nullptr) throw_bad_alloc();
+    // Room for so many rows, unless memory for it is refused.
+    explicit named_block(std::size_t most_rows) noexcept {
+        void* memory = std::malloc(sizeof(head) + most_rows * sizeof(snapshot::row));
+        if (memory == nullptr) return;
         head_ = ::new (memory) head{};
         rows_ = reinterpret_cast<snapshot::row*>(head_ + 1);
-        losses_ = reinterpret_cast<snapshot::loss*>(rows_ + most_rows);
-        name_ = reinterpret_cast<char*>(losses_ + loss_count);
     }
     ~named_block() { std::free(head_); }
     named_block(const named_block&) = delete;
     named_block& operator=(const named_block&) = delete;
+
+    bool has_memory() const noexcept { return head_ != nullptr; }
 
     void add(const snapshot::row& row) noexcept {
         ::new (rows_ + row_count_) snapshot::row(row);
@@ -90,82 +86,70 @@ public:
         head_->data.live_bytes += row.bytes;
     }
 
-    // The finished block, with one reference.
-    snapshot_data* take() noexcept {
-        std::memcpy(name_, window_.name.c_str(), window_.name.size() + 1);
-        head_->book = &book_;
-        ++book_.references;
+    // The finished block, with one reference. The naming lock is held, or there is no book.
+    snapshot_data* take(name_book* book, const live_window& window,
+                        const char* not_recording) noexcept {
+        head_->book = book;
+        if (book != nullptr) ++book->references;
+        copy_name(head_->name, sizeof head_->name, window.name);
         snapshot_data& data = head_->data;
         data.references = 1;
         data.release = &release;
         data.rows = rows_;
         data.row_count = row_count_;
         data.difference = &difference_of;
-        data.info = about();
+        describe(data.info, window);
+        data.info.not_recording = not_recording;
         head_ = nullptr;
         return &data;
     }
 
 private:
-    struct head {
-        snapshot_data data;  // first: a pointer to it is a pointer to the block
-        name_book* book;
-    };
     static constexpr std::size_t loss_count = static_cast<std::size_t>(loss_reason::count);
 
-    static void throw_bad_alloc() {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-        std::abort();
-#else
-        throw std::bad_alloc();
-#endif
-    }
+    struct head {
+        snapshot_data data;  // first: a pointer to it is a pointer to the block
+        name_book* book;     // null: there are no rows
+        snapshot::loss losses[loss_count];
+        char name[sizeof(live_window::name)];
+    };
+    static_assert(sizeof(head) % alignof(snapshot::row) == 0, "rows follow the head");
 
-    snapshot::window_info about() noexcept {
-        snapshot::window_info info{};
-        info.name = name_;
-        info.record = window_.wanted.record;
-        info.from = window_.wanted.from;
-        info.stack_frames = window_.wanted.stack_frames;
-        info.duration_ns = window_.duration_ns;
-        info.totals = window_.totals.counts;
+    void describe(snapshot::window_info& info, const live_window& window) noexcept {
+        info.name = head_->name;
+        info.record = window.wanted.record;
+        info.from = window.wanted.from;
+        info.stack_frames = window.wanted.stack_frames;
+        info.duration_ns = window.duration_ns;
+        info.totals = window.totals.counts;
         info.estimates = exact_estimates(info.totals);
         if (info.record == recording::sampled) {
-            info.sample_bytes = window_.wanted.sample_bytes;
-            info.samples = window_.totals.births.samples;
-            info.estimates = sampled_estimates(info.totals, window_.totals.births,
-                                               window_.totals.deaths, info.sample_bytes);
+            info.sample_bytes = window.wanted.sample_bytes;
+            info.samples = window.totals.births.samples;
+            info.estimates = sampled_estimates(info.totals, window.totals.births,
+                                               window.totals.deaths, info.sample_bytes);
         }
-        info.own_memory_bytes = window_.own_memory_bytes;
-        info.not_recording = "";
-        std::size_t count = 0;
+        info.own_memory_bytes = window.own_memory_bytes;
+        info.losses = head_->losses;
         for (std::uint32_t i = 0; i < loss_count; ++i) {
-            if (window_.losses[i] == 0) continue;
-            ::new (losses_ + count)
-                snapshot::loss{sentence_for(static_cast<loss_reason>(i)), window_.losses[i]};
-            ++count;
+            if (window.losses[i] == 0) continue;
+            head_->losses[info.loss_count++] = {sentence_for(static_cast<loss_reason>(i)),
+                                                window.losses[i]};
         }
-        info.losses = losses_;
-        info.loss_count = count;
-        return info;
     }
 
     static void release(snapshot_data* data) {
         const uncharged_work meanwhile;
         auto* block = reinterpret_cast<head*>(data);
-        {
+        if (block->book != nullptr) {
             const naming_lock lock;
             drop_book(block->book);
         }
         std::free(block);
     }
 
-    name_book& book_;
-    const live_window& window_;
     head* head_ = nullptr;
     snapshot::row* rows_ = nullptr;
-    snapshot::loss* losses_ = nullptr;
-    char* name_ = nullptr;
     std::size_t row_count_ = 0;
 };
 

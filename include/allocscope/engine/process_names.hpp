@@ -1,7 +1,7 @@
 // process_names.hpp - the names that this process has worked out so far.
 //
 // Room:     engine (floor 8), not malloc-safe
-// Called:   by engine/engine_table.hpp and engine/check_window.hpp
+// Called:   by engine/engine_table.hpp, engine/check_window.hpp and engine/guard_violation.hpp
 // Threads:  under the naming lock
 // Memory:   the name book, while windows are open and as long as snapshots point into it
 
@@ -25,6 +25,30 @@ ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
 // Under the naming lock. Null until the first report, and after the last window of a large program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+// The process's names while one lives, under the naming lock. When memory is refused halfway, the
+// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
+// missing.
+class names_at_work {
+public:
+    names_at_work() {
+        if (names_of_process == nullptr) names_of_process = new name_book;
+    }
+    ~names_at_work() {
+        if (is_done_) return;
+        drop_book(names_of_process);
+        names_of_process = nullptr;
+    }
+    names_at_work(const names_at_work&) = delete;
+    names_at_work& operator=(const names_at_work&) = delete;
+
+    name_book& book() noexcept { return *names_of_process; }
+    void done() noexcept { is_done_ = true; }
+
+private:
+    const naming_lock lock_;
+    bool is_done_ = false;
+};
 
 // With so many names a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;

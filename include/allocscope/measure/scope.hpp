@@ -45,11 +45,13 @@ public:
     // Cost: a few nanoseconds for each distinct stack that allocated in the window.
     allocation_counts counts() const noexcept;
 
-    // What is alive now. The window stays open.
+    // What is alive now. The window stays open. When memory for the rows is refused, the snapshot
+    // says so (info().not_recording) and has the totals.
     snapshot stats() const;
 
     // What is alive now; the window then starts anew as if it had just been opened: it forgets
-    // what was reported, and counts() begin at zero again. (memprof's stats!)
+    // what was reported, and counts() begin at zero again. (memprof's stats!) When memory is
+    // refused even for the totals, it forgets nothing.
     snapshot stats_and_forget();
 
     // Ends the window. Later calls of stats() and stop() repeat this last snapshot.
@@ -146,8 +148,9 @@ inline snapshot scope::stats_and_forget() {
 
 inline snapshot scope::stop() {
     if (window_ != 0) {
+        last_counts_ = engine_->counts(window_);  // all there is if memory is refused
         last_ = snapshot{engine_->stats(window_, detail::after_stats::end)};
-        last_counts_ = last_.info().totals;
+        if (detail::has_totals(last_.info())) last_counts_ = last_.info().totals;
         window_ = 0;
     }
     return last_;

@@ -62,7 +62,7 @@ struct engine {
     window_id (*open_window)(const char* name, const options& wanted);
     void (*close_window)(window_id window);
     allocation_counts (*counts)(window_id window);
-    // One reference is handed over; null when there was no memory for the rows.
+    // One reference is handed over; null when there is no such window.
     snapshot_data* (*stats)(window_id window, after_stats then);
     // The process-wide window of start/stats/stop.
     void (*start)(const options& wanted);

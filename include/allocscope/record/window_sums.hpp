@@ -28,9 +28,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Calls visit(cohort, id) for every cohort of an epoch.
+// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort(const epoch& of, Visit&& visit) noexcept {
+inline void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
         const std::uint32_t next = found.next.load(std::memory_order_relaxed);
@@ -52,9 +52,9 @@ inline birth_range births_in(const open_window& window) noexcept {
 }
 
 // Calls visit(cohort, id) for every cohort in the range. Costs nothing for what is older: a
-// thread's epochs are in order of time.
+// thread's epochs are in order of time. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort_in(const birth_range& range, Visit&& visit) noexcept {
+inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;

@@ -169,7 +169,7 @@ inline std::string window_head(const snapshot& rows, const text_form& form) {
         const std::string sentence = "  attention: " + printable(info.not_recording);
         head += form.warning(wrap(sentence, form.width, 4)) + '\n';
     }
-    if (has_recorded || !rows.empty() || info.totals.allocations != 0) {
+    if (!rows.empty() || has_totals(info)) {
         head += wrap(window_mode(info), form.width, 4) + '\n' + window_totals(rows, form);
     }
     for (std::size_t i = 0; i < info.loss_count; ++i) {

@@ -11,8 +11,8 @@
 //        1 main+0x4d:?                          no line known: the function and the offset in it
 //
 // (The number is right-aligned in 7 columns.) Nothing alive prints nothing. But a snapshot of a
-// window that recorded nothing, or not everything, says so in lines that begin with "allocscope:":
-// an empty answer must never be mistaken for "no leaks".
+// window that recorded nothing, or not everything, or whose rows found no memory, says so in lines
+// that begin with "allocscope:": an empty answer must never be mistaken for "no leaks".
 //
 // A template, so that this header needs no <ostream>: whoever has a stream has that already. The
 // width, fill, base and locale of the stream do not change the rows; the width is reset to 0, as
@@ -145,6 +145,18 @@ void print_counters(Writer& line, const snapshot::window_info& info) {
     line.end_line();
 }
 
+// The rows could not be had, but what is alive was counted.
+template <class Writer>
+void print_alive(Writer& line, const snapshot::window_info& info) {
+    const char mark = info.record == recording::sampled ? '~' : '\0';
+    line.name("allocscope: ");
+    line.number(info.totals.live_objects(), info.is_difference, 0, mark);
+    line.name(" objects with ");
+    line.number(info.totals.live_bytes(), info.is_difference, 0, mark);
+    line.name(" bytes are alive");
+    line.end_line();
+}
+
 // Nothing that is alive was sampled: that is not the same as nothing is alive.
 template <class Writer>
 void print_unsampled(Writer& line, const snapshot::window_info& info) {
@@ -162,7 +174,14 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
     detail::line_writer<std::basic_ostream<char, Traits>> line{stream};
     const snapshot::window_info& info = rows.info();
     stream.width(0);
-    if (info.not_recording[0] != '\0') detail::print_remark(line, info.not_recording);
+    if (info.not_recording[0] != '\0') {
+        detail::print_remark(line, info.not_recording);
+        const bool is_told_below =
+            info.record == recording::counters && info.totals.live_objects() != 0;
+        if (rows.empty() && detail::has_totals(info) && !is_told_below) {
+            detail::print_alive(line, info);
+        }
+    }
     for (const snapshot::row& row : rows) detail::print_row(line, row, info);
     if (info.record == recording::counters && rows.empty() && info.totals.live_objects() != 0) {
         detail::print_counters(line, info);

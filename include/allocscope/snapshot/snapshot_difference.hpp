@@ -23,6 +23,7 @@
 #include <cstddef>        // size_t
 #include <cstdint>        // uint64_t, int64_t
 #include <cstring>        // strcmp
+#include <new>            // bad_alloc
 #include <string>         // string
 #include <string_view>    // string_view
 #include <unordered_map>  // unordered_map
@@ -269,9 +270,18 @@ inline info_text info_difference(const snapshot_data& later, const snapshot_data
     return about;
 }
 
+// Null: memory was refused.
 inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_data& earlier) {
     const uncharged_work quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
+#else
+    try {
+        return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+#endif
 }
 
 }  // namespace detail

@@ -72,6 +72,11 @@ inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept 
     return data != nullptr ? *data : snapshot_of_no_window;
 }
 
+// Whether a window was counted, also when its rows could not be had.
+inline bool has_totals(const snapshot::window_info& info) noexcept {
+    return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
+}
+
 }  // namespace detail
 
 inline snapshot::snapshot() noexcept : data_(nullptr) {}

@@ -21,7 +21,6 @@
 #include <algorithm>  // sort
 #include <cstddef>    // size_t
 #include <cstdint>    // uint32_t, uint64_t, uintptr_t
-#include <string>     // string
 #include <vector>     // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -42,7 +41,7 @@ struct live_site {
 // One window at one moment.
 struct live_window {
     bool exists = false;
-    std::string name;
+    char name[sizeof(open_window::name)] = {};
     options wanted;
     std::uint64_t duration_ns = 0;
     std::uint64_t own_memory_bytes = 0;
@@ -154,15 +153,15 @@ inline void wait_for_hooks() noexcept {
 }
 
 // The window's live objects; then it starts anew if it is to forget them. To end it is left to the
-// caller: types are still to be read from the live objects. own_memory_bytes is not filled: it asks
-// the system for each table.
-inline live_window take_live_objects(window_id id, after_stats then) {
-    live_window taken;
+// caller: types are still to be read from the live objects. Throws std::bad_alloc when memory for
+// the sites is refused; everything else is then in `taken` all the same, but for own_memory_bytes,
+// which is never filled: it asks the system for each table.
+inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
     control_lock lock;
     open_window* window = find_window(id);
-    if (window == nullptr) return taken;
+    if (window == nullptr) return;
     taken.exists = true;
-    taken.name = window->name;
+    copy_name(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
     birth_range range = births_in(*window);
@@ -181,18 +180,11 @@ inline live_window take_live_objects(window_id id, after_stats then) {
     collect_losses(taken);
     if (taken.wanted.record != recording::counters) collect_sites(taken, range);
     if (then == after_stats::forget) reclaim_when_due();
-    return taken;
 }
 
 inline void add_own_memory(live_window& taken) noexcept {
     control_lock lock;
     taken.own_memory_bytes = own_memory_bytes();
-}
-
-inline live_window take_live_window(window_id id, after_stats then) {
-    live_window taken = take_live_objects(id, then);
-    if (taken.exists) add_own_memory(taken);
-    return taken;
 }
 
 }  // namespace detail

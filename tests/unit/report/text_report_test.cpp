@@ -132,6 +132,22 @@ TEST_CASE("text_report: what was lost is said, and so is that nothing was record
           "  attention: this snapshot comes from no window\n");
 }
 
+TEST_CASE("text_report: without memory for the rows, the totals are told all the same") {
+    info_text about = usual_window();
+    about.not_recording = "memory for the rows was refused";
+    about.losses = {{"stacks were cut", 3}};
+    const std::string text = to_text(made_snapshot({}, about));
+    CHECK(has(text,
+              "allocscope report of window \"load\"\n"
+              "  attention: memory for the rows was refused\n"));
+    CHECK(line_with(text, "allocated") == line_with(to_text(usual_rows(about)), "allocated"));
+    CHECK(line_with(text, "alive") == line_with(to_text(usual_rows(about)), "alive"));
+    CHECK(has(text, "\n  not recorded: 3 stacks were cut\n"));
+    CHECK_FALSE(has(text, "nothing"));
+    about.totals = {};
+    CHECK(has(to_text(made_snapshot({}, about)), "  allocated           0 objects"));
+}
+
 TEST_CASE("text_report: nothing is alive only if that is known") {
     const char* const good_news = "\n\nnothing is alive\n";
     info_text about;

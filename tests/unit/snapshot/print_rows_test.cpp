@@ -61,6 +61,29 @@ TEST_CASE("print_rows: a snapshot that recorded nothing says so") {
           "allocscope: nothing is being recorded: operator new is not replaced\n");
 }
 
+TEST_CASE("print_rows: without memory for the rows, what was counted is said all the same") {
+    info_text about;
+    about.not_recording = "memory for the rows was refused";
+    about.totals = {10, 8, 100, 60, 100};
+    about.duration_ns = 1;
+    CHECK(printed(made_snapshot({}, about)) ==
+          "allocscope: memory for the rows was refused\n"
+          "allocscope: 2 objects with 40 bytes are alive\n");
+    about.record = allocscope::recording::counters;
+    CHECK(printed(made_snapshot({}, about)) ==
+          "allocscope: memory for the rows was refused\n"
+          "allocscope: 2 objects with 40 bytes are alive; a window that records counters only has "
+          "no rows\n");
+    about.record = allocscope::recording::sampled;
+    CHECK(printed(made_snapshot({}, about)) ==
+          "allocscope: memory for the rows was refused\n"
+          "allocscope: ~2 objects with ~40 bytes are alive\n");
+    about.totals = {};
+    CHECK(printed(made_snapshot({}, about)) ==
+          "allocscope: memory for the rows was refused\n"
+          "allocscope: ~0 objects with ~0 bytes are alive\n");
+}
+
 TEST_CASE("print_rows: what was lost follows the rows, one line for each reason") {
     info_text about;
     about.losses = {{"stacks were cut", 3}, {"events found no memory", 1}};

@@ -18,7 +18,7 @@ def main():
     is_update = words[:1] == ["--update"]
     program, code, page, *arguments = words[1:] if is_update else words
     done = subprocess.run([program, *arguments], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=100,
+                          stderr=subprocess.STDOUT, timeout=600,
                           env={**os.environ, "ALLOCSCOPE_EVIDENCE_DIR": ""})
     if done.returncode != int(code):
         sys.exit(f"exit code {done.returncode} instead of {code}:\n{done.stdout}")

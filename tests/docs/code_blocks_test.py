@@ -58,7 +58,7 @@ def failure_of(page, line, source, expected, include):
             return f"{where}: does not compile\n{build.stderr}"
         if expected is None:
             return None
-        run = subprocess.run([str(pathlib.Path(folder, "program"))], cwd=folder, timeout=50,
+        run = subprocess.run([str(pathlib.Path(folder, "program"))], cwd=folder, timeout=600,
                              capture_output=True, text=True)
         if run.returncode != 0 or not matches(run.stdout, expected):
             return (f"{where}: prints something else (exit code {run.returncode})\n"

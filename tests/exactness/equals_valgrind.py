@@ -33,7 +33,7 @@ def valgrind_counts(valgrind, program):
             [valgrind, "--tool=memcheck", "--leak-check=no", "--undef-value-errors=no",
              "--run-libc-freeres=no", "--run-cxx-freeres=no", "--trace-malloc=yes",
              f"--log-file={log}", program, ""],
-            capture_output=True, text=True, timeout=300, env=environment())
+            capture_output=True, text=True, timeout=600, env=environment())
         trace = log.read_text(errors="replace")
     if done.returncode != 0:
         sys.exit(f"under Valgrind the program ended with {done.returncode}:\n{done.stderr}")
@@ -65,7 +65,7 @@ def valgrind_counts(valgrind, program):
 
 
 def measured_counts(program, record):
-    done = subprocess.run([program, record], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([program, record], capture_output=True, text=True, timeout=600,
                           env=environment())
     if done.returncode != 0:
         sys.exit(f"exit code {done.returncode}:\n{done.stdout}{done.stderr}")

@@ -9,7 +9,7 @@ import tempfile
 
 
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def expect(done, code, *parts):

@@ -32,7 +32,7 @@ def build(words, compiler, include, root, program):
     words[0] = compiler
     words[output_at] = str(program)
     words[words.index("-Iinclude")] = f"-I{include}"
-    built = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=300)
+    built = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=600)
     if built.returncode != 0 or built.stderr:
         sys.exit(f"{shlex.join(words)}\nfailed, or warned:\n{built.stderr}")
 
@@ -59,7 +59,7 @@ def main():
             words.insert(1, "-fno-var-tracking")  # a third of the time, the same program
         build(words, arguments.compiler, arguments.include, arguments.root, program)
         done = subprocess.run([program, *arguments.arguments], cwd=arguments.root, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     if done.returncode != arguments.exit_code:
         sys.exit(f"exit code {done.returncode} instead of {arguments.exit_code}:\n{done.stdout}")
     if arguments.update:

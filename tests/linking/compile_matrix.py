@@ -20,13 +20,13 @@ def check_syntax(tools, compiler, standard, flags):
     casts = ["-Wold-style-cast"] + ([] if "clang" in compiler else ["-Wuseless-cast"])
     for name in [DOOR] if len(flags) == 1 else [DOOR, HOOKS]:
         run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *casts, *flags,
-             f"-I{tools.include}", SOURCES / name], timeout=120)
+             f"-I{tools.include}", SOURCES / name], timeout=600)
 
 
 def check_everything(tools, compiler):
     # Compiled: -fsyntax-only leaves out what is seen only where code is made.
     run([compiler, "-std=c++17", "-O2", "-Werror", *EVERYTHING, f"-I{tools.include}", "-c",
-         SOURCES / DOOR, "-o", "/dev/null"], timeout=120)
+         SOURCES / DOOR, "-o", "/dev/null"], timeout=600)
 
 
 def check_libcxx_runs(tools, compiler):

@@ -32,7 +32,7 @@ def shown(command):
     return " ".join(map(str, command))
 
 
-def run(command, timeout=60, must_succeed=True, **more):
+def run(command, timeout=600, must_succeed=True, **more):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True,
                           timeout=timeout, errors="replace", **more)
     if must_succeed and done.returncode != 0:
@@ -78,7 +78,7 @@ class bench:
                 wanted.parent.mkdir(parents=True, exist_ok=True)
                 handle, unfinished = tempfile.mkstemp(suffix=".o", dir=wanted.parent)
                 os.close(handle)
-                run([*command, "-o", unfinished], timeout=300)
+                run([*command, "-o", unfinished], timeout=600)
                 os.replace(unfinished, wanted)
         return wanted
 
@@ -89,7 +89,7 @@ class bench:
 
     def link(self, compiler, output, *inputs):
         output.parent.mkdir(parents=True, exist_ok=True)
-        run([compiler, *inputs, "-o", output, *LIBRARIES], timeout=300)
+        run([compiler, *inputs, "-o", output, *LIBRARIES], timeout=600)
         return output
 
     def folder(self, name):

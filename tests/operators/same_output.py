@@ -8,7 +8,7 @@ import sys
 
 
 def run(program, arguments):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=600)
 
 
 def main():

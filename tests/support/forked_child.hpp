@@ -16,7 +16,7 @@
 
 #include <sys/mman.h>  // mmap
 #include <sys/wait.h>  // waitpid
-#include <unistd.h>    // fork, pipe
+#include <unistd.h>    // fork, pipe, alarm
 #include <cstdlib>     // exit
 #include <string>      // string
 
@@ -51,6 +51,7 @@ child_end in_child(Work work, child_exit way = child_exit::at_once, unsigned sec
         _exit(code);
     }
     close(ends[1]);
+    const unsigned left = alarm(0);  // the child has a watchdog of its own
     char buffer[512];
     ssize_t got = 0;
     while ((got = read(ends[0], buffer, sizeof buffer)) > 0) {
@@ -58,6 +59,7 @@ child_end in_child(Work work, child_exit way = child_exit::at_once, unsigned sec
     }
     close(ends[0]);
     if (child < 0 || waitpid(child, &end.status, 0) != child) end.status = -1;
+    alarm(left);
     return end;
 }
 

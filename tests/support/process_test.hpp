@@ -16,6 +16,7 @@
 
 #include "scale.hpp"
 
+#include <time.h>    // clock_gettime
 #include <unistd.h>  // alarm, write, _exit
 #include <atomic>    // atomic
 #include <csignal>   // sigaction, SIGALRM
@@ -31,18 +32,46 @@ inline void say(const char* text, int length) {
     if (write(2, text, static_cast<std::size_t>(length)) < 0) _exit(98);
 }
 
-inline void hang_found(int) {
+struct watched_progress {
+    unsigned seconds;
+    std::uint64_t seen_ms;
+    std::uint64_t most_ms;
+};
+inline watched_progress progress{};
+
+// Of all threads of this process.
+inline std::uint64_t processor_ms() {
+    timespec used = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<std::uint64_t>(used.tv_sec) * 1000 +
+           static_cast<std::uint64_t>(used.tv_nsec) / 1000000;
+}
+
+inline void look_for_a_hang(int) {
+    const std::uint64_t now_ms = processor_ms();
+    const bool is_asleep = now_ms < progress.seen_ms + 10;
+    if (!is_asleep && now_ms < progress.most_ms) {
+        progress.seen_ms = now_ms;
+        alarm(progress.seconds);
+        return;
+    }
     const char text[] = "the watchdog ended this test: it hangs\n";
     say(text, sizeof text - 1);
     _exit(exit_code_of_a_hang);
 }
 
-// Turns a hang into a failure. A forked child has to ask again.
+// Turns a hang into a failure: so many seconds in which nothing ran, or four times as many of the
+// processor's. A machine that is busy with something else is no hang. A forked child has to ask
+// again; its parent may wait for it as long as it lasts, see forked_child.hpp.
 inline void watchdog(unsigned seconds = 60) {
+    progress.seconds = is_sanitized ? seconds * 5 : seconds;
+    progress.seen_ms = processor_ms();
+    progress.most_ms = progress.seen_ms + std::uint64_t{4000} * progress.seconds;
     struct sigaction action = {};
-    action.sa_handler = hang_found;
+    action.sa_handler = look_for_a_hang;
+    action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, nullptr);
-    alarm(is_sanitized ? seconds * 5 : seconds);
+    alarm(progress.seconds);
 }
 
 inline bool expect(bool holds, const char* text, const char* file, int line) {

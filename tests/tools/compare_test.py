@@ -13,7 +13,7 @@ PROGRAM = sys.argv[1]
 
 
 def run(*words, code):
-    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=600)
     assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
     assert (done.stderr != "") == (code == 2), (words, done.stdout, done.stderr)
     return done.stderr if code == 2 else done.stdout

@@ -23,7 +23,7 @@ def start(path, *words, update=None, tolerance=0):
 
 def run(path, *words, code, **more):
     process = start(path, *words, **more)
-    text = process.communicate(timeout=60)[0]
+    text = process.communicate(timeout=600)[0]
     assert process.returncode == code, (words, more, process.returncode, text)
     assert "charged" not in text, text
     return text
@@ -65,7 +65,7 @@ def processes_update_together(folder):
     path = folder / "together.json"
     running = [start(path, *sum(([f"{number}.{part}", 2] for part in range(5)), []), update="1")
                for number in range(8)]
-    assert [process.wait(timeout=60) for process in running] == [0] * 8
+    assert [process.wait(timeout=600) for process in running] == [0] * 8
     for process in running:
         process.stdout.close()
     assert len(json.loads(path.read_text())["results"]) == 40

@@ -21,7 +21,7 @@ def expect(holds, what, text=""):
 
 
 def run(*arguments, program=MATRIX, evidence="", **environment):
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=100,
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=600,
                           errors="replace",
                           env={**os.environ, "ALLOCSCOPE_EVIDENCE_DIR": evidence, **environment})
     return done.returncode, done.stdout + done.stderr

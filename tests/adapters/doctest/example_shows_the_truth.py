@@ -15,7 +15,7 @@ def main():
         environment = {key: value for key, value in os.environ.items()
                        if key != "ALLOCSCOPE_EVIDENCE_DIR"}
         done = subprocess.run([pathlib.Path(sys.argv[1]).resolve(), "--no-version"], cwd=folder,
-                              env=environment, capture_output=True, text=True, timeout=100)
+                              env=environment, capture_output=True, text=True, timeout=600)
     printed = done.stdout.replace(root, "")
     printed = re.sub(r"-\d+-(\d)\.txt", r"-4711-\1.txt", printed)
     if done.returncode != 1 or done.stderr:

@@ -68,7 +68,7 @@ REPORTERS = ("console", "junit", "xml")
 
 
 def run(program, *arguments, **environment):
-    done = subprocess.run([program, "--no-version", *arguments], timeout=100, text=True,
+    done = subprocess.run([program, "--no-version", *arguments], timeout=600, text=True,
                           env={**os.environ, **environment}, capture_output=True)
     return done
 

@@ -34,7 +34,7 @@ def run(program, benchmarks, *flags, code=None, **environment):
     plain["ALLOCSCOPE_EVIDENCE_DIR"] = ""
     done = subprocess.run(
         [program, f"--benchmark_filter=^({'|'.join(benchmarks)})", "--benchmark_min_time=0.001",
-         *flags], env={**plain, **environment}, capture_output=True, text=True, timeout=100)
+         *flags], env={**plain, **environment}, capture_output=True, text=True, timeout=600)
     expect(code is None or done.returncode == code, "exit code", done.returncode, "instead of",
            code, "\n", done.stdout[-2000:], done.stderr[-2000:])
     return done.returncode, done.stdout, done.stderr

@@ -28,7 +28,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([pathlib.Path(sys.argv[1]).resolve(), "--benchmark_min_time=0.02"],
                               cwd=folder, env=environment, capture_output=True, text=True,
-                              timeout=100)
+                              timeout=600)
     if done.returncode != 1:
         sys.exit(f"exit code {done.returncode} instead of 1\n{done.stdout}{done.stderr}")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE.read_text(), re.M | re.S)

@@ -96,7 +96,9 @@ foreach(flavour IN LISTS flavours)
     set(folder "${root}/build/${flavour}")
     string(TIMESTAMP start "%s")
     say("== ${flavour}: configure and build")
-    execute_process(COMMAND "${CMAKE_COMMAND}" --preset ${flavour} WORKING_DIRECTORY "${root}"
+    # --fresh: what an older run remembered, perhaps under another path, is not believed.
+    execute_process(COMMAND "${CMAKE_COMMAND}" --fresh --preset ${flavour}
+                    WORKING_DIRECTORY "${root}"
                     RESULT_VARIABLE failure OUTPUT_VARIABLE log ERROR_VARIABLE log)
     if(failure)
         say("${log}")
@@ -130,7 +132,7 @@ foreach(flavour IN LISTS flavours)
     set(failed_log "${folder}/Testing/Temporary/LastTestsFailed.log")
     file(REMOVE "${report}" "${failed_log}")
     execute_process(COMMAND ${wrapper} "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}" -j ${jobs}
-                            --output-on-failure --no-tests=error --timeout 600
+                            --output-on-failure --no-tests=error --timeout 1200
                             --output-junit "${report}")
     if(EXISTS "${report}")
         # "notrun" is a test whose program is missing, and also one that said it cannot run here.

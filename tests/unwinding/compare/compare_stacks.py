@@ -52,7 +52,10 @@ def run(command, library, folder, text=None):
     """One program with the library; its totals by process, and its differences."""
     output = pathlib.Path(folder) / "seen"
     output.unlink(missing_ok=True)
-    environment = dict(os.environ, LD_PRELOAD=str(library),
+    preloaded = pathlib.Path(folder) / library.name  # for the loader a space ends a name
+    if not preloaded.exists():
+        preloaded.symlink_to(library)
+    environment = dict(os.environ, LD_PRELOAD=str(preloaded),
                        ALLOCSCOPE_COMPARE_OUTPUT=str(output))
     done = subprocess.run(command, env=environment, input=text, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -225,8 +225,7 @@ ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::ali
 #endif
 
 ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
-    const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || may_be_sample(block))) {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
         return free_recorded_block(block, __builtin_frame_address(0));
     }
     std::free(block);

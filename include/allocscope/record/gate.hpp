@@ -26,7 +26,7 @@
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -85,7 +85,18 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
-    void shut() noexcept { word_.store(0, std::memory_order_seq_cst); }
+    // Whether a free must be looked up, or be asked whether it is one of null: a test of the
+    // address alone, with bits that say what of it has to be zero. Nothing, while every event is
+    // recorded; what is below a page, while only samples are; all of it, while no window is open.
+    ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
+        return (reinterpret_cast<std::uintptr_t>(block) &
+                address_bits_.load(std::memory_order_relaxed)) == 0;
+    }
+
+    void shut() noexcept {
+        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+        word_.store(0, std::memory_order_seq_cst);
+    }
 
     // Control lock held. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -104,6 +115,8 @@ public:
         place.methods.store(next.methods, std::memory_order_release);
         place.sample_bytes.store(next.sample_bytes, std::memory_order_release);
         place.number.store(number, std::memory_order_release);
+        // Before the word, so that whoever was told of the window sees it too.
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
         word_.store(number, std::memory_order_release);
     }
 
@@ -131,6 +144,7 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
+    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
 
     struct alignas(64) stored {
         std::atomic<std::uint64_t> number{0};
@@ -146,6 +160,7 @@ private:
     };
 
     alignas(64) std::atomic<std::uint64_t> word_{0};
+    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
 };

@@ -10,7 +10,7 @@
 //
 //     word ----> views_[word / 2 % 256] {number, clock, windows, mode, frames, session, ...}
 //
-// Numbers count up by two. The lowest bit says that every free must be looked up, because a window
+// Numbers count up by two. The highest bit says that every free must be looked up, because a window
 // that records every event is, or in this session was, open. Without it only sampled windows are,
 // and all that matters of a free is whether the block begins at a page (record/sampler.hpp).
 //
@@ -45,8 +45,9 @@ enum class charge : std::uint32_t {
 // A number that no view has, and that the word never is: not 0, which a shut gate has.
 constexpr std::uint64_t no_view = ~std::uint64_t{0};
 
-// In a view's number: the hooks must see every event.
-constexpr std::uint64_t every_event = 1;
+// In a view's number: the hooks must see every event. The sign, so that the one test of an operator
+// tells all three states of the word.
+constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
 
 constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
     return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;

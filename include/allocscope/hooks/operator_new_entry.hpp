@@ -161,7 +161,8 @@ ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
     return block;
 }
 
-// The gate's word says all: 0, no window is open; negative, every event is recorded; else samples are.
+// The gate's word says all: 0, no window is open; negative, every event is recorded; else samples
+// are.
 ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || !passes(word, bytes))) {

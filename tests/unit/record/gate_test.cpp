@@ -35,7 +35,7 @@ TEST_CASE("gate: every view has a number of its own") {
     for (int i = 0; i < 2000; ++i) {
         const bool sees_every_event = i % 3 == 0;
         door.publish(view{}, sees_every_event);
-        CHECK((door.word() & allocscope::detail::every_event) == (sees_every_event ? 1 : 0));
+        CHECK(((door.word() & allocscope::detail::every_event) != 0) == sees_every_event);
         CHECK(door.word() != last);
         CHECK(door.word() != allocscope::detail::no_view);
         last = door.word();

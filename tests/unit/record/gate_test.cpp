@@ -29,6 +29,24 @@ TEST_CASE("gate: shut until a view is published, and again when it is shut") {
     CHECK(door.word() == 0);
 }
 
+TEST_CASE("gate: a free is looked up when a window may know the block, and not else") {
+    static gate door;
+    const auto at = [](std::uintptr_t address) { return reinterpret_cast<void*>(address); };
+    const auto block = std::uintptr_t{0x7f0000001010};
+    const auto page = std::uintptr_t{0x7f0000002000};
+    CHECK(!door.concerns_free_of(at(block)));
+    CHECK(!door.concerns_free_of(at(page)));
+    door.publish(view{}, false);  // only samples, which begin at pages
+    CHECK(!door.concerns_free_of(at(block)));
+    CHECK(door.concerns_free_of(at(page)));
+    door.publish(view{}, true);
+    CHECK(door.concerns_free_of(at(block)));
+    CHECK(door.concerns_free_of(at(page)));
+    door.shut();
+    CHECK(!door.concerns_free_of(at(block)));
+    CHECK(!door.concerns_free_of(at(page)));
+}
+
 TEST_CASE("gate: every view has a number of its own") {
     static gate door;
     std::uint64_t last = 0;

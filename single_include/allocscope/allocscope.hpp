@@ -95,8 +95,8 @@ struct options {
     recording record = recording::exact;
     threads from = threads::all;
     std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
-    // Mean bytes between two samples: at least 1, which records every event. Of windows open at the
-    // same time all profit from the finest.
+    // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
+    // bytes more than were requested. Of windows open at the same time all profit from the finest.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
 };
@@ -318,6 +318,13 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
     if (wanted.sample_bytes == 0) {
         refuse_option("sample_bytes", wanted.sample_bytes, "at least 1");
     }
+    if (wanted.record < recording::exact || wanted.record > recording::counters) {
+        refuse_option("record", static_cast<std::uint64_t>(wanted.record),
+                      "exact, sampled or counters");
+    }
+    if (wanted.from < threads::all || wanted.from > threads::current) {
+        refuse_option("from", static_cast<std::uint64_t>(wanted.from), "all or current");
+    }
     if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
         refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
                       "automatic, cfi or frame_pointers");
@@ -380,7 +387,7 @@ struct engine {
     window_id (*open_window)(const char* name, const options& wanted);
     void (*close_window)(window_id window);
     allocation_counts (*counts)(window_id window);
-    // One reference is handed over; null when there was no memory for the rows.
+    // One reference is handed over; null when there is no such window.
     snapshot_data* (*stats)(window_id window, after_stats then);
     // The process-wide window of start/stats/stop.
     void (*start)(const options& wanted);
@@ -433,7 +440,7 @@ __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine
 constexpr const char* engine_is_missing =
     "nothing is being recorded: operator new is not replaced in this process. Add"
     " #include <allocscope/define_once/operator_new_delete.hpp> to exactly one .cpp file of the"
-    " executable";
+    " executable; under Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
 constexpr const char* engine_is_another_version =
     "nothing is being recorded: the module that replaced operator new was built with another"
     " version of allocscope. Build both with the same headers";
@@ -655,6 +662,11 @@ inline void drop_reference(snapshot_data* data) noexcept {
 
 inline const snapshot_data& data_or_nothing(const snapshot_data* data) noexcept {
     return data != nullptr ? *data : snapshot_of_no_window;
+}
+
+// Whether a window was counted, also when its rows could not be had.
+inline bool has_totals(const snapshot::window_info& info) noexcept {
+    return info.not_recording[0] == '\0' || info.duration_ns != 0 || info.totals.allocations != 0;
 }
 
 }  // namespace detail
@@ -945,11 +957,13 @@ public:
     // Cost: a few nanoseconds for each distinct stack that allocated in the window.
     allocation_counts counts() const noexcept;
 
-    // What is alive now. The window stays open.
+    // What is alive now. The window stays open. When memory for the rows is refused, the snapshot
+    // says so (info().not_recording) and has the totals.
     snapshot stats() const;
 
     // What is alive now; the window then starts anew as if it had just been opened: it forgets
-    // what was reported, and counts() begin at zero again. (memprof's stats!)
+    // what was reported, and counts() begin at zero again. (memprof's stats!) When memory is
+    // refused even for the totals, it forgets nothing.
     snapshot stats_and_forget();
 
     // Ends the window. Later calls of stats() and stop() repeat this last snapshot.
@@ -968,9 +982,9 @@ private:
 // The same as free functions, over one process-wide window.
 ALLOCSCOPE_EXCEPTIONS_TAG void start(
     const options& wanted = {});  // no effect while it is already started
-snapshot stats();                 // when it was not started, the snapshot says so
+snapshot stats();                 // before the first start() the snapshot says so
 snapshot stats_and_forget();
-snapshot stop();
+snapshot stop();  // kept until the next start(): meanwhile all three repeat it
 
 // Starts, runs the work, and returns what of its allocations is still alive afterwards. The window
 // is its own: it does not disturb start/stop. Exceptions of the work pass through.
@@ -1046,8 +1060,9 @@ inline snapshot scope::stats_and_forget() {
 
 inline snapshot scope::stop() {
     if (window_ != 0) {
+        last_counts_ = engine_->counts(window_);  // all there is if memory is refused
         last_ = snapshot{engine_->stats(window_, detail::after_stats::end)};
-        last_counts_ = last_.info().totals;
+        if (detail::has_totals(last_.info())) last_counts_ = last_.info().totals;
         window_ = 0;
     }
     return last_;
@@ -1105,9 +1120,11 @@ struct check_limits {
 };
 
 enum class check_kind : std::uint32_t {
-    budget,         // `limits` hold for the window's counts
-    leaks,          // live_objects and live_bytes hold for what is alive and not expected
-    repeated_leaks  // the same for what one run of `runs` added; the caller did the arithmetic
+    budget,          // `limits` hold for the window's counts
+    leaks,           // live_objects and live_bytes hold for what is alive and not expected
+    repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
+    allocated_rows,  // nothing is judged: the rows of what was allocated, freed since or not
+    judged           // by the caller: the evidence is saved, with `headline` above `rows`
 };
 
 struct check_request {
@@ -1127,6 +1144,13 @@ struct check_request {
     std::uint64_t runs = 0;
     std::uint64_t added_objects = 0;
     std::uint64_t added_bytes = 0;
+
+    // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
+    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
+
+    // judged: what is wrong, and whose name the file gets.
+    const char* headline = "";
+    const char* name = "";
 };
 
 }  // namespace detail
@@ -1320,6 +1344,26 @@ inline check_result check_budget(const scope& window, const check_limits& limits
     return ask_engine(scope_reader::engine_of(window), asked);
 }
 
+// What the open window has allocated, freed since or not, by place; empty once it has ended.
+inline snapshot allocated_in(const scope& window) {
+    check_request asked;
+    asked.kind = check_kind::allocated_rows;
+    scope_reader::describe(window, asked);
+    if (asked.window == 0) return snapshot{};
+    return ask_engine(scope_reader::engine_of(window), asked).rows();
+}
+
+// Saves the evidence of a check that somebody else has made: saved_to() of the result, or its
+// message, which ends with why not.
+inline check_result save_evidence_of(const snapshot& rows, const char* name, const char* headline) {
+    check_request asked;
+    asked.kind = check_kind::judged;
+    asked.rows = &rows;
+    asked.name = name;
+    asked.headline = headline;
+    return ask_engine(usable_engine(), asked);
+}
+
 }  // namespace detail
 
 inline check_result check(const scope& window, const allocation_budget& budget) {
@@ -1432,6 +1476,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+#if defined(__clang__)
+    #pragma clang diagnostic push
+    #pragma clang diagnostic ignored "-Wweak-vtables"  // a header has no other place for a vtable
+#endif
+
 // A guard's promise was broken. It is a bad_alloc because a no_allocation_guard throws it out of
 // operator new, which may throw nothing else.
 class violation_error : public std::bad_alloc {
@@ -1443,6 +1492,10 @@ public:
 private:
     check_result found_;
 };
+
+#if defined(__clang__)
+    #pragma clang diagnostic pop
+#endif
 
 class on_violation {
 public:
@@ -1827,8 +1880,13 @@ struct leak_options {
     // on any thread that makes a check, under a lock: it must not use allocscope or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;  // handed to it
-    options window = {};                     // whose allocations, and how deep the stacks are
-    detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
+    // For those whose is_expected would be asked in every test, as an adapter's is: asked before it
+    // with function names only, as the symbol tables have them, which spares a process the 30 ms of
+    // reading its debug information. No file, line or type is known then, and code that the
+    // compiler inlined is in the function around it. What gets a no is asked again with all names.
+    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
+    options window = {};                    // whose allocations, and how deep the stacks are
+    detail::typed_number warm_up_runs = 1;  // repeat(): runs before the first that counts
 };
 
 class leak_check {
@@ -1921,6 +1979,14 @@ private:
 
 namespace detail {
 
+ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
+    const engine* used = usable_engine();
+    if (used == nullptr || lines[0] == '\0') return;
+    char message[256] = {};
+    if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
+}
+
+// Refuses what cannot be meant, the patterns included.
 ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_options& wanted) {
     check_limits limits;
     limits.live_objects.least =
@@ -1934,22 +2000,14 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_optio
         refuse_limit("leak_options", "least_objects", " is ", wanted.least_objects,
                      ", which is more than `objects`, the most; exchange the two numbers");
     }
+    check_expected(wanted.expected);
     return limits;
-}
-
-ALLOCSCOPE_EXCEPTIONS_TAG inline void check_expected(const char* lines) {
-    const engine* used = usable_engine();
-    if (used == nullptr || lines[0] == '\0') return;
-    char message[256] = {};
-    if (!used->check_expected_leaks(lines, message, sizeof message)) refuse_options(message);
 }
 
 }  // namespace detail
 
 inline leak_check::leak_check(const char* name, const leak_options& wanted)
-    : wanted_(wanted),
-      limits_(detail::checked_tolerance(wanted)),
-      window_((detail::check_expected(wanted.expected), name), wanted.window) {}
+    : wanted_(wanted), limits_(detail::checked_tolerance(wanted)), window_(name, wanted.window) {}
 
 inline check_result leak_check::judge(detail::after_stats then) const {
     if (is_finished_) return check_result{};
@@ -1960,6 +2018,7 @@ inline check_result leak_check::judge(detail::after_stats then) const {
     asked.expected = wanted_.expected;
     asked.is_expected = wanted_.is_expected;
     asked.expected_context = wanted_.expected_context;
+    asked.is_expected_by_symbols = wanted_.is_expected_by_symbols;
     detail::scope_reader::describe(window_, asked);
     return detail::ask_engine(detail::scope_reader::engine_of(window_), asked);
 }
@@ -1974,7 +2033,6 @@ inline check_result leak_check::finish() {
 
 inline check_result leak_check::finish(const leak_options& instead) {
     limits_ = detail::checked_tolerance(instead);
-    detail::check_expected(instead.expected);
     wanted_ = instead;
     return finish();
 }
@@ -1986,6 +2044,7 @@ inline void leak_repetition::end_of_run() {
     asked.expected = leaks_.wanted_.expected;
     asked.is_expected = leaks_.wanted_.is_expected;
     asked.expected_context = leaks_.wanted_.expected_context;
+    asked.is_expected_by_symbols = leaks_.wanted_.is_expected_by_symbols;
     detail::scope_reader::describe(leaks_.window_, asked);
     const check_result now =
         detail::ask_engine(detail::scope_reader::engine_of(leaks_.window_), asked);
@@ -2014,6 +2073,7 @@ inline check_result leak_repetition::finish() {
     asked.expected = leaks_.wanted_.expected;
     asked.is_expected = leaks_.wanted_.is_expected;
     asked.expected_context = leaks_.wanted_.expected_context;
+    asked.is_expected_by_symbols = leaks_.wanted_.is_expected_by_symbols;
     asked.runs = runs_;
     asked.added_objects = least_objects_ > 0 ? static_cast<std::uint64_t>(least_objects_) : 0;
     asked.added_bytes = least_bytes_ > 0 ? static_cast<std::uint64_t>(least_bytes_) : 0;
@@ -2167,8 +2227,10 @@ ALLOCSCOPE_EXCEPTIONS_TAG fault_sweep for_each_allocation_failing(Work&& work,
 
 // definitions
 
-inline fault_sweep::fault_sweep(detail::sweep_data* ended) noexcept
-    : data_(ended), result_((detail::hold_check(ended->verdict), ended->verdict)) {}
+inline fault_sweep::fault_sweep(detail::sweep_data* ended) noexcept : data_(ended) {
+    detail::hold_check(ended->verdict);
+    result_ = check_result{ended->verdict};
+}
 
 namespace detail {
 
@@ -2300,6 +2362,8 @@ public:
     explicit no_allocation_guard(on_violation wanted_action,
                                  forbidden what = forbidden::allocations)
         : no_allocation_guard("no allocations", wanted_action, what) {}
+    no_allocation_guard(const char* name, forbidden what)
+        : no_allocation_guard(name, on_violation::report(), what) {}
 
     // Without the hooks nothing can be watched: the action is taken with a result that says so.
     // A guard with throw_error() that was broken reports, unless finish() was called.
@@ -2558,6 +2622,18 @@ void print_counters(Writer& line, const snapshot::window_info& info) {
     line.end_line();
 }
 
+// The rows could not be had, but what is alive was counted.
+template <class Writer>
+void print_alive(Writer& line, const snapshot::window_info& info) {
+    const char mark = info.record == recording::sampled ? '~' : '\0';
+    line.name("allocscope: ");
+    line.number(info.totals.live_objects(), info.is_difference, 0, mark);
+    line.name(" objects with ");
+    line.number(info.totals.live_bytes(), info.is_difference, 0, mark);
+    line.name(" bytes are alive");
+    line.end_line();
+}
+
 // Nothing that is alive was sampled: that is not the same as nothing is alive.
 template <class Writer>
 void print_unsampled(Writer& line, const snapshot::window_info& info) {
@@ -2575,7 +2651,14 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
     detail::line_writer<std::basic_ostream<char, Traits>> line{stream};
     const snapshot::window_info& info = rows.info();
     stream.width(0);
-    if (info.not_recording[0] != '\0') detail::print_remark(line, info.not_recording);
+    if (info.not_recording[0] != '\0') {
+        detail::print_remark(line, info.not_recording);
+        const bool is_told_below =
+            info.record == recording::counters && info.totals.live_objects() != 0;
+        if (rows.empty() && detail::has_totals(info) && !is_told_below) {
+            detail::print_alive(line, info);
+        }
+    }
     for (const snapshot::row& row : rows) detail::print_row(line, row, info);
     if (info.record == recording::counters && rows.empty() && info.totals.live_objects() != 0) {
         detail::print_counters(line, info);
@@ -2622,8 +2705,8 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
 #define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
 #define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
-#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
-#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
+#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 // ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
 #if defined(__clang__)
@@ -2699,17 +2782,18 @@ namespace detail {
 // 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
 constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), made odd.
+// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), of each the high
+// half, made odd.
 constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
     std::uint64_t mixed = (position + 1U) * golden_multiplier;
     mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
     mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed ^ (mixed >> 31U)) | 1U;
+    return (mixed >> 32U) | 1U;
 }
 
 struct position_table {
     static constexpr std::uint32_t size = 128;
-    std::uint64_t multipliers[size];
+    alignas(64) std::uint64_t multipliers[size];
 
     constexpr position_table() noexcept : multipliers() {
         for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
@@ -2720,7 +2804,7 @@ ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
 // What the address at a position adds to the sum.
 ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
                                              std::uint32_t position) noexcept {
-    return address * positions.multipliers[position];
+    return (address & 0xffffffffU) * positions.multipliers[position];
 }
 
 constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
@@ -2732,6 +2816,12 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t v
 // Folds the strong high bits into the low ones, from which tables take their index.
 ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
     return hash ^ (hash >> 32U);
+}
+
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
+// a row) make sums that lie in rows, too; so it is folded before it is multiplied.
+ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
+    return hash_finish(hash_finish(sum) * golden_multiplier);
 }
 
 }  // namespace detail
@@ -2767,6 +2857,12 @@ struct code_location {
     // Innermost first; at least one when a symbol or a line is known.
     std::vector<code_frame> frames;
 };
+
+// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
+// scope the debug information does not tell.
+inline bool is_standard_header(std::string_view file) noexcept {
+    return file.find("/include/c++/") != std::string_view::npos;
+}
 
 }  // namespace symbolize
 
@@ -3224,12 +3320,6 @@ inline bool is_library_namespace(std::string_view name) noexcept {
     return false;
 }
 
-// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
-// scope the debug information does not tell.
-inline bool is_standard_header(std::string_view file) noexcept {
-    return file.find("/include/c++/") != no_position;
-}
-
 class frame_rule {
 public:
     constexpr frame_rule() noexcept = default;
@@ -3515,6 +3605,39 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
     return pages;
 }
 
+// Addresses only: nothing can be read or written there before open_pages(), and nothing counts as
+// memory of the process. Null when they are refused.
+inline void* reserve_addresses(std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* addresses =
+        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (addresses == MAP_FAILED) {
+        addresses = nullptr;
+    } else {
+        ::madvise(addresses, bytes, MADV_NOHUGEPAGE);
+        ::madvise(addresses, bytes, MADV_DONTDUMP);
+    }
+    errno = saved_errno;
+    return addresses;
+}
+
+// Makes whole pages of reserved addresses readable and writable; they read as zero at first.
+inline bool open_pages(void* pages, std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return false;
+    const int saved_errno = errno;
+    const bool is_open = ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
+    errno = saved_errno;
+    return is_open;
+}
+
+// How much of the address space the process may use (RLIMIT_AS).
+inline std::size_t address_space_limit() noexcept {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    return limit.rlim_cur;
+}
+
 inline void return_reservation(void* pages, std::size_t bytes) noexcept {
     const int saved_errno = errno;
     ::munmap(pages, bytes);
@@ -3655,8 +3778,9 @@ enum class charge : std::uint32_t {
 // A number that no view has, and that the word never is: not 0, which a shut gate has.
 constexpr std::uint64_t no_view = ~std::uint64_t{0};
 
-// In a view's number: the hooks must see every event.
-constexpr std::uint64_t every_event = 1;
+// In a view's number: the hooks must see every event. The sign, so that the one test of an operator
+// tells all three states of the word.
+constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
 
 constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
     return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
@@ -3695,7 +3819,18 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
-    void shut() noexcept { word_.store(0, std::memory_order_seq_cst); }
+    // Whether a free must be looked up, or be asked whether it is one of null: a test of the
+    // address alone, with bits that say what of it has to be zero. Nothing, while every event is
+    // recorded; what is below a page, while only samples are; all of it, while no window is open.
+    ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
+        return (reinterpret_cast<std::uintptr_t>(block) &
+                address_bits_.load(std::memory_order_relaxed)) == 0;
+    }
+
+    void shut() noexcept {
+        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+        word_.store(0, std::memory_order_seq_cst);
+    }
 
     // Control lock held. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -3714,6 +3849,8 @@ public:
         place.methods.store(next.methods, std::memory_order_release);
         place.sample_bytes.store(next.sample_bytes, std::memory_order_release);
         place.number.store(number, std::memory_order_release);
+        // Before the word, so that whoever was told of the window sees it too.
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
         word_.store(number, std::memory_order_release);
     }
 
@@ -3741,6 +3878,7 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
+    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
 
     struct alignas(64) stored {
         std::atomic<std::uint64_t> number{0};
@@ -3756,6 +3894,7 @@ private:
     };
 
     alignas(64) std::atomic<std::uint64_t> word_{0};
+    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
 };
@@ -3778,18 +3917,28 @@ namespace detail {
 class owned_counter {
 public:
     ALLOCSCOPE_FAST_PATH void add(std::uint64_t amount) noexcept {
-        value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_release);
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+        __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // so that it can follow
+#else
+        // One instruction, which compilers do not make of an atomic load and store: an event of
+        // the hooks takes eight fewer, and a signal handler finds the addition done or not begun.
+        __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
+#endif
     }
     // Any thread, with a locked instruction; then nobody may use add() on the same counter.
     void add_shared(std::uint64_t amount) noexcept {
-        value_.fetch_add(amount, std::memory_order_acq_rel);
+        __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }
     // Owner only, or while no thread can write.
-    void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_release); }
-    std::uint64_t read() const noexcept { return value_.load(std::memory_order_acquire); }
+    void set(std::uint64_t value) noexcept {
+        __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
+    }
+    std::uint64_t read() const noexcept {
+        return __atomic_load_n(&value_, __ATOMIC_ACQUIRE);
+    }
 
 private:
-    std::atomic<std::uint64_t> value_{0};
+    alignas(8) std::uint64_t value_ = 0;
 };
 
 }  // namespace detail
@@ -3961,6 +4110,28 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
+// counted_bytes.hpp - how many bytes an object counts when samples are drawn.
+
+#ifndef ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
+#define ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t bytes_beside_each_object = 16;
+
+// Wraps for requests that no allocator grants: one that is refused is no sample anyway.
+constexpr std::uint64_t bytes_to_count(std::uint64_t requested) noexcept {
+    return requested + bytes_beside_each_object;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_COUNTED_BYTES_HPP
+
 // sample_weight.hpp - what one sample stands for.
 
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
@@ -3986,21 +4157,29 @@ constexpr sample_weight weigh_certain(std::uint64_t bytes) noexcept {
     return {1.0, static_cast<double>(bytes), 0.0, 0.0, 0.0, 0.0};
 }
 
-// Of an object of so many bytes, sampled at so many bytes on average. A size of 0 is drawn as if it
-// were 1, and stands for no bytes. Where p is 1 as a double (from 38 means on; always when the mean
-// is 1 or 0) the weight is 1 and the variance 0, exactly.
+// Of an object of so many bytes, sampled at so many bytes on average. One of 0 bytes stands for
+// objects, and for no bytes. Where p is 1 as a double (from 38 means on; always when the mean is 1
+// or 0) the weight is 1 and the variance 0, exactly.
 inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexcept {
     if (mean <= 1) return weigh_certain(bytes);
-    const double ratio = static_cast<double>(bytes == 0 ? 1 : bytes) / static_cast<double>(mean);
+    const double size = static_cast<double>(bytes);
+    const double ratio =
+        (size + static_cast<double>(bytes_beside_each_object)) / static_cast<double>(mean);
     const double p = -std::expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
     if (p >= 1.0) return weigh_certain(bytes);
     const double missed = std::exp(-ratio);
-    const double size = static_cast<double>(bytes);
     const double objects = 1.0 / p;
     const double variance = missed * objects * objects;
     const double skew = variance * missed * objects;
     return {objects, size * objects,           variance, variance * size * size,
             skew,    skew * size * size * size};
+}
+
+// (1 - p) / p of an object of 0 bytes: no sample, met or not, is worth more unseen objects.
+inline double most_unseen_objects(std::uint64_t mean) noexcept {
+    if (mean <= 1) return 0.0;
+    return 1.0 /
+           std::expm1(static_cast<double>(bytes_beside_each_object) / static_cast<double>(mean));
 }
 
 }  // namespace detail
@@ -4094,33 +4273,29 @@ struct sample_sums {
     }
 
     // Of all that was sampled every `sample_bytes`, whether or not it met a sample. What did not
-    // is counted in: its bytes are as uncertain as those of the smallest objects. Without any
-    // sample there are 0 to 3.84 * sample_bytes bytes, in objects of at least one byte.
-    //
-    // How many objects met no sample is harder to say: where sizes differ, it is the small ones
-    // with the large weights that are missing. Variance / objects, skew / variance are the mean
-    // weights of what was met, each time counting the larger ones more; the upper end takes what
-    // comes two steps later. For objects of one size that is the same weight again.
+    // can only add to what did, so it is the upper end that makes room for it, as much as may be
+    // needed: one sample of the smallest objects there are is most_unseen_objects() objects, one of
+    // any objects at most `sample_bytes` bytes. Without any sample there are 0 to 3.84 *
+    // sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16 objects. For less room the sizes that
+    // were not met would have to be guessed from those that were: docs/decisions/0008.
     estimate objects_95(std::uint64_t sample_bytes) const noexcept {
-        if (samples == 0) return bytes_95(sample_bytes);
-        estimate known = objects_95();
-        if (!(objects_variance > 0.0) || !(objects_skew > 0.0)) return known;
-        const double unit = objects_skew / objects_variance;
-        const double step = unit * objects / objects_variance;
-        const double later = unit * step * step;
-        const double most = static_cast<double>(sample_bytes);
-        const estimate wider = rounded(
-            objects, score_interval(objects, objects_variance, later < most ? later : most));
-        if (wider.high > known.high) known.high = wider.high;
-        return known;
+        return with_room(objects_95(), objects, objects_variance,
+                         most_unseen_objects(sample_bytes));
     }
     estimate bytes_95(std::uint64_t sample_bytes) const noexcept {
-        if (sample_bytes <= 1) return bytes_95();
-        return rounded(bytes,
-                       score_interval(bytes, bytes_variance, static_cast<double>(sample_bytes)));
+        const bool is_exact = sample_bytes <= 1;
+        return with_room(bytes_95(), bytes, bytes_variance,
+                         is_exact ? 0.0 : static_cast<double>(sample_bytes));
     }
 
 private:
+    static estimate with_room(estimate known, double value, double variance, double unit) noexcept {
+        if (!(unit > 0.0)) return known;
+        const estimate wider = rounded(value, score_interval(value, variance, unit));
+        if (wider.high > known.high) known.high = wider.high;
+        return known;
+    }
+
     // What rounding leaves is zero: it would pass for samples of an odd size.
     static double rest_of(double whole, double part) noexcept {
         constexpr double rounding = 1e-12;
@@ -4295,6 +4470,235 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
 
+// site_table.hpp - every distinct stack once, with a small number for it.
+
+#ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
+#define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// One distinct call stack: return addresses, innermost first.
+struct site {
+    std::uint64_t hash;
+    std::atomic<site*> next;
+    std::uint32_t id;
+    std::uint32_t frame_count;
+
+    const std::uintptr_t* frames() const noexcept {
+        return reinterpret_cast<const std::uintptr_t*>(this + 1);
+    }
+    // In steps of 16 bytes, as chain_memo.hpp writes them: what was written a moment ago in another
+    // rhythm could not be read before it is in the cache.
+    ALLOCSCOPE_FAST_PATH bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
+                                       std::uint32_t other_count) const noexcept {
+        if (hash != other_hash || frame_count != other_count) return false;
+        const std::uintptr_t* const own = frames();
+        __m128i differs = _mm_setzero_si128();
+        std::uint32_t i = 0;
+        for (; i + 1 < other_count; i += 2) {
+            differs = _mm_or_si128(differs, _mm_xor_si128(load_two(own + i), load_two(other + i)));
+        }
+        const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(differs, _mm_setzero_si128()));
+        return equal == 0xffff && (i == other_count || own[i] == other[i]);
+    }
+
+private:
+    static __m128i load_two(const std::uintptr_t* words) noexcept {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
+    }
+};
+
+class site_table {
+public:
+    static constexpr std::uint32_t chunk_sites = 512;
+    static constexpr std::uint32_t chunk_count = 8192;
+    static constexpr std::uint32_t most_sites = chunk_sites * chunk_count;
+
+    // The one site of this stack, if it has one already.
+    ALLOCSCOPE_FAST_PATH const site* known(std::uint64_t hash, const std::uintptr_t* frames,
+                                           std::uint32_t frame_count) const noexcept {
+        const bucket* buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr) return nullptr;
+        return find(buckets[hash & (bucket_count - 1U)].load(std::memory_order_acquire), nullptr,
+                    hash, frames, frame_count);
+    }
+
+    // The one site of this stack, or null when there is no room for another.
+    site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
+                 std::uint32_t frame_count) noexcept {
+        bucket* buckets = prepared_buckets();
+        if (buckets == nullptr) return nullptr;
+        bucket& place = buckets[hash & (bucket_count - 1U)];
+        site* first = place.load(std::memory_order_acquire);
+        if (site* known = find(first, nullptr, hash, frames, frame_count)) return known;
+        site* fresh = make_site(arena, hash, frames, frame_count);
+        if (fresh == nullptr) return nullptr;
+        site* seen = first;
+        for (;;) {
+            fresh->next.store(seen, std::memory_order_relaxed);
+            // Release: whoever finds the site finds its frames.
+            if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
+            if (site* known = find(seen, first, hash, frames, frame_count)) return known;
+            first = seen;
+        }
+        index(arena, fresh);
+        return fresh;
+    }
+
+    // The site with this number; null for site 0 and when it was not indexed for lack of memory.
+    const site* by_id(std::uint32_t id) const noexcept {
+        if (id == 0 || id >= most_sites) return nullptr;
+        const site_slot* chunk = chunks_[id / chunk_sites].load(std::memory_order_acquire);
+        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(std::memory_order_acquire);
+    }
+
+    std::uint32_t size() const noexcept { return next_id_.load(std::memory_order_relaxed) - 1; }
+    std::size_t used_bytes() const noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr) return 0;
+        const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
+        return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
+    }
+
+    // Forgets every site. The arena that held them is released by the caller.
+    void release() noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_relaxed);
+        if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
+        for (auto& chunk : chunks_) {
+            if (chunk.load(std::memory_order_relaxed) != nullptr) {
+                chunk.store(nullptr, std::memory_order_relaxed);
+            }
+        }
+        next_id_.store(1, std::memory_order_relaxed);
+    }
+
+    // How many sites there may be; a test makes it small.
+    std::atomic<std::uint32_t> limit{most_sites - 1};
+
+private:
+    using bucket = std::atomic<site*>;
+    using site_slot = std::atomic<const site*>;
+    static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
+
+    ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
+                                           const std::uintptr_t* frames,
+                                           std::uint32_t frame_count) noexcept {
+        for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
+            if (s->is_stack(hash, frames, frame_count)) return s;
+        }
+        return nullptr;
+    }
+
+    bucket* prepared_buckets() noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets != nullptr) return buckets;
+        void* pages = reserve_pages(bucket_count * sizeof(bucket));
+        if (pages == nullptr) return nullptr;
+        if (buckets_.compare_exchange_strong(buckets, static_cast<bucket*>(pages),
+                                             std::memory_order_acq_rel)) {
+            return static_cast<bucket*>(pages);
+        }
+        return_reservation(pages, bucket_count * sizeof(bucket));
+        return buckets;
+    }
+
+    site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
+                    std::uint32_t frame_count) noexcept {
+        if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
+        const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
+        auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
+        if (fresh == nullptr) return nullptr;
+        fresh->hash = hash;
+        fresh->frame_count = frame_count;
+        fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
+        if (fresh->id >= most_sites) {
+            next_id_.fetch_sub(1, std::memory_order_relaxed);
+            return nullptr;
+        }
+        std::memcpy(static_cast<void*>(fresh + 1), frames, frame_bytes);
+        return fresh;
+    }
+
+    void index(page_arena& arena, const site* fresh) noexcept {
+        auto& place = chunks_[fresh->id / chunk_sites];
+        site_slot* chunk = place.load(std::memory_order_acquire);
+        if (chunk == nullptr) {
+            auto* made = static_cast<site_slot*>(arena.allocate(chunk_sites * sizeof(site_slot)));
+            if (made == nullptr) return;
+            if (place.compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
+        }
+        chunk[fresh->id % chunk_sites].store(fresh, std::memory_order_release);
+    }
+
+    std::atomic<bucket*> buckets_{nullptr};
+    std::atomic<std::uint32_t> next_id_{1};
+    std::atomic<site_slot*> chunks_[chunk_count] = {};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TABLES_SITE_TABLE_HPP
+
+// cohort_of_site.hpp - what one thread knows about the sites it allocates at.
+
+#ifndef ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
+#define ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class cohort_of_site {
+public:
+    struct entry {
+        std::uint64_t shape;  // 0: none that can be known again
+        std::uint32_t epoch;  // for which `cohort` is right
+        std::uint32_t cohort;
+    };
+
+    // Null when the thread has not been at this site, nor at one of its neighbours.
+    ALLOCSCOPE_FAST_PATH entry* existing(std::uint32_t site_id) const noexcept {
+        if (directory_ == nullptr) return nullptr;
+        entry* const chunk = directory_[site_id / site_table::chunk_sites];
+        return chunk == nullptr ? nullptr : chunk + site_id % site_table::chunk_sites;
+    }
+
+    // Null when there is no memory.
+    entry* find(page_arena& arena, std::uint32_t site_id) noexcept {
+        if (directory_ == nullptr) {
+            directory_ = static_cast<entry**>(reserve_pages(directory_bytes));
+            if (directory_ == nullptr) return nullptr;
+        }
+        entry*& chunk = directory_[site_id / site_table::chunk_sites];
+        if (chunk == nullptr) {
+            chunk = static_cast<entry*>(arena.allocate(site_table::chunk_sites * sizeof(entry)));
+            if (chunk == nullptr) return nullptr;
+        }
+        return chunk + site_id % site_table::chunk_sites;
+    }
+
+    // Forgets everything. The arena that held the chunks is released by the caller.
+    void release() noexcept {
+        if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
+        directory_ = nullptr;
+    }
+
+private:
+    static constexpr std::size_t directory_bytes = site_table::chunk_count * sizeof(entry*);
+
+    entry** directory_ = nullptr;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
+
 // cohort_table.hpp - everything one thread allocated at one place between two window boundaries.
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
@@ -4354,22 +4758,27 @@ public:
     static constexpr std::uint32_t page_cohorts = 64;
     static constexpr std::uint32_t page_count = (1U << id_bits) / page_cohorts;
 
-    // False when there is no memory for the directory. Called again after a failure.
+    // False when there are no addresses for the table. Called again after a failure.
     bool prepare() noexcept {
-        if (pages_.load(std::memory_order_acquire) != nullptr) return true;
-        void* pages = reserve_pages(page_count * sizeof(page_pointer));
-        if (pages == nullptr) return false;
-        page_pointer* expected = nullptr;
-        if (!pages_.compare_exchange_strong(expected, static_cast<page_pointer*>(pages))) {
-            return_reservation(pages, page_count * sizeof(page_pointer));
+        if (is_prepared_.load(std::memory_order_acquire)) return true;
+        // Where addresses are few, most of them are the program's.
+        constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
+        std::size_t bytes = most_bytes;
+        while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
+        void* addresses = reserve_addresses(bytes);
+        for (; addresses == nullptr && bytes > least_pages * page_bytes;
+             addresses = reserve_addresses(bytes)) {
+            bytes /= 4;
         }
+        if (addresses == nullptr) return false;
+        cohorts_.store(static_cast<cohort*>(addresses), std::memory_order_relaxed);
+        reserved_pages_ = static_cast<std::uint32_t>(bytes / page_bytes);
+        is_prepared_.store(true, std::memory_order_release);
         return true;
     }
 
     ALLOCSCOPE_FAST_PATH cohort* by_id(std::uint32_t id) const noexcept {
-        return pages_.load(std::memory_order_relaxed)[id / page_cohorts].load(
-                   std::memory_order_acquire) +
-               id % page_cohorts;
+        return cohorts_.load(std::memory_order_relaxed) + id;
     }
 
     sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
@@ -4378,25 +4787,28 @@ public:
 
     // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids below 64 are never
     // given out, so that 0 can mean "none".
-    std::uint32_t add_page(page_arena& arena) noexcept {
-        if (next_page_.load(std::memory_order_relaxed) >= limit.load(std::memory_order_relaxed)) {
-            return 0;
-        }
-        auto* page = static_cast<cohort*>(arena.allocate(page_cohorts * sizeof(cohort)));
-        if (page == nullptr) return 0;
-        const std::uint32_t number = next_page_.fetch_add(1, std::memory_order_relaxed);
-        if (number >= page_count) {
-            next_page_.fetch_sub(1, std::memory_order_relaxed);
-            return 0;
-        }
-        pages_.load(std::memory_order_relaxed)[number].store(page, std::memory_order_release);
-        return number * page_cohorts;
+    std::uint32_t add_page() noexcept {
+        std::uint32_t page = next_page_.load(std::memory_order_relaxed);
+        do {
+            if (page >= reserved_pages_ || page >= limit.load(std::memory_order_relaxed)) return 0;
+            if (page >= opened_pages_.load(std::memory_order_acquire) && !open_up_to(page)) {
+                return 0;
+            }
+        } while (!next_page_.compare_exchange_weak(page, page + 1, std::memory_order_acq_rel));
+        return page * page_cohorts;
     }
 
-    // Forgets every cohort. The arena that held them is released by the caller.
+    // Of the pages given out.
+    std::size_t used_bytes() const noexcept {
+        return std::size_t{next_page_.load(std::memory_order_relaxed) - 1} * page_bytes;
+    }
+
+    // Forgets every cohort and gives the memory back.
     void release() noexcept {
-        page_pointer* pages = pages_.load(std::memory_order_relaxed);
-        if (pages != nullptr) empty_pages(pages, page_count * sizeof(page_pointer));
+        const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        if (opened != 0) {
+            empty_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+        }
         next_page_.store(1, std::memory_order_relaxed);
     }
 
@@ -4404,10 +4816,28 @@ public:
     std::atomic<std::uint32_t> limit{page_count};
 
 private:
-    using page_pointer = std::atomic<cohort*>;
+    static constexpr std::uint32_t least_pages = 256;
+    static constexpr std::uint32_t pages_at_once = 256;  // opened by one call: 1 MiB
+    static_assert(sizeof(cohort) * page_cohorts == page_bytes, "a page of the machine");
 
-    std::atomic<page_pointer*> pages_{nullptr};
+    // Makes the page, and those up to the next multiple of pages_at_once, readable and writable.
+    ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
+        const std::uint32_t first = page / pages_at_once * pages_at_once;
+        cohort* from = cohorts_.load(std::memory_order_relaxed) + first * page_cohorts;
+        if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
+        std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        while (opened < first + pages_at_once &&
+               !opened_pages_.compare_exchange_weak(opened, first + pages_at_once,
+                                                    std::memory_order_acq_rel)) {
+        }
+        return true;
+    }
+
+    std::atomic<cohort*> cohorts_{nullptr};
     std::atomic<std::uint32_t> next_page_{1};
+    std::atomic<std::uint32_t> opened_pages_{0};
+    std::uint32_t reserved_pages_ = 0;  // set before is_prepared_
+    std::atomic<bool> is_prepared_{false};
 };
 
 }  // namespace detail
@@ -4485,242 +4915,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 
-// site_table.hpp - every distinct stack once, with a small number for it.
-
-#ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
-#define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// One distinct call stack: return addresses, innermost first.
-struct site {
-    std::uint64_t hash;
-    std::atomic<site*> next;
-    std::uint32_t id;
-    std::uint32_t frame_count;
-
-    const std::uintptr_t* frames() const noexcept {
-        return reinterpret_cast<const std::uintptr_t*>(this + 1);
-    }
-    bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
-                  std::uint32_t other_count) const noexcept {
-        return hash == other_hash && frame_count == other_count &&
-               std::memcmp(frames(), other, other_count * sizeof(std::uintptr_t)) == 0;
-    }
-};
-
-class site_table {
-public:
-    static constexpr std::uint32_t chunk_sites = 512;
-    static constexpr std::uint32_t chunk_count = 8192;
-    static constexpr std::uint32_t most_sites = chunk_sites * chunk_count;
-
-    // The one site of this stack, or null when there is no room for another.
-    site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                 std::uint32_t frame_count) noexcept {
-        bucket* buckets = prepared_buckets();
-        if (buckets == nullptr) return nullptr;
-        bucket& place = buckets[hash & (bucket_count - 1U)];
-        site* first = place.load(std::memory_order_acquire);
-        if (site* known = find(first, nullptr, hash, frames, frame_count)) return known;
-        site* fresh = make_site(arena, hash, frames, frame_count);
-        if (fresh == nullptr) return nullptr;
-        site* seen = first;
-        for (;;) {
-            fresh->next.store(seen, std::memory_order_relaxed);
-            // Release: whoever finds the site finds its frames.
-            if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
-            if (site* known = find(seen, first, hash, frames, frame_count)) return known;
-            first = seen;
-        }
-        index(arena, fresh);
-        return fresh;
-    }
-
-    // The site with this number; null for site 0 and when it was not indexed for lack of memory.
-    const site* by_id(std::uint32_t id) const noexcept {
-        if (id == 0 || id >= most_sites) return nullptr;
-        const site_slot* chunk = chunks_[id / chunk_sites].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(std::memory_order_acquire);
-    }
-
-    std::uint32_t size() const noexcept { return next_id_.load(std::memory_order_relaxed) - 1; }
-    std::size_t used_bytes() const noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
-        if (buckets == nullptr) return 0;
-        const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
-        return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
-    }
-
-    // Forgets every site. The arena that held them is released by the caller.
-    void release() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_relaxed);
-        if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
-        for (auto& chunk : chunks_) {
-            if (chunk.load(std::memory_order_relaxed) != nullptr) {
-                chunk.store(nullptr, std::memory_order_relaxed);
-            }
-        }
-        next_id_.store(1, std::memory_order_relaxed);
-    }
-
-    // How many sites there may be; a test makes it small.
-    std::atomic<std::uint32_t> limit{most_sites - 1};
-
-private:
-    using bucket = std::atomic<site*>;
-    using site_slot = std::atomic<const site*>;
-    static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
-
-    static site* find(site* from, const site* until, std::uint64_t hash,
-                      const std::uintptr_t* frames, std::uint32_t frame_count) noexcept {
-        for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
-            if (s->is_stack(hash, frames, frame_count)) return s;
-        }
-        return nullptr;
-    }
-
-    bucket* prepared_buckets() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
-        if (buckets != nullptr) return buckets;
-        void* pages = reserve_pages(bucket_count * sizeof(bucket));
-        if (pages == nullptr) return nullptr;
-        if (buckets_.compare_exchange_strong(buckets, static_cast<bucket*>(pages),
-                                             std::memory_order_acq_rel)) {
-            return static_cast<bucket*>(pages);
-        }
-        return_reservation(pages, bucket_count * sizeof(bucket));
-        return buckets;
-    }
-
-    site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                    std::uint32_t frame_count) noexcept {
-        if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
-        const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
-        auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
-        if (fresh == nullptr) return nullptr;
-        fresh->hash = hash;
-        fresh->frame_count = frame_count;
-        fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
-        if (fresh->id >= most_sites) {
-            next_id_.fetch_sub(1, std::memory_order_relaxed);
-            return nullptr;
-        }
-        std::memcpy(static_cast<void*>(fresh + 1), frames, frame_bytes);
-        return fresh;
-    }
-
-    void index(page_arena& arena, const site* fresh) noexcept {
-        auto& place = chunks_[fresh->id / chunk_sites];
-        site_slot* chunk = place.load(std::memory_order_acquire);
-        if (chunk == nullptr) {
-            auto* made = static_cast<site_slot*>(arena.allocate(chunk_sites * sizeof(site_slot)));
-            if (made == nullptr) return;
-            if (place.compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
-        }
-        chunk[fresh->id % chunk_sites].store(fresh, std::memory_order_release);
-    }
-
-    std::atomic<bucket*> buckets_{nullptr};
-    std::atomic<std::uint32_t> next_id_{1};
-    std::atomic<site_slot*> chunks_[chunk_count] = {};
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TABLES_SITE_TABLE_HPP
-
-// recent_stacks.hpp - the stacks one thread used lately, by hash.
-
-#ifndef ALLOCSCOPE_TABLES_RECENT_STACKS_HPP
-#define ALLOCSCOPE_TABLES_RECENT_STACKS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct recent_stack {
-    std::uint64_t hash;
-    const site* known;    // null: empty
-    std::uint32_t epoch;  // for which `cohort` is right
-    std::uint32_t cohort;
-};
-
-class recent_stacks {
-public:
-    static constexpr std::size_t entry_count = 4096;
-
-    bool is_ready() const noexcept { return entries_ != nullptr; }
-    bool prepare() noexcept {
-        if (entries_ == nullptr) entries_ = static_cast<recent_stack*>(reserve_pages(mapped_bytes));
-        return entries_ != nullptr;
-    }
-    void release() noexcept {
-        if (entries_ != nullptr) return_reservation(entries_, mapped_bytes);
-        entries_ = nullptr;
-        used_entries_.set(0);
-    }
-    void note_new_entry() noexcept { used_entries_.add(1); }
-    // At most: each entry may lie in a page of its own. Any thread.
-    std::uint64_t touched_bytes() const noexcept {
-        const std::uint64_t pages = used_entries_.read() * page_bytes;
-        return pages < mapped_bytes ? pages : mapped_bytes;
-    }
-    ALLOCSCOPE_FAST_PATH recent_stack& entry_for(std::uint64_t hash) noexcept {
-        return entries_[hash & (entry_count - 1U)];
-    }
-
-private:
-    static constexpr std::size_t mapped_bytes = entry_count * sizeof(recent_stack);
-
-    recent_stack* entries_ = nullptr;
-    owned_counter used_entries_;
-};
-
-// For each site the cohort that this thread has for it in one epoch.
-class cohort_of_site {
-public:
-    struct entry {
-        std::uint32_t epoch;
-        std::uint32_t cohort;
-    };
-
-    // Null when there is no memory.
-    entry* find(page_arena& arena, std::uint32_t site_id) noexcept {
-        if (directory_ == nullptr) {
-            directory_ = static_cast<entry**>(reserve_pages(directory_bytes));
-            if (directory_ == nullptr) return nullptr;
-        }
-        entry*& chunk = directory_[site_id / site_table::chunk_sites];
-        if (chunk == nullptr) {
-            chunk = static_cast<entry*>(arena.allocate(site_table::chunk_sites * sizeof(entry)));
-            if (chunk == nullptr) return nullptr;
-        }
-        return chunk + site_id % site_table::chunk_sites;
-    }
-
-    // Forgets everything. The arena that held the chunks is released by the caller.
-    void release() noexcept {
-        if (directory_ != nullptr) return_reservation(directory_, directory_bytes);
-        directory_ = nullptr;
-    }
-
-private:
-    static constexpr std::size_t directory_bytes = site_table::chunk_count * sizeof(entry*);
-
-    entry** directory_ = nullptr;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TABLES_RECENT_STACKS_HPP
-
 // byte_view.hpp - a pointer and a length over memory that somebody else owns.
 
 #ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
@@ -4739,7 +4933,7 @@ struct byte_view {
     // The bytes [offset, offset + length), or nothing at all when any of them lies outside.
     constexpr byte_view part(std::uint64_t offset, std::uint64_t length) const noexcept {
         if (offset > size || length > size - offset) return byte_view{};
-        return byte_view{data + offset, static_cast<std::size_t>(length)};
+        return byte_view{data + offset, length};
     }
 
     // What begins at `offset`; nothing when that lies outside.
@@ -4780,14 +4974,14 @@ public:
         if (position > bytes_.size) {
             ok_ = false;
         } else {
-            at_ = static_cast<std::size_t>(position);
+            at_ = position;
         }
     }
     void skip(std::uint64_t count) noexcept {
         if (count > remaining()) {
             ok_ = false;
         } else {
-            at_ += static_cast<std::size_t>(count);
+            at_ += count;
         }
     }
 
@@ -5250,13 +5444,14 @@ namespace detail {
 // One row of the table. Of a register that is not sp, rbp or the return address nothing is kept.
 // Small because a machine has ten of them on the stack of the program.
 struct cfi_row {
-    enum class base : std::uint8_t { other, sp, bp, word_at_bp };
+    // word_at_sp: 8 more than the word there
+    enum class base : std::uint8_t { other, sp, bp, word_at_bp, word_at_sp };
     // at_bp: at an offset from bp as it is now, not from the CFA
     enum class place : std::uint8_t { unchanged, saved, undefined, other, at_bp };
 
     std::int32_t cfa_offset = 0;
     std::int16_t bp_offset = 0;
-    base cfa_from : 2;
+    base cfa_from : 3;
     place bp : 3;
     place return_address : 3;  // saved: at CFA - 8, elsewhere is `other`
 
@@ -5290,7 +5485,9 @@ private:
     static constexpr unsigned most_steps = 100000;
     static constexpr unsigned most_kept = 8;
     static constexpr std::uint8_t operation_dereference = 0x06;
-    static constexpr std::uint8_t operation_bp = 0x76;  // bp plus an offset
+    static constexpr std::uint8_t operation_plus = 0x23;  // a number that follows
+    static constexpr std::uint8_t operation_bp = 0x76;    // bp plus an offset
+    static constexpr std::uint8_t operation_sp = 0x77;
     static constexpr std::uint64_t register_bp = 6;
     static constexpr std::uint64_t register_sp = 7;
     static constexpr std::uint64_t register_return_address = 16;
@@ -5457,19 +5654,25 @@ private:
     }
 
     // The two expressions that gcc writes for a function that aligns its stack: "the word at bp +
-    // offset" for the CFA, "at bp + offset" for the saved bp.
+    // offset" for the CFA, "at bp + offset" for the saved bp. And what OpenSSL's assembler writes
+    // for the same: "the word at sp + offset, plus 8"; the word is sp as it was on entry.
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
-        const bool is_known = is_at_bp(expression, 1, offset) &&
-                              expression.data[expression.size - 1] == operation_dereference;
-        row_.cfa_from = is_known ? cfi_row::base::word_at_bp : cfi_row::base::other;
+        const std::uint8_t* const end = expression.data + expression.size;
+        row_.cfa_from = cfi_row::base::other;
+        if (is_at(operation_bp, expression, 1, offset) && end[-1] == operation_dereference) {
+            row_.cfa_from = cfi_row::base::word_at_bp;
+        } else if (is_at(operation_sp, expression, 3, offset) && end[-3] == operation_dereference &&
+                   end[-2] == operation_plus && end[-1] == 8) {
+            row_.cfa_from = cfi_row::base::word_at_sp;
+        }
         row_.cfa_offset = static_cast<std::int32_t>(offset);
         if (row_.cfa_offset != offset) row_.cfa_from = cfi_row::base::other;
     }
 
     void save_expression(std::uint64_t number, const byte_view& expression) noexcept {
         std::int64_t offset = 0;
-        if (number != register_bp || !is_at_bp(expression, 0, offset)) {
+        if (number != register_bp || !is_at(operation_bp, expression, 0, offset)) {
             return set_place(number, cfi_row::place::other);
         }
         row_.bp_offset = static_cast<std::int16_t>(offset);
@@ -5477,11 +5680,11 @@ private:
         row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
-    // Whether it is "bp + offset", then `rest` more bytes.
-    static bool is_at_bp(const byte_view& expression, std::size_t rest,
-                         std::int64_t& offset) noexcept {
+    // Whether it is that register + offset, then `rest` more bytes.
+    static bool is_at(std::uint8_t operation, const byte_view& expression, std::size_t rest,
+                      std::int64_t& offset) noexcept {
         byte_cursor in{expression};
-        if (in.u8() != operation_bp) return false;
+        if (in.u8() != operation) return false;
         const std::int64_t number = in.sleb();
         if (!in.ok() || in.remaining() != rest) return false;
         offset = number;
@@ -5689,7 +5892,8 @@ enum class rule_kind : std::uint8_t {
     outermost,      // this frame has no caller
     unsupported,    // described in a way that is not followed here
     realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
-    no_table        // no record is about this code, but a call stands before the address
+    no_table,       // no record is about this code, but a call stands before the address
+    saved_sp        // CFA = the word at sp + cfa_offset, plus 8; not below sp, a multiple of 8
 };
 
 // How long what is known about the code of a module stays true.
@@ -5770,6 +5974,9 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
             return frame_pointer_rule;
         }
         rule.kind = rule_kind::from_bp;
+    } else if (row.cfa_from == cfi_row::base::word_at_sp) {
+        if (row.cfa_offset < 0 || row.cfa_offset % word != 0) return rule;
+        rule.kind = rule_kind::saved_sp;
     } else {
         if (row.cfa_offset < word || row.cfa_offset % word != 0) return rule;
         rule.kind = rule_kind::from_sp;
@@ -6350,6 +6557,9 @@ private:
             case rule_kind::realigned:
                 to = read_saved_sp(rule, sp);
                 break;
+            case rule_kind::saved_sp:
+                to = read_word_at_sp(rule, sp);
+                break;
             case rule_kind::unknown:
                 if (method_ == unwinding::cfi) return {};
                 [[fallthrough]];
@@ -6374,6 +6584,15 @@ private:
         if (to.saved_bp == 0) return to;
         const bool is_in_frame = to.saved_bp >= sp && to.saved_bp < to.cfa;
         return is_in_frame && to.saved_bp % sizeof(std::uintptr_t) == 0 ? to : caller_place{};
+    }
+
+    caller_place read_word_at_sp(const unwind_rule& rule, std::uintptr_t sp) noexcept {
+        const std::uintptr_t at = plus(sp, rule.cfa_offset);
+        if (at >= high_) return {};
+        const std::uintptr_t word = read_stack_word(at);
+        note_other({at, word});
+        const std::uintptr_t cfa = word + sizeof(std::uintptr_t);
+        return {cfa, rule.restores_bp ? plus(cfa, rule.bp_offset) : 0};
     }
 
     // The two words of a realigned frame; nothing when the first would lie outside the frame.
@@ -6401,10 +6620,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_STACK_WALK_HPP
 
-// chain_memo.hpp - check a remembered stack instead of walking it.
+// remembered_chain.hpp - the words that one walk depended on, and where they stood.
 
-#ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
-#define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
+#ifndef ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
+#define ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -6422,15 +6641,15 @@ struct alignas(64) remembered_chain {
     std::uint16_t pair_count;
     std::uint16_t single_count;
     std::uint16_t frame_count;
-    std::uint8_t is_permanent;   // no return address into a module that may go
-    std::uint8_t is_ordered;     // the frames with pairs are the innermost ones
+    std::uint16_t is_ordered;    // the frames with pairs are the innermost ones
     std::uint32_t epoch;         // for which the next two are right; 0: for none
     std::uint16_t return_count;  // may be one more than frames
     std::uint16_t method;
     void* counters;
     std::uint64_t record;
     const void* site;
-    std::uint64_t sum;  // hash_part of each frame's return address
+    std::uint64_t sum;    // hash_part of each frame's return address
+    std::uint64_t shape;  // of this thread, not used again; 0: it is walked when anything differs
 
     frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
     const frame_pair* pairs() const noexcept {
@@ -6445,6 +6664,21 @@ struct alignas(64) remembered_chain {
     }
 };
 static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
+
+// chain_memo.hpp - check a remembered stack instead of walking it.
+
+#ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
+#define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
 
 class chain_memo {
 public:
@@ -6521,16 +6755,39 @@ public:
         return equal == 0xffff && (different | different_too) == 0;
     }
 
-    // For a stack that starts at `frame` and differs from the remembered one in return addresses
-    // only: remembers it instead and puts the addresses into `frames`. False: it has to be walked.
+    // For a stack that starts at `frame` and differs from the remembered one at most in return
+    // addresses: takes them into the chain and into `frames`, and their sum. False: it has to be
+    // walked. In any case the chain is not found again until end_change or remember.
+    ALLOCSCOPE_FAST_PATH static bool collect(remembered_chain& chain, std::uintptr_t frame,
+                                             std::uintptr_t* frames) noexcept {
+        if (chain.frame != frame || chain.shape == 0) return false;
+        begin_change(chain);
+        return chain.is_ordered != 0 ? collect_ordered(chain, frames)
+                                     : collect_mixed(chain, frames);
+    }
+
+    // Whether the rules of what was collected lead where those of the chain did.
+    ALLOCSCOPE_NOINLINE static bool leads_as_before(remembered_chain& chain, rule_cache& rules,
+                                                    const std::uintptr_t* frames) noexcept {
+        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
+            if (!has_same_rule(rules, frames[i], chain, i)) return false;
+        }
+        return true;
+    }
+
+    // The chain stands for what was collected.
+    ALLOCSCOPE_FAST_PATH static void end_change(remembered_chain& chain,
+                                                std::uintptr_t frame) noexcept {
+        compiler_barrier();
+        chain.frame = frame;
+    }
+
+    // All three. False: the stack has to be walked.
     static bool update(remembered_chain& chain, std::uintptr_t frame, rule_cache& rules,
                        std::uintptr_t* frames) noexcept {
-        if (chain.frame != frame || chain.is_permanent == 0) return false;
-        begin_change(chain);
-        const bool is_same = chain.is_ordered != 0 ? update_ordered(chain, rules, frames)
-                                                   : update_mixed(chain, rules, frames);
-        if (is_same) end_change(chain, frame);
-        return is_same;
+        if (!collect(chain, frame, frames) || !leads_as_before(chain, rules, frames)) return false;
+        end_change(chain, frame);
+        return true;
     }
 
     // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
@@ -6566,73 +6823,105 @@ private:
         chain.site = nullptr;
         compiler_barrier();
     }
-    static void end_change(remembered_chain& chain, std::uintptr_t frame) noexcept {
-        compiler_barrier();
-        chain.frame = frame;
-    }
 
-    // The `index`-th return address is another one than was known, and is known from now on. False:
-    // it leads elsewhere than the old one did.
-    ALLOCSCOPE_NOINLINE static bool accept(remembered_chain& chain, rule_cache& rules,
-                                           std::uint32_t index, std::uintptr_t now,
-                                           std::uintptr_t& known) noexcept {
-        if (!has_same_rule(rules, now, chain, index)) return false;
-        if (index < chain.frame_count) {
-            chain.sum += hash_part(now, index) - hash_part(known, index);
+    // Sums and differences of frames two by two.
+    struct collected {
+        std::uintptr_t* frames;
+        std::uint32_t count = 0;
+        std::uint64_t sum = 0;
+        __m128i sums = _mm_setzero_si128();
+
+        ALLOCSCOPE_FAST_PATH void add(std::uintptr_t now) noexcept {
+            frames[count] = now;
+            sum += hash_part(now, count);
+            ++count;
         }
-        known = now;
-        return true;
-    }
+        ALLOCSCOPE_FAST_PATH void add_two(__m128i now) noexcept {
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(frames + count), now);
+            const auto* const numbers =
+                reinterpret_cast<const __m128i*>(positions.multipliers + count);
+            sums = _mm_add_epi64(sums, _mm_mul_epu32(now, _mm_loadu_si128(numbers)));
+            count += 2;
+        }
+        ALLOCSCOPE_FAST_PATH std::uint64_t total() const noexcept {
+            const __m128i both = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
+            return sum + static_cast<std::uint64_t>(_mm_cvtsi128_si64(both));
+        }
+    };
 
     // The usual chain: frames with frame pointers, and perhaps the outermost ones without.
-    static bool update_ordered(remembered_chain& chain, rule_cache& rules,
-                               std::uintptr_t* frames) noexcept {
+    ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
+                                                     std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
-        frame_pair* const pairs = chain.pairs();
+        auto* const pairs = reinterpret_cast<__m128i*>(chain.pairs());
+        const std::uint32_t frame_count = chain.frame_count;
         const std::uint32_t pair_count = chain.pair_count;
-        std::uintptr_t moved = 0;
-        for (std::uint32_t i = 0; i < pair_count; ++i) {
-            const std::uintptr_t now = read_stack_word(places[i] + sizeof(std::uintptr_t));
-            moved |= read_stack_word(places[i]) ^ pairs[i].saved_bp;
-            frames[i] = now;
-            std::uintptr_t& known = pairs[i].return_address;
-            if (now != known && !accept(chain, rules, i, now, known)) return false;
+        const std::uint32_t paired = pair_count < frame_count ? pair_count : frame_count;
+        collected out{frames};
+        __m128i moved = _mm_setzero_si128();  // in its low half
+        while (out.count + 1 < paired) {
+            const std::uint32_t i = out.count;
+            const __m128i first = load_pair(places[i]);
+            const __m128i second = load_pair(places[i + 1]);
+            moved = _mm_or_si128(moved, _mm_xor_si128(first, _mm_load_si128(pairs + i)));
+            moved = _mm_or_si128(moved, _mm_xor_si128(second, _mm_load_si128(pairs + i + 1)));
+            _mm_store_si128(pairs + i, first);
+            _mm_store_si128(pairs + i + 1, second);
+            out.add_two(_mm_unpackhi_epi64(first, second));
+        }
+        if (out.count != paired) {
+            frame_pair& pair = chain.pairs()[out.count];
+            const std::uintptr_t place = places[out.count];
+            moved = _mm_or_si128(moved, compare(place, pair));
+            pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
+            out.add(pair.return_address);
+        }
+        // What ended the walk, when it had a saved frame pointer beside it.
+        std::uintptr_t differs = static_cast<std::uintptr_t>(_mm_cvtsi128_si64(moved));
+        if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
+            const frame_pair& pair = chain.pairs()[paired];
+            differs |= read_stack_word(places[paired]) ^ pair.saved_bp;
+            differs |=
+                read_stack_word(places[paired] + sizeof(std::uintptr_t)) ^ pair.return_address;
         }
         stack_word* const singles = chain.singles();
-        const std::uint32_t return_count = chain.return_count;
-        for (std::uint32_t i = pair_count; i < return_count; ++i) {
-            stack_word& single = singles[i - pair_count];
-            const std::uintptr_t now = read_stack_word(single.address);
-            frames[i] = now;
-            if (now != single.value && !accept(chain, rules, i, now, single.value)) return false;
+        const std::uint32_t returns = frame_count - paired;
+        for (std::uint32_t i = 0; i < returns; ++i) {
+            singles[i].value = read_stack_word(singles[i].address);
+            out.add(singles[i].value);
         }
-        return (moved | changed_others(chain, return_count - pair_count)) == 0;
+        chain.sum = out.total();
+        return (differs | changed_others(chain, returns)) == 0;
     }
 
-    static bool update_mixed(remembered_chain& chain, rule_cache& rules,
-                             std::uintptr_t* frames) noexcept {
+    ALLOCSCOPE_NOINLINE static bool collect_mixed(remembered_chain& chain,
+                                                  std::uintptr_t* frames) noexcept {
         const std::uintptr_t* place = chain.places();
         frame_pair* pair = chain.pairs();
         stack_word* single = chain.singles();
         const unwind_rule* const rules_of = chain.rules();
         std::uintptr_t moved = 0;
-        for (std::uint32_t i = 0; i < chain.return_count; ++i) {
-            std::uintptr_t* known;
+        collected out{frames};
+        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
             if (rules_of[i].is_pair) {
-                frames[i] = read_stack_word(*place + sizeof(std::uintptr_t));
+                pair->return_address = read_stack_word(*place + sizeof(std::uintptr_t));
                 moved |= read_stack_word(*place++) ^ pair->saved_bp;
-                known = &(pair++)->return_address;
+                out.add((pair++)->return_address);
             } else {
-                frames[i] = read_stack_word(single->address);
-                known = &(single++)->value;
+                single->value = read_stack_word(single->address);
+                out.add((single++)->value);
             }
-            if (frames[i] != *known && !accept(chain, rules, i, frames[i], *known)) return false;
         }
+        if (pair != chain.pairs() + chain.pair_count) {
+            moved |= read_stack_word(*place) ^ pair->saved_bp;
+            moved |= read_stack_word(*place + sizeof(std::uintptr_t)) ^ pair->return_address;
+        }
+        chain.sum = out.total();
         const auto seen = static_cast<std::uint32_t>(single - chain.singles());
         return (moved | changed_others(chain, seen)) == 0;
     }
 
-    // Not 0 when one of the singles from `first` on, saved pointers, is not what it was.
+    // Not 0 when one of the singles from `first` on, which are no frames, is not what it was.
     static std::uintptr_t changed_others(remembered_chain& chain, std::uint32_t first) noexcept {
         std::uintptr_t moved = 0;
         for (std::uint32_t i = first; i < chain.single_count; ++i) {
@@ -6667,7 +6956,7 @@ private:
         generation_ = generation;
     }
 
-    static void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
+    void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
         std::uint32_t pairs = 0;
         std::uint32_t singles = 0;
         bool is_permanent = true;
@@ -6688,7 +6977,7 @@ private:
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
         }
-        chain.is_permanent = is_permanent ? 1 : 0;
+        chain.shape = is_permanent ? ++last_shape_ : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }
 
@@ -6696,16 +6985,20 @@ private:
         return read_stack_word(known.address) ^ known.value;
     }
 
+    ALLOCSCOPE_FAST_PATH static __m128i load_pair(std::uintptr_t place) noexcept {
+#if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
+        return _mm_set_epi64x(
+            static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
+            static_cast<long long>(read_stack_word(place)));
+#else
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
+#endif
+    }
+
     ALLOCSCOPE_FAST_PATH static __m128i compare(std::uintptr_t place,
                                                 const frame_pair& pair) noexcept {
-#if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
-        const __m128i stack =
-            _mm_set_epi64x(static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
-                           static_cast<long long>(read_stack_word(place)));
-#else
-        const __m128i stack = _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
-#endif
-        return _mm_xor_si128(stack, _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+        return _mm_xor_si128(load_pair(place),
+                             _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
     }
 
     std::size_t mapped_bytes() const noexcept {
@@ -6716,6 +7009,7 @@ private:
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
     std::uint32_t generation_ = 0;
+    std::uint64_t last_shape_ = 0;  // never set back: others know shapes, too
     owned_counter touched_bytes_;
 };
 
@@ -6760,21 +7054,30 @@ constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 struct alignas(64) thread_entry {
     std::atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
+    // The same while each allocation of the thread is recorded and needs no thought before; else
+    // no_view.
+    std::uint64_t straight_view = no_view;
     // Until the next sample. Not counted down to it but past it: whoever asks for as much or more
     // is sampled. The most there is: this thread is not sampled.
     std::atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
 struct thread_state : thread_entry {
+    // The next event reads the view anew.
+    void forget_view() noexcept {
+        view_number = no_view;
+        straight_view = no_view;
+    }
+
     // --- every event ---
     charge mode = charge::nothing;
     std::uint32_t session = 0;
     std::uint32_t epoch_serial = no_epoch;
-    std::uint32_t number = 0;        // of this state; never 0
-    std::uint64_t plain_record = 0;  // what a slot of plain_cohort begins with
-    cohort* plain_counters = nullptr;
-    std::uint64_t newest_window = 0;  // latest opened_at of the windows that watch
-    std::uint64_t windows = 0;        // slots 0..63 that watch this thread
+    std::uint32_t number = 0;          // of this state; never 0
+    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
+    cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
+    std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
+    std::uint64_t windows = 0;         // slots 0..63 that watch this thread
     // Net live bytes since the last flush to the shares, and the most it was since.
     std::atomic<std::int64_t> pending_bytes{0};
     std::atomic<std::int64_t> pending_peak{0};
@@ -6797,7 +7100,6 @@ struct thread_state : thread_entry {
     std::uint32_t plain_cohort = 0;  // of site 0 in this epoch; 0: none yet
     std::uint32_t next_cohort = 0;   // in the page that is being filled
     std::uint32_t last_cohort = 0;
-    recent_stacks recent;
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
@@ -6858,6 +7160,8 @@ class object_map {
 public:
     static constexpr std::uint32_t cohort_bits = 24;
     static constexpr std::uint32_t last_session = 4095;
+    // Sizes from here on stand in the slot after the record's own.
+    static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 27) - 1;
 
     using slot = std::atomic<std::uint64_t>;
 
@@ -6898,14 +7202,19 @@ public:
         return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
     }
 
-    ALLOCSCOPE_FAST_PATH static void put(slot* where, std::uintptr_t address, std::uint64_t head,
-                                         std::uint64_t bytes) noexcept {
+    // Of a size that fits.
+    ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
+                                               std::uint64_t head, std::uint64_t bytes) noexcept {
         head |= (address & 16U) << (half_shift - 4U);
-        if (ALLOCSCOPE_UNLIKELY(bytes >= size_mask)) {
+        where->store(head | bytes, std::memory_order_relaxed);
+    }
+    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                    std::uint64_t bytes) noexcept {
+        if (is_long_size(bytes)) {
             where[1].store(bytes, std::memory_order_relaxed);
             bytes = size_mask;
         }
-        where->store(head | bytes, std::memory_order_relaxed);
+        put_short(where, address, head, bytes);
     }
 
     ALLOCSCOPE_FAST_PATH static std::uint32_t session_of(std::uint64_t record) noexcept {
@@ -6915,6 +7224,9 @@ public:
         return static_cast<std::uint32_t>(record >> cohort_shift) & ((1U << cohort_bits) - 1U);
     }
     // A long record keeps its size in the next slot; a short one is all in its own.
+    ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
+        return bytes >= size_mask;
+    }
     ALLOCSCOPE_FAST_PATH static bool is_long(std::uint64_t record) noexcept {
         return (record & size_mask) == size_mask;
     }
@@ -6966,6 +7278,7 @@ private:
     static constexpr std::uint32_t cohort_shift = 28;
     static constexpr std::uint32_t session_shift = cohort_shift + cohort_bits;
     static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
+    static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
 
     using leaf_pointer = std::atomic<slot*>;
 
@@ -7229,6 +7542,32 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
+// own_value.hpp - reading what only the calling thread writes.
+
+#ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
+#define ALLOCSCOPE_BASE_OWN_VALUE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+template <class T>
+ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return variable.load(std::memory_order_relaxed);  // so that it can follow
+#else
+    static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
+                  "the atomic is nothing but its value");
+    return reinterpret_cast<const T&>(variable);
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_OWN_VALUE_HPP
+
 // cohort_lookup.hpp - which cohort a new object belongs to, when the memo does not know.
 
 #ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
@@ -7293,7 +7632,7 @@ inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexc
     const std::uint32_t lines = is_of_samples ? sampled_cohort_lines : 1;
     thread.next_cohort = (thread.next_cohort + lines - 1) & ~(lines - 1);
     if (thread.next_cohort == thread.last_cohort) {
-        const std::uint32_t first = process.cohorts.add_page(process.arena);
+        const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
         thread.next_cohort = first;
         thread.last_cohort = first + cohort_table::page_cohorts;
@@ -7349,8 +7688,10 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
         const std::uint32_t id = make_cohort(thread, 0);
         if (id == no_cohort) return no_cohort;
         thread.plain_record = live_object_map::record_head(thread.session, id);
-        thread.plain_counters = process.cohorts.by_id(id);
         thread.plain_cohort = id;
+    }
+    if (thread.mode == charge::numbers) {
+        thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
     }
     return thread.plain_cohort;
 }
@@ -7363,59 +7704,37 @@ inline void settle_memo(const thread_state& thread, remembered_chain& memo,
     memo.epoch = thread.epoch_serial;
 }
 
-inline std::uint32_t cohort_for_site(thread_state& thread, std::uint32_t site) noexcept {
-    if (present_epoch(thread) == nullptr) return no_cohort;
+// The thread's entry for a site, with its cohort of the present epoch. Null when there is no room.
+inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t site) noexcept {
+    if (present_epoch(thread) == nullptr) return nullptr;
     cohort_of_site::entry* entry = thread.cohorts.find(process.arena, site);
-    if (entry == nullptr) return plain_cohort(thread);
+    if (entry == nullptr) return nullptr;
     if (entry->epoch != thread.epoch_serial) {
         const std::uint32_t made = make_cohort(thread, site);
-        if (made == no_cohort) return plain_cohort(thread);
+        if (made == no_cohort) return nullptr;
         entry->cohort = made;
         entry->epoch = thread.epoch_serial;
     }
-    return entry->cohort;
-}
-
-// The site of the stack in scratch_frames, through the thread's recent stacks. Null: no room for
-// another.
-inline recent_stack* find_recent(thread_state& thread, std::uint64_t hash,
-                                 std::uint32_t frame_count) noexcept {
-    const std::uintptr_t* frames = thread.scratch_frames;
-    recent_stack& entry = thread.recent.entry_for(hash);
-    if (entry.known != nullptr && entry.hash == hash &&
-        entry.known->is_stack(hash, frames, frame_count)) {
-        return &entry;
-    }
-    const site* found = process.sites.intern(process.arena, hash, frames, frame_count);
-    if (found == nullptr) return nullptr;
-    if (entry.known == nullptr) thread.recent.note_new_entry();
-    entry.known = nullptr;
-    compiler_barrier();
-    entry.hash = hash;
-    entry.epoch = 0;
-    entry.cohort = 0;
-    compiler_barrier();
-    entry.known = found;
-    return &entry;
+    return entry;
 }
 
 // The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, remembered_chain* memo) noexcept {
-    recent_stack* recent = find_recent(thread, hash, frame_count);
-    if (recent == nullptr) {
+    const site* const found =
+        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
+    if (found == nullptr) {
         thread.lose(loss_reason::no_room_for_site);
         return plain_cohort(thread);
     }
-    if (recent->epoch != thread.epoch_serial || thread.epoch_serial == no_epoch) {
-        recent->cohort = cohort_for_site(thread, recent->known->id);
-        recent->epoch = thread.epoch_serial;
+    cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
+    if (entry == nullptr) return plain_cohort(thread);
+    if (memo != nullptr) {
+        entry->shape = memo->frame != 0 ? memo->shape : 0;
+        memo->site = found;
+        settle_memo(thread, *memo, entry->cohort);
     }
-    if (memo != nullptr && recent->cohort != no_cohort) {
-        memo->site = recent->known;
-        settle_memo(thread, *memo, recent->cohort);
-    }
-    return recent->cohort;
+    return entry->cohort;
 }
 
 inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
@@ -7427,9 +7746,34 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     }
 }
 
+// The cohort of a stack in the thread's own bounds that is not the one in its memo.
+ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
+                                               std::uintptr_t frame) noexcept {
+    if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
+        const std::uint64_t hash = stack_hash(memo.sum);
+        const site* const known =
+            process.sites.known(hash, thread.scratch_frames, memo.frame_count);
+        const cohort_of_site::entry* const entry =
+            known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
+        if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
+                              entry->epoch == thread.epoch_serial)) {
+            chain_memo::end_change(memo, frame);
+            memo.site = known;
+            settle_memo(thread, memo, entry->cohort);
+            return entry->cohort;
+        }
+        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
+            chain_memo::end_change(memo, frame);
+            return cohort_of_stack(thread, hash, memo.frame_count, &memo);
+        }
+    }
+    walk_into_scratch(thread, thread.bounds, frame);
+    thread.memo.remember(memo, frame, thread.scratch);
+    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, &memo);
+}
+
 inline bool prepare_caches(thread_state& thread) noexcept {
-    if (!thread.memo.is_ready() && !thread.memo.prepare(thread.frames, thread.method)) return false;
-    return thread.recent.is_ready() || thread.recent.prepare();
+    return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
 // The cohort of an allocation whose caller's frame is `frame`.
@@ -7440,7 +7784,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     }
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
-        return cohort_of_stack(thread, hash_finish(thread.scratch.sum), thread.scratch.frame_count,
+        return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
                                nullptr);
     }
     const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
@@ -7448,15 +7792,12 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     const auto* known = static_cast<const site*>(memo->site);
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame)) {
-        const std::uint32_t id = cohort_for_site(thread, known->id);
-        if (id != no_cohort) settle_memo(thread, *memo, id);
-        return id;
+        const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
+        if (entry == nullptr) return plain_cohort(thread);
+        settle_memo(thread, *memo, entry->cohort);
+        return entry->cohort;
     }
-    if (!chain_memo::update(*memo, frame, thread.rules, thread.scratch_frames)) {
-        walk_into_scratch(thread, thread.bounds, frame);
-        thread.memo.remember(*memo, frame, thread.scratch);
-    }
-    return cohort_of_stack(thread, hash_finish(memo->sum), memo->frame_count, memo);
+    return find_changed(thread, *memo, frame);
 }
 
 }  // namespace detail
@@ -7639,9 +7980,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Calls visit(cohort, id) for every cohort of an epoch.
+// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort(const epoch& of, Visit&& visit) noexcept {
+inline void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
         const std::uint32_t next = found.next.load(std::memory_order_relaxed);
@@ -7663,9 +8004,9 @@ inline birth_range births_in(const open_window& window) noexcept {
 }
 
 // Calls visit(cohort, id) for every cohort in the range. Costs nothing for what is older: a
-// thread's epochs are in order of time.
+// thread's epochs are in order of time. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort_in(const birth_range& range, Visit&& visit) noexcept {
+inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
@@ -7810,10 +8151,11 @@ inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexc
 // What the tables have in memory, but for the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
+                          process.cohorts.used_bytes() +
                           mapped_pages_bytes.load(std::memory_order_relaxed);
     for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        bytes += t->memo.touched_bytes() + t->recent.touched_bytes();
+        bytes += t->memo.touched_bytes();
     }
     return bytes;
 }
@@ -7984,7 +8326,6 @@ inline bool all_threads_are_outside() noexcept {
 
 inline void release_thread_tables(thread_state& thread) noexcept {
     thread.memo.release();
-    thread.recent.release();
     thread.cohorts.release();
     thread.foreign.release();
     thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
@@ -8107,7 +8448,7 @@ inline thread_state* take_state() noexcept {
 
 inline void give_back_state(thread_state& state) noexcept {
     flush_pending(state);
-    state.view_number = no_view;
+    state.forget_view();
     state.is_epoch_current = false;
     state.nested.store(nullptr, std::memory_order_relaxed);
     state.busy.store(0, std::memory_order_relaxed);
@@ -8155,10 +8496,11 @@ inline void begin_state(thread_state& state, thread_state& primary,
                         std::uint64_t instance) noexcept {
     state.primary_state.store(&primary, std::memory_order_relaxed);
     state.instance.store(instance, std::memory_order_relaxed);
-    state.view_number = no_view;
+    state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
     state.plain_cohort = 0;
+    state.plain_counters = nullptr;
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);
@@ -8532,7 +8874,7 @@ inline std::uint64_t next_gap(thread_state& thread) noexcept {
 ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t frame) noexcept {
     view now;
     if (!process.entry.load(now)) {
-        thread.view_number = no_view;
+        thread.forget_view();
         return false;
     }
     if (thread.tables == now.tables) {
@@ -8580,7 +8922,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow way.
     const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
+    const bool is_straight = thread.mode == charge::numbers || thread.mode == charge::stacks;
     thread.view_number = is_watched ? no_view : now.number;
+    thread.straight_view = is_straight ? thread.view_number : no_view;
+    thread.plain_counters = nullptr;  // the next allocation finds them, if they are wanted
     return true;
 }
 
@@ -8851,6 +9196,11 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// The hooks jump to the functions below as their last act, and those to others. What is called so
+// begins with a frame at the hook's own address, with the same saved frame pointer in it: the walk
+// from `frame` finds what it would have found in the hook.
+#define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
+
 // --- death ---
 
 // An object that was born on another thread.
@@ -8908,53 +9258,63 @@ ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcep
     if (ALLOCSCOPE_UNLIKELY(has_watches())) tell_watch_of_free(frame);
 }
 
-ALLOCSCOPE_NOINLINE void remove_record_and_leave(thread_state& thread,
-                                                 live_object_map::slot* slot) noexcept {
+// The thread has entered; it leaves here.
+template <void (*Release)(void*)>
+ALLOCSCOPE_NOINLINE void remove_and_release(thread_state& thread, live_object_map::slot* slot,
+                                            void* block) noexcept {
     remove_record(thread, slot);
     leave(thread);
+    Release(block);
 }
 
-ALLOCSCOPE_NOINLINE void flush_and_leave(thread_state& thread) noexcept {
-    flush_pending(thread);
-    leave(thread);
+template <void (*Release)(void*)>
+ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    on_free_slow(block, frame);
+    Release(block);
 }
 
-// Before the real free. `frame` is the hook's own frame, see on_allocate.
+// Takes the record of the block away, then calls the real free. `frame` is the hook's own frame,
+// see allocate_recorded.
 //
-// The usual case in a straight line without calls; every other case is handed on.
-ALLOCSCOPE_FAST_PATH void on_free(void* block, std::uintptr_t frame) noexcept {
+// The usual case in a straight line without calls; every other case is handed on as the last act,
+// so that nothing needs to be kept for afterwards.
+template <void (*Release)(void*)>
+ALLOCSCOPE_FAST_PATH void free_recorded(void* block, std::uintptr_t frame) noexcept {
     thread_entry* const entry = current_entry;
-    if (ALLOCSCOPE_UNLIKELY(entry->busy.load(std::memory_order_relaxed) != 0 ||
-                            may_be_sample(block))) {
-        return on_free_slow(block, frame);
+    if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0 || may_be_sample(block))) {
+        return free_slowly<Release>(block, frame);
     }
     auto& thread = *static_cast<thread_state*>(entry);
     thread.busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
         thread.busy.store(0, std::memory_order_relaxed);
-        return on_free_slow(block, frame);
+        return free_slowly<Release>(block, frame);
     }
     live_object_map::slot* const slot =
         process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
-    if (ALLOCSCOPE_UNLIKELY(slot == nullptr)) return leave(thread);
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
-    if (live_object_map::session_of(record) != thread.session) return leave(thread);
-    cohort& born = *process.cohorts.by_id(live_object_map::cohort_of(record));
-    const std::uint64_t bytes = live_object_map::short_bytes_of(record);
-    if (ALLOCSCOPE_UNLIKELY(born.owner.load(std::memory_order_relaxed) != thread.number ||
-                            born.born_at.load(std::memory_order_relaxed) < thread.newest_window ||
-                            live_object_map::is_long(record))) {
-        return remove_record_and_leave(thread, slot);
+    const std::uint64_t record =
+        ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(std::memory_order_relaxed) : 0;
+    if (live_object_map::session_of(record) == thread.session) {
+        cohort& born = *process.cohorts.by_id(live_object_map::cohort_of(record));
+        const std::uint64_t bytes = live_object_map::short_bytes_of(record);
+        const std::int64_t net = own_value(thread.pending_bytes) - static_cast<std::int64_t>(bytes);
+        static_assert(live_object_map::least_long_bytes > 2 * flush_bytes,
+                      "a long record, whose size stands elsewhere, is caught by the last test");
+        if (ALLOCSCOPE_UNLIKELY(born.owner.load(std::memory_order_relaxed) != thread.number ||
+                                born.born_at.load(std::memory_order_relaxed) <
+                                    thread.newest_window ||
+                                net <= -flush_bytes)) {
+            return remove_and_release<Release>(thread, slot, block);
+        }
+        slot->store(0, std::memory_order_relaxed);
+        thread.pending_bytes.store(net, std::memory_order_relaxed);
+        born.death_bytes.add(bytes);
+        born.deaths.add(1);  // last: see count_foreign_death
     }
-    slot->store(0, std::memory_order_relaxed);
-    born.death_bytes.add(bytes);
-    born.deaths.add(1);  // last: see count_foreign_death
-    const std::int64_t net =
-        thread.pending_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(net <= -flush_bytes)) return flush_and_leave(thread);
     leave(thread);
+    Release(block);
 }
 
 // --- birth ---
@@ -8966,22 +9326,19 @@ ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
     remove_record(thread, slot);
 }
 
-// Every case. The thread has entered; it leaves here.
-ALLOCSCOPE_NOINLINE void record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
-                                          std::uintptr_t frame) noexcept {
-    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
-    if (thread.mode <= charge::samples) return leave(thread);
+// The rest of every case, when the cohort is known; no_cohort when there is none to be had.
+ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block,
+                                               std::uint64_t bytes, std::uint32_t id) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     live_object_map::slot* slot = process.objects.slot_for(address);
     if (slot != nullptr &&
         live_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
         replace_record(thread, slot);
     }
-    const std::uint32_t id =
-        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
     if (slot == nullptr || id == no_cohort) {
         thread.lose(loss_reason::no_memory_for_record);
-        return leave(thread);
+        leave(thread);
+        return block;
     }
     cohort& counters = *process.cohorts.by_id(id);
     counters.births.add(1);
@@ -8989,62 +9346,106 @@ ALLOCSCOPE_NOINLINE void record_and_leave(thread_state& thread, void* block, std
     live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
     add_live_bytes(thread, bytes);
     leave(thread);
+    return block;
 }
 
-ALLOCSCOPE_NOINLINE void on_allocate_slow(void* block, std::uint64_t bytes,
-                                          std::uintptr_t frame) noexcept {
-    if (thread_state* thread = enter(frame)) record_and_leave(*thread, block, bytes, frame);
+// Every case. The thread has entered; it leaves here. Returns the block.
+ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
+    if (thread.mode <= charge::samples) {
+        leave(thread);
+        return block;
+    }
+    const std::uint32_t id =
+        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
+    return put_record_and_leave(thread, block, bytes, id);
 }
 
-// After the real allocation. `frame` is the address of the hook's own frame: there lie the
-// caller's frame pointer and the return address into it.
+ALLOCSCOPE_NOINLINE void* on_allocate_slow(void* block, std::uint64_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    thread_state* thread = enter(frame);
+    return thread == nullptr ? block : record_and_leave(*thread, block, bytes, frame);
+}
+
+// Puts the record of a block into its slot and counts the birth.
+ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* block,
+                                                 std::uint64_t bytes, std::uint64_t head,
+                                                 cohort* counters) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    live_object_map::slot* const slot = process.objects.existing_slot(address);
+    const std::int64_t net = own_value(thread.pending_bytes) + static_cast<std::int64_t>(bytes);
+    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
+                                                   std::memory_order_relaxed)) == thread.session)) {
+        return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
+    }
+    if (ALLOCSCOPE_UNLIKELY(net > own_value(thread.pending_peak))) {
+        // Also for every size that does not fit in a slot.
+        if (net >= flush_bytes) {
+            return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
+        }
+        thread.pending_peak.store(net, std::memory_order_relaxed);
+    }
+    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    counters->births.add(1);
+    counters->birth_bytes.add(bytes);
+    live_object_map::put_short(slot, address, head, bytes);
+    leave(thread);
+    return block;
+}
+
+// The memo has another stack at this place. A short way of its own: a loop over changing data comes
+// here with every other block.
+ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
+                                                   std::uint64_t bytes, std::uintptr_t frame,
+                                                   remembered_chain& memo) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
+        return record_and_leave(thread, block, bytes, frame);
+    }
+    const std::uint32_t id = find_changed(thread, memo, frame);
+    if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
+    return count_birth_and_leave(thread, block, bytes,
+                                 live_object_map::record_head(thread.session, id),
+                                 process.cohorts.by_id(id));
+}
+
+// After the real allocation. Returns the block. `frame` is the address of the hook's own frame:
+// there lie the caller's frame pointer and the return address into it. `entry` is current_entry as
+// it was before the real allocation.
 //
-// Straight like on_free: a stack that the memo knows, or none wanted; the rest is handed on.
-ALLOCSCOPE_FAST_PATH void on_allocate(void* block, std::uint64_t bytes,
-                                      std::uintptr_t frame) noexcept {
-    thread_entry* const entry = current_entry;
-    if (ALLOCSCOPE_UNLIKELY(entry->busy.load(std::memory_order_relaxed) != 0)) {
+// Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+ALLOCSCOPE_FAST_PATH void* on_allocate(thread_entry* entry, void* block, std::uint64_t bytes,
+                                       std::uintptr_t frame) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0)) {
         return on_allocate_slow(block, bytes, frame);
     }
     auto& thread = *static_cast<thread_state*>(entry);
     thread.busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
         thread.busy.store(0, std::memory_order_relaxed);
         return on_allocate_slow(block, bytes, frame);
     }
     std::uint64_t head = thread.plain_record;
     cohort* counters = thread.plain_counters;
-    if (thread.mode == charge::stacks) {
-        const remembered_chain& memo =
+    if (counters == nullptr) {
+        if (ALLOCSCOPE_UNLIKELY(thread.mode != charge::stacks)) {  // the counters are still to be
+            return record_and_leave(thread, block, bytes, frame);  // found
+        }
+        remembered_chain& memo =
             *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
         // A chain is remembered only of this thread's own stack, so what it names can be read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, frame))) {
-            return record_and_leave(thread, block, bytes, frame);
+            return record_changed_and_leave(thread, block, bytes, frame, memo);
         }
         head = memo.record;
         counters = static_cast<cohort*>(memo.counters);
-    } else if (thread.mode != charge::numbers || thread.plain_cohort == no_cohort) {
-        return record_and_leave(thread, block, bytes, frame);
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(block);
-    live_object_map::slot* const slot = process.objects.existing_slot(address);
-    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
-                                                   std::memory_order_relaxed)) == thread.session)) {
-        return record_and_leave(thread, block, bytes, frame);
-    }
-    counters->births.add(1);
-    counters->birth_bytes.add(bytes);
-    live_object_map::put(slot, address, head, bytes);
-    const std::int64_t net =
-        thread.pending_bytes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(net > thread.pending_peak.load(std::memory_order_relaxed))) {
-        thread.pending_peak.store(net, std::memory_order_relaxed);
-        if (net >= flush_bytes) return flush_and_leave(thread);
-    }
-    leave(thread);
+    return count_birth_and_leave(thread, block, bytes, head, counters);
 }
 
 }  // namespace detail
@@ -9092,7 +9493,7 @@ inline thread_state* own_state() noexcept {
 // The next event of this thread reads its view anew.
 inline void make_view_stale(thread_state& thread) noexcept {
     for (thread_state* t = &thread; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
-        t->view_number = no_view;
+        t->forget_view();
     }
 }
 
@@ -9179,7 +9580,7 @@ inline void draw_anew_in_child() noexcept {
     thread_state* own = current_state();
     for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
         t->has_dice = false;
-        t->view_number = no_view;
+        t->forget_view();
     }
 }
 
@@ -9336,7 +9737,7 @@ struct live_site {
 // One window at one moment.
 struct live_window {
     bool exists = false;
-    std::string name;
+    char name[sizeof(open_window::name)] = {};
     options wanted;
     std::uint64_t duration_ns = 0;
     std::uint64_t own_memory_bytes = 0;
@@ -9448,14 +9849,15 @@ inline void wait_for_hooks() noexcept {
 }
 
 // The window's live objects; then it starts anew if it is to forget them. To end it is left to the
-// caller: types are still to be read from the live objects.
-inline live_window take_live_window(window_id id, after_stats then) {
-    live_window taken;
+// caller: types are still to be read from the live objects. Throws std::bad_alloc when memory for
+// the sites is refused; everything else is then in `taken` all the same, but for own_memory_bytes,
+// which is never filled: it asks the system for each table.
+inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
     control_lock lock;
     open_window* window = find_window(id);
-    if (window == nullptr) return taken;
+    if (window == nullptr) return;
     taken.exists = true;
-    taken.name = window->name;
+    copy_name(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
     birth_range range = births_in(*window);
@@ -9473,9 +9875,12 @@ inline live_window take_live_window(window_id id, after_stats then) {
     }
     collect_losses(taken);
     if (taken.wanted.record != recording::counters) collect_sites(taken, range);
-    taken.own_memory_bytes = own_memory_bytes();
     if (then == after_stats::forget) reclaim_when_due();
-    return taken;
+}
+
+inline void add_own_memory(live_window& taken) noexcept {
+    control_lock lock;
+    taken.own_memory_bytes = own_memory_bytes();
 }
 
 }  // namespace detail
@@ -9576,6 +9981,76 @@ inline evidence_answer save_evidence_of(const snapshot& rows, const char* name,
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_ENGINE_EVIDENCE_FOLDER_HPP
+
+// expected_beginnings.hpp - stacks whose innermost frames are known to belong to nobody's leak.
+
+#ifndef ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
+#define ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class expected_beginnings {
+public:
+    // The first `decisive` names of the stack decided.
+    void add(const check_request& asked, const leak_stack& stack, std::size_t decisive) {
+        if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
+        beginning made{asked.is_expected, asked.expected_context, {}};
+        // Inlined calls share an address with the function they are inlined into.
+        for (std::size_t i = 0; i < decisive; ++i) {
+            if (i == 0 || !stack.frames[i - 1].is_inlined) {
+                made.addresses.push_back(stack.frames[i].address + 1);
+            }
+        }
+        known_.push_back(std::move(made));
+    }
+
+    // Takes the sites that begin so out of the window.
+    void drop_from(live_window& window, const check_request& asked) const {
+        std::size_t kept = 0;
+        for (const live_site& site : window.sites) {
+            if (!fits(asked, window.frames.data() + site.first_frame, site.frame_count)) {
+                window.sites[kept++] = site;
+            }
+        }
+        window.sites.resize(kept);
+    }
+
+private:
+    static constexpr std::size_t most = 256;
+
+    struct beginning {
+        bool (*is_expected)(const leak_stack& stack, const void* context);
+        const void* context;
+        std::vector<std::uintptr_t> addresses;
+    };
+
+    bool fits(const check_request& asked, const std::uintptr_t* frames, std::size_t count) const {
+        for (const beginning& each : known_) {
+            const std::size_t needed = each.addresses.size();
+            if (each.is_expected != asked.is_expected || each.context != asked.expected_context ||
+                needed > count || each.addresses[0] != frames[0]) {
+                continue;
+            }
+            if (std::memcmp(each.addresses.data(), frames, needed * sizeof *frames) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    std::vector<beginning> known_;
+};
+
+// Under the naming lock. Null until the first.
+ALLOCSCOPE_HIDDEN inline expected_beginnings* beginnings_of_process = nullptr;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -9688,8 +10163,8 @@ public:
             close_now();
             return;
         }
-        identity_.device = static_cast<std::uint64_t>(facts.st_dev);
-        identity_.inode = static_cast<std::uint64_t>(facts.st_ino);
+        identity_.device = facts.st_dev;
+        identity_.inode = facts.st_ino;
         identity_.size_bytes = static_cast<std::uint64_t>(facts.st_size);
         identity_.changed_ns = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
                                static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);
@@ -11545,8 +12020,8 @@ public:
 
     const abbreviation* find(std::uint64_t code) const {
         // Compilers number from 1 without gaps.
-        if (code - 1 < shapes_.size() && shapes_[static_cast<std::size_t>(code - 1)].code == code) {
-            return &shapes_[static_cast<std::size_t>(code - 1)];
+        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
+            return &shapes_[code - 1];
         }
         const auto at = std::lower_bound(
             shapes_.begin(), shapes_.end(), code,
@@ -11824,7 +12299,7 @@ private:
             size > file_bytes_ - offset) {
             return bytes;
         }
-        const std::size_t count = static_cast<std::size_t>(size);
+        const std::size_t count = size;
         bytes.data.reset(new (std::nothrow) std::uint8_t[count]);
         if (bytes.data == nullptr) return bytes;
         if (path_.empty()) {
@@ -11860,7 +12335,7 @@ private:
         };
         const detail::elf_section names = entry(names_section);
         names_ = read(&names);
-        sections_.reserve(static_cast<std::size_t>(count));
+        sections_.reserve(count);
         for (std::uint64_t i = 0; i < count; ++i) {
             const detail::elf_section section = entry(i);
             sections_.push_back(
@@ -13244,10 +13719,10 @@ public:
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     std::string path_of(std::uint64_t file) const {
-        if (file >= files_.size() || files_[static_cast<std::size_t>(file)].name == nullptr) {
+        if (file >= files_.size() || files_[file].name == nullptr) {
             return std::string{};
         }
-        const file_entry& entry = files_[static_cast<std::size_t>(file)];
+        const file_entry& entry = files_[file];
         if (::strnlen(entry.name, detail::longest_text) == detail::longest_text)
             return std::string{};
         std::string path = entry.name;
@@ -13530,6 +14005,13 @@ public:
         return demangled(without_version(symbols_->object_at(linked_address).name).c_str());
     }
 
+    // The demangled function that holds the address, from the symbol table alone; "" none.
+    std::string function_symbol_at(std::uint64_t linked_address) {
+        if (!is_readable()) return std::string{};
+        load_symbols();
+        return demangled(without_version(symbols_->function_at(linked_address).name).c_str());
+    }
+
     // Gives the memory back; the next question reads the file again.
     void release() {
         lines_.clear();
@@ -13577,6 +14059,10 @@ private:
         const line_table::row* row = lines.find(address);
         const inlined_chain chain = inline_search{*units_, *unit, address}.run();
         if (row == nullptr && chain.function == 0) return;
+        // Split debug information: what was inlined is told by another file. The library's line
+        // would be taken for one of the function that the symbol names.
+        const bool is_all_there = chain.function != 0 || row == nullptr;
+        if (!is_all_there && is_standard_header(lines.path_of(row->file))) return;
         code_frame frame;
         if (row != nullptr) {
             frame.file = lines.path_of(row->file);
@@ -13883,8 +14369,7 @@ private:
         module.file = is_own ? "/proc/self/exe" : mapped;
         if (!module.path.empty()) return;
         // Without /proc there is still the name that the kernel was asked to run.
-        const auto* started =
-            reinterpret_cast<const char*>(static_cast<std::uintptr_t>(::getauxval(AT_EXECFN)));
+        const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
         if (started != nullptr) module.path = module.file = started;
     }
 
@@ -13935,6 +14420,14 @@ public:
         const loaded_module* module = modules_.find(address);
         return module == nullptr ? std::string{}
                                  : object_of(*module).data_symbol_at(address - module->base);
+    }
+
+    // The demangled function around an address by the symbol table alone; "" when there is none.
+    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
+    std::string function_symbol_at(std::uint64_t address) {
+        const loaded_module* module = modules_.find(address);
+        return module == nullptr ? std::string{}
+                                 : object_of(*module).function_symbol_at(address - module->base);
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -14728,6 +15221,13 @@ struct named_stack {
     std::uint64_t rule_version = 0;
 };
 
+// What the symbol tables say of a stack. `frames` point into `names`.
+struct symbol_stack {
+    std::vector<symbolize::code_frame> names;
+    std::vector<snapshot::frame> frames;
+    std::size_t user_frame = 0;
+};
+
 class name_book {
 public:
     name_book() = default;
@@ -14745,14 +15245,7 @@ public:
     // The stack's names, worked out when it is seen for the first time.
     named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
                       const symbolize::frame_rule& rule) {
-        const auto range = by_hash_.equal_range(hash);
-        for (auto at = range.first; at != range.second; ++at) {
-            named_stack& known = *at->second;
-            if (known.rule_version == rule.version() && known.addresses.size() == count &&
-                std::memcmp(known.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
-                return known;
-            }
-        }
+        if (named_stack* found = known(hash, addresses, count, rule)) return *found;
         stacks_.emplace_back();
         named_stack& made = stacks_.back();
         made.addresses.assign(addresses, addresses + count);
@@ -14760,6 +15253,28 @@ public:
         name(made, rule);
         by_hash_.emplace(hash, &made);
         has_new_ = true;
+        return made;
+    }
+
+    // Whether find() would work out nothing.
+    bool knows(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+               const symbolize::frame_rule& rule) const {
+        return known(hash, addresses, count, rule) != nullptr;
+    }
+
+    // A stack with the names of the symbol tables alone: a frame for each address. Not kept.
+    symbol_stack symbols_of(const std::uintptr_t* addresses, std::size_t count,
+                            const symbolize::frame_rule& rule) {
+        symbol_stack made;
+        made.names.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            made.names[i].function = symbols_.function_symbol_at(addresses[i] - 1);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            made.frames.push_back(
+                {made.names[i].function.c_str(), "", 0, 0, false, addresses[i] - 1, "", 0});
+        }
+        made.user_frame = symbolize::user_frame(made.names, rule);
         return made;
     }
 
@@ -14783,6 +15298,19 @@ public:
 private:
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
+
+    named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+                       const symbolize::frame_rule& rule) const {
+        const auto range = by_hash_.equal_range(hash);
+        for (auto at = range.first; at != range.second; ++at) {
+            named_stack& found = *at->second;
+            if (found.rule_version == rule.version() && found.addresses.size() == count &&
+                std::memcmp(found.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
+                return &found;
+            }
+        }
+        return nullptr;
+    }
 
     struct whose {
         const code_location* location;
@@ -14879,79 +15407,6 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_ENGINE_NAME_BOOK_HPP
-
-// expected_beginnings.hpp - stacks whose innermost frames are known to belong to nobody's leak.
-
-#ifndef ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
-#define ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class expected_beginnings {
-public:
-    // The first `decisive` names of the stack decided.
-    void add(const check_request& asked, const named_stack& stack, std::size_t decisive) {
-        if (decisive == 0 || decisive > stack.frames.size() || known_.size() == most) return;
-        // Inlined calls share an address with the function they are inlined into.
-        std::size_t addresses = 1;
-        for (std::size_t i = 0; i + 1 < decisive; ++i) {
-            if (!stack.frames[i].is_inlined) ++addresses;
-        }
-        if (addresses > stack.addresses.size()) return;
-        if (stack.addresses[addresses - 1] - 1 != stack.frames[decisive - 1].address) return;
-        known_.push_back({asked.is_expected,
-                          asked.expected_context,
-                          {stack.addresses.begin(),
-                           stack.addresses.begin() + static_cast<std::ptrdiff_t>(addresses)}});
-    }
-
-    // Takes the sites that begin so out of the window.
-    void drop_from(live_window& window, const check_request& asked) const {
-        std::size_t kept = 0;
-        for (const live_site& site : window.sites) {
-            if (!fits(asked, window.frames.data() + site.first_frame, site.frame_count)) {
-                window.sites[kept++] = site;
-            }
-        }
-        window.sites.resize(kept);
-    }
-
-private:
-    static constexpr std::size_t most = 256;
-
-    struct beginning {
-        bool (*is_expected)(const leak_stack& stack, const void* context);
-        const void* context;
-        std::vector<std::uintptr_t> addresses;
-    };
-
-    bool fits(const check_request& asked, const std::uintptr_t* frames, std::size_t count) const {
-        for (const beginning& each : known_) {
-            const std::size_t needed = each.addresses.size();
-            if (each.is_expected != asked.is_expected || each.context != asked.expected_context ||
-                needed > count || each.addresses[0] != frames[0]) {
-                continue;
-            }
-            if (std::memcmp(each.addresses.data(), frames, needed * sizeof *frames) == 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    std::vector<beginning> known_;
-};
-
-// Under the naming lock. Null until the first.
-ALLOCSCOPE_HIDDEN inline expected_beginnings* beginnings_of_process = nullptr;
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
 
 // leak_patterns.hpp - which live objects are expected: lines as LeakSanitizer's suppressions.
 
@@ -15733,9 +16188,18 @@ inline info_text info_difference(const snapshot_data& later, const snapshot_data
     return about;
 }
 
+// Null: memory was refused.
 inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_data& earlier) {
     const uncharged_work quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
+#else
+    try {
+        return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+#endif
 }
 
 }  // namespace detail
@@ -15789,21 +16253,18 @@ inline const char* sentence_for(loss_reason reason) noexcept {
 
 class named_block {
 public:
-    // Room for so many rows. Throws std::bad_alloc.
-    named_block(name_book& book, const live_window& window, std::size_t most_rows)
-        : book_(book), window_(window) {
-        const std::size_t bytes = sizeof(head) + most_rows * sizeof(snapshot::row) +
-                                  loss_count * sizeof(snapshot::loss) + window.name.size() + 1;
-        void* memory = std::malloc(bytes);
-        if (memory == nullptr) throw_bad_alloc();
+    // Room for so many rows, unless memory for it is refused.
+    explicit named_block(std::size_t most_rows) noexcept {
+        void* memory = std::malloc(sizeof(head) + most_rows * sizeof(snapshot::row));
+        if (memory == nullptr) return;
         head_ = ::new (memory) head{};
         rows_ = reinterpret_cast<snapshot::row*>(head_ + 1);
-        losses_ = reinterpret_cast<snapshot::loss*>(rows_ + most_rows);
-        name_ = reinterpret_cast<char*>(losses_ + loss_count);
     }
     ~named_block() { std::free(head_); }
     named_block(const named_block&) = delete;
     named_block& operator=(const named_block&) = delete;
+
+    bool has_memory() const noexcept { return head_ != nullptr; }
 
     void add(const snapshot::row& row) noexcept {
         ::new (rows_ + row_count_) snapshot::row(row);
@@ -15812,82 +16273,70 @@ public:
         head_->data.live_bytes += row.bytes;
     }
 
-    // The finished block, with one reference.
-    snapshot_data* take() noexcept {
-        std::memcpy(name_, window_.name.c_str(), window_.name.size() + 1);
-        head_->book = &book_;
-        ++book_.references;
+    // The finished block, with one reference. The naming lock is held, or there is no book.
+    snapshot_data* take(name_book* book, const live_window& window,
+                        const char* not_recording) noexcept {
+        head_->book = book;
+        if (book != nullptr) ++book->references;
+        copy_name(head_->name, sizeof head_->name, window.name);
         snapshot_data& data = head_->data;
         data.references = 1;
         data.release = &release;
         data.rows = rows_;
         data.row_count = row_count_;
         data.difference = &difference_of;
-        data.info = about();
+        describe(data.info, window);
+        data.info.not_recording = not_recording;
         head_ = nullptr;
         return &data;
     }
 
 private:
-    struct head {
-        snapshot_data data;  // first: a pointer to it is a pointer to the block
-        name_book* book;
-    };
     static constexpr std::size_t loss_count = static_cast<std::size_t>(loss_reason::count);
 
-    static void throw_bad_alloc() {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-        std::abort();
-#else
-        throw std::bad_alloc();
-#endif
-    }
+    struct head {
+        snapshot_data data;  // first: a pointer to it is a pointer to the block
+        name_book* book;     // null: there are no rows
+        snapshot::loss losses[loss_count];
+        char name[sizeof(live_window::name)];
+    };
+    static_assert(sizeof(head) % alignof(snapshot::row) == 0, "rows follow the head");
 
-    snapshot::window_info about() noexcept {
-        snapshot::window_info info{};
-        info.name = name_;
-        info.record = window_.wanted.record;
-        info.from = window_.wanted.from;
-        info.stack_frames = window_.wanted.stack_frames;
-        info.duration_ns = window_.duration_ns;
-        info.totals = window_.totals.counts;
+    void describe(snapshot::window_info& info, const live_window& window) noexcept {
+        info.name = head_->name;
+        info.record = window.wanted.record;
+        info.from = window.wanted.from;
+        info.stack_frames = window.wanted.stack_frames;
+        info.duration_ns = window.duration_ns;
+        info.totals = window.totals.counts;
         info.estimates = exact_estimates(info.totals);
         if (info.record == recording::sampled) {
-            info.sample_bytes = window_.wanted.sample_bytes;
-            info.samples = window_.totals.births.samples;
-            info.estimates = sampled_estimates(info.totals, window_.totals.births,
-                                               window_.totals.deaths, info.sample_bytes);
+            info.sample_bytes = window.wanted.sample_bytes;
+            info.samples = window.totals.births.samples;
+            info.estimates = sampled_estimates(info.totals, window.totals.births,
+                                               window.totals.deaths, info.sample_bytes);
         }
-        info.own_memory_bytes = window_.own_memory_bytes;
-        info.not_recording = "";
-        std::size_t count = 0;
+        info.own_memory_bytes = window.own_memory_bytes;
+        info.losses = head_->losses;
         for (std::uint32_t i = 0; i < loss_count; ++i) {
-            if (window_.losses[i] == 0) continue;
-            ::new (losses_ + count)
-                snapshot::loss{sentence_for(static_cast<loss_reason>(i)), window_.losses[i]};
-            ++count;
+            if (window.losses[i] == 0) continue;
+            head_->losses[info.loss_count++] = {sentence_for(static_cast<loss_reason>(i)),
+                                                window.losses[i]};
         }
-        info.losses = losses_;
-        info.loss_count = count;
-        return info;
     }
 
     static void release(snapshot_data* data) {
         const uncharged_work meanwhile;
         auto* block = reinterpret_cast<head*>(data);
-        {
+        if (block->book != nullptr) {
             const naming_lock lock;
             drop_book(block->book);
         }
         std::free(block);
     }
 
-    name_book& book_;
-    const live_window& window_;
     head* head_ = nullptr;
     snapshot::row* rows_ = nullptr;
-    snapshot::loss* losses_ = nullptr;
-    char* name_ = nullptr;
     std::size_t row_count_ = 0;
 };
 
@@ -15947,6 +16396,7 @@ inline void settle_types(name_book& book, const live_window& window,
     }
     if (open.empty()) return;
     std::vector<std::pair<named_stack*, std::uintptr_t>> samples;
+    samples.reserve(open.size());  // the walk below may not throw
     {
         control_lock lock;
         const auto look_at = [&](const live_object& object) {
@@ -16054,6 +16504,14 @@ inline std::unordered_map<const char*, std::string> shortened(const std::vector<
 
 // --- all together ---
 
+[[noreturn]] inline void refuse_memory() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
 inline std::vector<named_stack*> name_stacks(name_book& book, const live_window& window,
                                              const symbolize::frame_rule& rule) {
     book.refresh();
@@ -16069,7 +16527,7 @@ inline std::vector<named_stack*> name_stacks(name_book& book, const live_window&
     return stacks;
 }
 
-// The naming lock is held. A new reference, or an exception of the standard library.
+// A new reference, or std::bad_alloc; the names are then left to be dropped: see names_at_work.
 inline snapshot_data* name_window(name_book& book, const live_window& window,
                                   const symbolize::frame_rule& rule) {
     const std::vector<named_stack*> stacks = name_stacks(book, window, rule);
@@ -16087,7 +16545,8 @@ inline snapshot_data* name_window(name_book& book, const live_window& window,
     }
     std::sort(rows.begin(), rows.end(), comes_before);
     const auto names = shortened(rows);
-    named_block block{book, window, rows.size()};
+    named_block block{rows.size()};
+    if (!block.has_memory()) refuse_memory();
     for (const row_sum& row : rows) {
         const named_stack& stack = *row.stack;
         const bool has_path = stack.path[0] != '\0';
@@ -16107,7 +16566,7 @@ inline snapshot_data* name_window(name_book& book, const live_window& window,
         made.user_frame = stack.user_frame;
         block.add(made);
     }
-    return block.take();
+    return block.take(&book, window, "");
 }
 
 }  // namespace detail
@@ -16130,6 +16589,30 @@ ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
 // Under the naming lock. Null until the first report, and after the last window of a large program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+// The process's names while one lives, under the naming lock. When memory is refused halfway, the
+// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
+// missing.
+class names_at_work {
+public:
+    names_at_work() {
+        if (names_of_process == nullptr) names_of_process = new name_book;
+    }
+    ~names_at_work() {
+        if (is_done_) return;
+        drop_book(names_of_process);
+        names_of_process = nullptr;
+    }
+    names_at_work(const names_at_work&) = delete;
+    names_at_work& operator=(const names_at_work&) = delete;
+
+    name_book& book() noexcept { return *names_of_process; }
+    void done() noexcept { is_done_ = true; }
+
+private:
+    const naming_lock lock_;
+    bool is_done_ = false;
+};
 
 // With so many names a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;
@@ -16259,11 +16742,37 @@ struct seen_window {
     std::uint64_t bytes = 0;
 };
 
+// Takes those out whose function names are enough to tell: before any debug information is read,
+// which takes longer than a hundred small tests.
+inline void drop_expected_by_symbols(name_book& book, live_window& window,
+                                     const check_request& asked) {
+    book.refresh();
+    std::size_t kept = 0;
+    bool has_read = false;
+    for (const live_site& site : window.sites) {
+        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        bool is_expected = false;
+        if (!book.knows(site.hash, addresses, site.frame_count, library_rule)) {
+            has_read = true;
+            const symbol_stack names = book.symbols_of(addresses, site.frame_count, library_rule);
+            const leak_stack stack = {names.frames.data(), names.frames.size(), names.user_frame,
+                                      "?"};
+            is_expected = asked.is_expected_by_symbols(stack, asked.expected_context);
+            if (is_expected) beginnings_of_process->add(asked, stack, stack.decisive_frames);
+        }
+        if (!is_expected) window.sites[kept++] = site;
+    }
+    window.sites.resize(kept);
+    if (has_read && kept == 0) book.rest();
+}
+
 // Takes the sites with an expected leak out of the window.
 inline void drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
                           const check_request& asked) {
     if (beginnings_of_process == nullptr) beginnings_of_process = new expected_beginnings;
     if (asked.is_expected != nullptr) beginnings_of_process->drop_from(window, asked);
+    if (window.sites.empty()) return;
+    if (asked.is_expected_by_symbols != nullptr) drop_expected_by_symbols(book, window, asked);
     if (window.sites.empty()) return;
     const std::vector<named_stack*> stacks = name_stacks(book, window, library_rule);
     if (book.has_new()) {
@@ -16277,7 +16786,7 @@ inline void drop_expected(name_book& book, live_window& window, const leak_patte
         const leak_stack asked_for = {stack.frames.data(), stack.frames.size(), stack.user_frame,
                                       stack.type};
         if (asked.is_expected != nullptr && asked.is_expected(asked_for, asked.expected_context)) {
-            beginnings_of_process->add(asked, stack, asked_for.decisive_frames);
+            beginnings_of_process->add(asked, asked_for, asked_for.decisive_frames);
             continue;
         }
         kept.push_back(window.sites[i]);
@@ -16287,17 +16796,21 @@ inline void drop_expected(name_book& book, live_window& window, const leak_patte
 
 inline seen_window look_at(const check_request& asked, const leak_patterns& expected,
                            evidence wanted) {
-    live_window window = take_live_window(asked.window, after_stats::go_on);
+    live_window window;
+    take_live_objects(window, asked.window, after_stats::go_on);
     if (wanted == evidence::allocated && window.wanted.record == recording::exact) {
         count_births_by_site(window, asked.window);
     }
     seen_window seen;
-    const naming_lock lock;
-    if (names_of_process == nullptr) names_of_process = new name_book;
-    if (!expected.empty() || asked.is_expected != nullptr) {
-        drop_expected(*names_of_process, window, expected, asked);
+    {
+        names_at_work names;
+        if (!expected.empty() || asked.is_expected != nullptr) {
+            drop_expected(names.book(), window, expected, asked);
+        }
+        if (!window.sites.empty()) add_own_memory(window);
+        seen.rows = snapshot{name_window(names.book(), window, library_rule)};
+        names.done();
     }
-    seen.rows = snapshot{name_window(*names_of_process, window, library_rule)};
     seen.counts = seen.rows.info().totals;
     const bool has_rows = window.wanted.record != recording::counters;
     seen.objects = has_rows ? seen.rows.live_objects() : seen.counts.live_objects();
@@ -16420,8 +16933,23 @@ inline check_data* check_leaks_of(const check_request& asked, const char* name) 
     return &made.release()->data;
 }
 
+inline check_data* rows_of_allocated(const check_request& asked) {
+    const seen_window seen = look_at(asked, {}, evidence::allocated);
+    std::unique_ptr<check_block> made = new_check(seen.counts);
+    made->rows = seen.rows;
+    made->data.rows = &made->rows;
+    return &made.release()->data;
+}
+
+inline check_data* save_what_was_judged(const check_request& asked) {
+    std::unique_ptr<check_block> made = new_check(asked.counts);
+    fail(*made, asked.headline, false, asked.name, *asked.rows);
+    return &made.release()->data;
+}
+
 inline check_data* check_now(const check_request& asked) {
-    if (asked.window == 0 && asked.rows->info().not_recording[0] != '\0') {
+    if (asked.kind == check_kind::judged) return save_what_was_judged(asked);
+    if (asked.window == 0 && !has_totals(asked.rows->info())) {
         return shared_check(check_without_window);
     }
     const std::string name =
@@ -16435,6 +16963,7 @@ inline check_data* check_now(const check_request& asked) {
                                 " recording::exact or recording::counters");
         return &made.release()->data;
     }
+    if (asked.kind == check_kind::allocated_rows) return rows_of_allocated(asked);
     return asked.kind == check_kind::budget ? check_budget_of(asked, name.c_str())
                                             : check_leaks_of(asked, name.c_str());
 }
@@ -16701,7 +17230,7 @@ inline snapshot snapshot_of_event(const char* name, const allocation_counts& tot
                                   std::uint32_t frame_count) {
     live_window window;
     window.exists = true;
-    window.name = name;
+    copy_name(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
     window.wanted.stack_frames = most_fault_frames;
     window.totals.counts = totals;
@@ -16714,9 +17243,10 @@ inline snapshot snapshot_of_event(const char* name, const allocation_counts& tot
     site.hash = hash_finish(site.hash);
     site.frame_count = frame_count;
     window.sites.push_back(site);
-    const naming_lock lock;
-    if (names_of_process == nullptr) names_of_process = new name_book;
-    return snapshot{name_window(*names_of_process, window, library_rule)};
+    names_at_work names;
+    snapshot rows{name_window(names.book(), window, library_rule)};
+    names.done();
+    return rows;
 }
 
 // --- broken ---
@@ -17086,20 +17616,68 @@ namespace detail {
 // two starts is decided by the exchange.
 ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
 
-inline snapshot_data* stats_of_window(window_id id, after_stats then) {
-    const live_window window = take_live_window(id, then);
-    if (!window.exists) return nullptr;
-    snapshot_data* made = nullptr;
+// What stop() of that window said, until the next start(). Under the naming lock.
+ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
+
+// Takes over one reference to `kept`. What was kept before is dropped when the lock is free again:
+// dropping takes it.
+inline void keep_last_of_process(snapshot_data* kept) noexcept {
+    snapshot_data* before = nullptr;
     {
         const naming_lock lock;
-        if (names_of_process == nullptr) names_of_process = new name_book;
-        made = name_window(*names_of_process, window, library_rule);
+        before = last_of_process;
+        last_of_process = kept;
     }
-    if (then == after_stats::end) {
-        close_window_now(id);
-        put_names_away();
-    }
+    drop_reference(before);
+}
+
+// Null: no window of start() was ever stopped, or one is on its way to be.
+inline snapshot_data* repeat_last_of_process() noexcept {
+    const naming_lock lock;
+    add_reference(last_of_process);
+    return last_of_process;
+}
+
+// Null: there is no such window.
+inline snapshot_data* name_rows(live_window& window, window_id id, after_stats then) {
+    take_live_objects(window, id, then);
+    if (!window.exists) return nullptr;
+    add_own_memory(window);
+    names_at_work names;
+    snapshot_data* made = name_window(names.book(), window, library_rule);
+    names.done();
     return made;
+}
+
+// Null also when memory was refused; `window` then holds what is known without it.
+inline snapshot_data* try_to_name_rows(live_window& window, window_id id, after_stats then) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return name_rows(window, id, then);
+#else
+    try {
+        return name_rows(window, id, then);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+#endif
+}
+
+inline bool is_open(window_id id) noexcept {
+    const control_lock lock;
+    return find_window(id) != nullptr;
+}
+
+inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
+    // Had before anything is done: what a window forgets or ends with is told, if only in numbers.
+    named_block numbers{0};
+    if (!numbers.has_memory()) {
+        return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
+    }
+    live_window window;
+    snapshot_data* made = try_to_name_rows(window, id, then);
+    if (made != nullptr || !window.exists) return made;
+    add_own_memory(window);
+    return numbers.take(nullptr, window, snapshot_without_memory.info.not_recording);
 }
 
 // --- the table ---
@@ -17120,19 +17698,16 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
-// Null: there is no such window. Memory refused is a snapshot that says so.
+// Null: there is no such window. Memory refused for the rows is a snapshot of numbers that says so;
+// refused even for that, one that says so, and the window forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return stats_of_window(id, then);
-#else
-    try {
-        return stats_of_window(id, then);
-    } catch (const std::bad_alloc&) {
-        if (then == after_stats::end) close_window_now(id);
-        return const_cast<snapshot_data*>(&snapshot_without_memory);
+    snapshot_data* made = snapshot_of_window(id, then);
+    if (then == after_stats::end) {
+        close_window_now(id);
+        put_names_away();
     }
-#endif
+    return made;
 }
 
 inline void engine_start(const options& wanted) {
@@ -17141,14 +17716,24 @@ inline void engine_start(const options& wanted) {
     window_id expected = 0;
     if (!process_window.compare_exchange_strong(expected, opened, std::memory_order_acq_rel)) {
         close_window_now(opened);  // another thread was faster
+        return;
     }
+    const uncharged_work meanwhile;
+    keep_last_of_process(nullptr);
 }
 
 inline snapshot_data* engine_process_stats(after_stats then) {
     const window_id id = then == after_stats::end
                              ? process_window.exchange(0, std::memory_order_acq_rel)
                              : process_window.load(std::memory_order_acquire);
-    return engine_stats(id, then);
+    snapshot_data* made = id != 0 ? engine_stats(id, then) : nullptr;
+    if (made == nullptr) return repeat_last_of_process();
+    if (then == after_stats::end) {
+        const uncharged_work meanwhile;
+        add_reference(made);
+        keep_last_of_process(made);
+    }
+    return made;
 }
 
 inline void engine_pause(int change) {
@@ -17202,14 +17787,23 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A request of nothing counts as one byte: such objects are to be estimated too.
-constexpr std::uint64_t bytes_to_count(std::uint64_t bytes) noexcept {
-    return bytes + (bytes == 0 ? 1U : 0U);
-}
-
 // What is asked of the allocator for a sample that the program wants at multiples of `wanted`.
 constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
     return wanted > sampled_alignment ? wanted : sampled_alignment;
+}
+
+// How many bytes are asked of the allocator for it. Large ones are rounded up to 56 bytes less than
+// whole pages, for glibc's sake: it maps a block afresh, and each of its pages has to be faulted
+// in, when what it needs to align one is more than the largest block that it has unmapped so far
+// (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). What it remembers of a mapped block that
+// begins at a page is its size less 4080 bytes; what it needs for the next is 4144 bytes more than
+// asked. So of blocks of equal size each would be mapped, always; unless, as with this size, the
+// rounding of the mapping itself leaves nearly a page over. To others it is a size like any other.
+constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
+constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
+constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
+    if (bytes < least_mapped_bytes || bytes > longest_request) return bytes;
+    return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
 }
 
 // Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
@@ -17226,11 +17820,10 @@ ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexce
     return true;
 }
 
-// Whether this thread records all that it allocates, so that is_sample() need not be asked.
-ALLOCSCOPE_FAST_PATH bool records_every_event() noexcept {
-    const thread_entry* const entry = current_entry;
-    return entry->view_number == process.entry.word() &&
-           entry->bytes_left.load(std::memory_order_relaxed) == never_sampled;
+// Whether the thread records all that it allocates, so that neither is_sample() nor a watch need
+// be asked.
+ALLOCSCOPE_FAST_PATH bool records_every_event(const thread_entry& entry) noexcept {
+    return entry.straight_view == process.entry.word();
 }
 
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
@@ -17259,7 +17852,10 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
     // Windows may have opened or closed meanwhile.
-    if (thread->mode != charge::samples) return record_and_leave(*thread, block, bytes, frame);
+    if (thread->mode != charge::samples) {
+        record_and_leave(*thread, block, bytes, frame);
+        return;
+    }
     put_sample(*thread, block, bytes, frame);
     leave(*thread);
 }
@@ -17350,7 +17946,7 @@ inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
 // A block at a page for an allocation that is to be a sample; null when there is none to be had.
 inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {
     const int saved_errno = errno;
-    void* block = allocate_aligned(bytes, alignment_of_sample(alignment));
+    void* block = allocate_aligned(bytes_of_sample(bytes), alignment_of_sample(alignment));
     errno = saved_errno;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     if (block == nullptr) {
@@ -17379,32 +17975,33 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     return block;
 }
 
-// The operators jump to the next two as their last act. What is called there begins with a frame at
-// the operator's own address, with the same saved frame pointer in it, so the walk from `frame`
-// finds what it would have found in the operator.
-#define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
-
-// For the throwing operators. In a straight line for a thread that records every event.
-ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
+// Apart, and with all that throws, so that the next function has nothing to keep.
+ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame) {
     ALLOCSCOPE_KEEP_FRAME();
-    if (ALLOCSCOPE_UNLIKELY(!records_every_event())) {
-        void* block = watched_block(bytes, no_alignment, frame);
-        if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
-        return block;
-    }
-    void* block = plain_block(bytes);
+    void* block = watched_block(bytes, no_alignment, frame);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
-    on_allocate(block, bytes, reinterpret_cast<std::uintptr_t>(frame));
     return block;
 }
 
-ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept {
-    ALLOCSCOPE_KEEP_FRAME();
-    if (block != nullptr) on_free(block, reinterpret_cast<std::uintptr_t>(frame));
-    std::free(block);
+// The operators jump to the next two as their last act.
+
+// For the throwing operators. In a straight line for a thread that records every event.
+ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
+    // Where the operator jumped here, the frame is this function's own too, and need not be kept.
+    void* const own_frame = __builtin_frame_address(0);
+    thread_entry* const entry = current_entry;
+    if (ALLOCSCOPE_UNLIKELY(frame != own_frame || !records_every_event(*entry))) {
+        return watched_block_or_throw(bytes, frame);
+    }
+    void* block = std::malloc(block_bytes_for(bytes));
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return watched_block_or_throw(bytes, own_frame);
+    return on_allocate(entry, block, bytes, reinterpret_cast<std::uintptr_t>(own_frame));
 }
 
-#undef ALLOCSCOPE_KEEP_FRAME
+ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return;
+    free_recorded<&std::free>(block, reinterpret_cast<std::uintptr_t>(frame));
+}
 
 // --- the operators' bodies ---
 
@@ -17415,7 +18012,8 @@ ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
     return block;
 }
 
-// The gate's word says all: 0, no window is open; odd, every event is recorded; else samples are.
+// The gate's word says all: 0, no window is open; negative, every event is recorded; else samples
+// are.
 ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || !passes(word, bytes))) {
@@ -17479,8 +18077,7 @@ ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::ali
 #endif
 
 ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
-    const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || may_be_sample(block))) {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
         return free_recorded_block(block, __builtin_frame_address(0));
     }
     std::free(block);
@@ -18005,7 +18602,7 @@ inline std::string window_head(const snapshot& rows, const text_form& form) {
         const std::string sentence = "  attention: " + printable(info.not_recording);
         head += form.warning(wrap(sentence, form.width, 4)) + '\n';
     }
-    if (has_recorded || !rows.empty() || info.totals.allocations != 0) {
+    if (!rows.empty() || has_totals(info)) {
         head += wrap(window_mode(info), form.width, 4) + '\n' + window_totals(rows, form);
     }
     for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -19271,6 +19868,59 @@ constexpr bool is_of_namespace(std::string_view function, std::string_view space
     return without_return_type(function).substr(0, space.size()) == space;
 }
 
+constexpr bool is_word_of_name(char byte) noexcept {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || byte == ':' || byte == '~';
+}
+
+constexpr bool is_builtin_word(std::string_view word) noexcept {
+    constexpr std::string_view words[] = {
+        "void",     "bool",     "char",     "short",     "int",   "long",
+        "signed",   "unsigned", "float",    "double",    "const", "volatile",
+        "operator", "wchar_t",  "decltype", "nullptr_t", "ref"};
+    for (const std::string_view each : words) {
+        if (word == each) return true;
+    }
+    return word[0] >= '0' && word[0] <= '9';
+}
+
+// Whether a demangled function names nothing, also in its arguments, but the framework (`space`,
+// with its colons), the standard library and built-in types. The compiler cannot have inlined a
+// user's code into such a function.
+constexpr bool names_only(std::string_view function, std::string_view space) noexcept {
+    if (function.empty()) return false;
+    std::size_t at = 0;
+    while (at < function.size()) {
+        if (!is_word_of_name(function[at])) {
+            if (function[at] == '{' || function.substr(at, 4) == "(ano") return false;
+            ++at;
+            continue;
+        }
+        const std::size_t begin = at;
+        while (at < function.size() && is_word_of_name(function[at])) ++at;
+        const std::string_view word = function.substr(begin, at - begin);
+        const bool goes_on = begin != 0 && word[0] == ':';  // "vector<int>" | "::push_back"
+        if (goes_on || is_builtin_word(word)) continue;
+        bool is_known = false;
+        for (const std::string_view known :
+             {space, std::string_view{"std::"}, std::string_view{"__gnu_cxx::"},
+              std::string_view{"allocscope::"}}) {
+            is_known = is_known || word.substr(0, known.size()) == known;
+        }
+        if (!is_known) return false;
+    }
+    return true;
+}
+
+// For the question by symbols: whether the names up to `outermost` cannot hide a user's code.
+inline bool hides_nothing(const leak_stack& stack, std::size_t outermost,
+                          std::string_view space) noexcept {
+    for (std::size_t i = 0; i <= outermost && i < stack.frame_count; ++i) {
+        if (!names_only(stack.frames[i].function, space)) return false;
+    }
+    return outermost < stack.frame_count;
+}
+
 inline bool mentions(const snapshot::frame& frame, std::string_view part) noexcept {
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }
@@ -19336,8 +19986,11 @@ inline bool made_for_catch2(const leak_stack& stack, std::size_t maker,
     for (std::size_t i = maker + 1; i < stack.frame_count; ++i) {
         const snapshot::frame& frame = stack.frames[i];
         if (calls_the_test_case(frame)) return false;
-        if (is_of_namespace(frame.function, "Catch::Generators::")) return true;
-        if (fills_buffer && is_of_namespace(frame.function, "Catch::")) return true;
+        if (is_of_namespace(frame.function, "Catch::Generators::") ||
+            (fills_buffer && is_of_namespace(frame.function, "Catch::"))) {
+            stack.decisive_frames = i + 1;
+            return true;
+        }
     }
     return false;
 }
@@ -19357,14 +20010,23 @@ inline bool is_catch2_own(const leak_stack& stack, const void* context) {
     if (stack.user_frame >= stack.frame_count) return false;
     const snapshot::frame& maker = stack.frames[stack.user_frame];
     if (calls_the_test_case(maker)) return false;
-    return is_of_namespace(maker.function, "Catch::") ||
-           made_for_catch2(stack, stack.user_frame, fills_buffer);
+    if (is_of_namespace(maker.function, "Catch::")) {
+        stack.decisive_frames = stack.user_frame + 1;
+        return true;
+    }
+    return made_for_catch2(stack, stack.user_frame, fills_buffer);
+}
+
+// For leak_options::is_expected_by_symbols.
+inline bool is_catch2_own_by_symbols(const leak_stack& stack, const void*) {
+    return hides_nothing(stack, stack.user_frame, "Catch::") && is_catch2_own(stack, nullptr);
 }
 
 // The user's options as the engine gets them. The result points to `wanted`.
 inline leak_options without_catch2_own(const leak_options& wanted) noexcept {
     leak_options result = wanted;
     result.is_expected = &is_catch2_own;
+    result.is_expected_by_symbols = &is_catch2_own_by_symbols;
     result.expected_context = &wanted;
     return result;
 }
@@ -19641,6 +20303,7 @@ using catch2_block = checked_block<Check, catch2_voice>;
 inline leak_options catch2_leaks_of(threads from) noexcept {
     leak_options wanted;
     wanted.is_expected = &is_catch2_own;
+    wanted.is_expected_by_symbols = &is_catch2_own_by_symbols;
     wanted.window.from = from;
     return wanted;
 }
@@ -20152,6 +20815,12 @@ inline bool is_doctest_own(const leak_stack& stack, const void*) {
     return false;
 }
 
+// For leak_options::is_expected_by_symbols.
+inline bool is_doctest_own_by_symbols(const leak_stack& stack, const void* context) {
+    return is_doctest_own(stack, context) &&
+           hides_nothing(stack, stack.decisive_frames - 1, "doctest::");
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
@@ -20281,6 +20950,7 @@ private:
     static leak_options options_for(threads from) {
         leak_options wanted;
         wanted.is_expected = &is_doctest_own;
+        wanted.is_expected_by_symbols = &is_doctest_own_by_symbols;
         wanted.window.from = from;
         return wanted;
     }
@@ -20705,6 +21375,7 @@ private:
     leak_options wanted() const {
         leak_options options = expected_.apply_to(doctest_defaults);
         options.is_expected = &is_expected;
+        options.is_expected_by_symbols = &is_doctest_own_by_symbols;
         options.expected_context = nullptr;
         return options;
     }
@@ -20829,23 +21500,41 @@ struct benchmark_limits {
 
 namespace detail {
 
+struct benchmark_range {
+    double least = 0;
+    double most = benchmark_limits::unlimited;
+
+    bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
+    bool is_same_as(const benchmark_range& other) const noexcept {
+        return !(least < other.least) && !(least > other.least) && !(most < other.most) &&
+               !(most > other.most);
+    }
+};
+
+// What a run that kept stacks knows of its places.
+struct benchmark_places {
+    snapshot alive;       // at the end
+    snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
+    std::string heading;  // "after 1 iteration: "
+};
+
 // One scope in the source with its limits.
 struct benchmark_rule {
     const char* file = "";
     int line = 0;
-    benchmark_limits most;
-    double live_objects = 0;
-    // "after 1 iteration: 2 x a.cpp:9:node (64 B)": what was alive at the end of a run that kept
-    // stacks. "" when that is not known.
-    std::string places;
+    benchmark_range allocations;  // for each iteration
+    benchmark_range bytes;        // for each iteration
+    benchmark_range peak_bytes;
+    benchmark_range live_objects{0, 0};
+    benchmark_range live_bytes;
+    benchmark_places places;
 
     bool is_same_as(const benchmark_rule& other) const noexcept {
         return file == other.file && line == other.line &&
-               !(most.allocations < other.most.allocations) &&
-               !(most.allocations > other.most.allocations) && !(most.bytes < other.most.bytes) &&
-               !(most.bytes > other.most.bytes) && !(most.peak_bytes < other.most.peak_bytes) &&
-               !(most.peak_bytes > other.most.peak_bytes) && !(live_objects < other.live_objects) &&
-               !(live_objects > other.live_objects);
+               allocations.is_same_as(other.allocations) && bytes.is_same_as(other.bytes) &&
+               peak_bytes.is_same_as(other.peak_bytes) &&
+               live_objects.is_same_as(other.live_objects) &&
+               live_bytes.is_same_as(other.live_bytes);
     }
 };
 
@@ -20865,7 +21554,14 @@ public:
         const std::lock_guard<std::mutex> lock{mutex_};
         for (std::size_t i = 0; i < rules_.size(); ++i) {
             if (!rules_[i].is_same_as(rule)) continue;
-            if (!rule.places.empty()) rules_[i].places = rule.places;
+            if (!rule.places.alive.empty()) {
+                rules_[i].places.alive = rule.places.alive;
+                rules_[i].places.heading = rule.places.heading;
+            }
+            if (!rule.places.allocated.empty()) {
+                rules_[i].places.allocated = rule.places.allocated;
+                rules_[i].places.heading = rule.places.heading;
+            }
             return i + 1;
         }
         rules_.push_back(rule);
@@ -20877,6 +21573,16 @@ public:
         if (!(number >= 1) || number > static_cast<double>(rules_.size())) return false;
         found = rules_[static_cast<std::size_t>(number) - 1];
         return true;
+    }
+
+    // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
+    // the same. "" when there are no rows.
+    std::string save(const std::string& name, const std::string& message, const snapshot& rows) {
+        if (rows.empty()) return {};
+        const std::lock_guard<std::mutex> lock{mutex_};
+        std::string& saved = saved_[name];
+        if (saved.empty()) saved = saved_text(name, message, rows);
+        return saved;
     }
 
     // What a label of the scope in this place takes; learned from a run that kept stacks.
@@ -20891,8 +21597,17 @@ public:
     }
 
 private:
+    static std::string saved_text(const std::string& name, const std::string& message,
+                                  const snapshot& rows) {
+        const check_result told = save_evidence_of(rows, name.c_str(), message.c_str());
+        if (told.saved_to()[0] != '\0') return std::string{"; saved in "} + told.saved_to();
+        const char* problem = std::strstr(told.message(), "not saved: ");
+        return problem != nullptr ? std::string{"; "} + problem : std::string{};
+    }
+
     std::mutex mutex_;
     std::vector<benchmark_rule> rules_;
+    std::map<std::string, std::string> saved_;
     std::map<std::pair<const char*, int>, allocation_counts> labels_;
 };
 
@@ -20955,25 +21670,72 @@ constexpr const char* unknown_places =
     "to see where they were allocated: benchmark_scope memory{state, "
     "allocscope::recording::exact};";
 
-inline void add_excess(std::string& text, double used, double most, const char* what) {
-    if (!(used > most)) return;
+inline void add_excess(std::string& text, double used, const benchmark_range& allowed,
+                       const char* what) {
+    if (allowed.holds(used)) return;
     if (!text.empty()) text += "; ";
-    text += number_text(used) + what + ", at most " + number_text(most) + " are allowed";
+    const bool is_too_much = used > allowed.most;
+    text += number_text(used) + what + (is_too_much ? ", at most " : ", at least ") +
+            number_text(is_too_much ? allowed.most : allowed.least) +
+            (is_too_much ? " are allowed" : " are wanted");
 }
 
-// "" when the run keeps the rule; else one line.
-inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used) {
-    std::string text;
-    if (used.live_objects > rule.live_objects) {
-        text = "leak: still alive: " + objects_text(used.live_objects) + " of " +
-               number_text(used.live_bytes) + " bytes";
-        if (rule.live_objects > 0) text += ", " + number_text(rule.live_objects) + " are allowed";
-        text += "; " + (rule.places.empty() ? std::string{unknown_places} : rule.places);
+inline std::string leak_text(const benchmark_rule& rule, const benchmark_usage& used) {
+    const bool is_leak = used.live_objects > rule.live_objects.most;
+    std::string text = is_leak ? "leak: still alive: " : "still alive: ";
+    text += objects_text(used.live_objects) + " of " + number_text(used.live_bytes) + " bytes";
+    if (is_leak && rule.live_objects.most > 0) {
+        text += ", " + number_text(rule.live_objects.most) + " are allowed";
     }
-    add_excess(text, used.allocations, rule.most.allocations, " allocations for each iteration");
-    add_excess(text, used.bytes, rule.most.bytes, " bytes for each iteration");
-    add_excess(text, used.peak_bytes, rule.most.peak_bytes, " bytes at the peak");
-    return text.empty() ? text : "allocscope: " + text;
+    add_excess(text, used.live_objects, {rule.live_objects.least, benchmark_limits::unlimited},
+               " objects");
+    add_excess(text, used.live_bytes, rule.live_bytes, " bytes alive");
+    return text;
+}
+
+inline bool breaks_limit_of_allocated(const benchmark_rule& rule, const benchmark_usage& used) {
+    return !rule.allocations.holds(used.allocations) || !rule.bytes.holds(used.bytes) ||
+           !rule.peak_bytes.holds(used.peak_bytes);
+}
+
+// "" when the run keeps the rule; else one line, with the file that has the evidence.
+inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used,
+                         const std::string& name) {
+    const bool is_leak =
+        !rule.live_objects.holds(used.live_objects) || !rule.live_bytes.holds(used.live_bytes);
+    const bool is_over = breaks_limit_of_allocated(rule, used);
+    if (!is_leak && !is_over) return {};
+    std::string text = is_leak ? leak_text(rule, used) : std::string{};
+    add_excess(text, used.allocations, rule.allocations, " allocations for each iteration");
+    add_excess(text, used.bytes, rule.bytes, " bytes for each iteration");
+    add_excess(text, used.peak_bytes, rule.peak_bytes, " bytes at the peak");
+    const snapshot& rows = is_leak ? rule.places.alive : rule.places.allocated;
+    const std::string places = places_of(rows);
+    const bool has_places = (is_leak ? used.live_objects : used.allocations) > 0;
+    if (!places.empty()) {
+        text += "; " + rule.places.heading + places;
+    } else if (has_places) {
+        text += std::string{"; "} + unknown_places;
+    }
+    text = "allocscope: " + text;
+    return text + remembered_rules.save(name, text, rows);
+}
+
+inline benchmark_range range_of(const count_range& limit) noexcept {
+    const bool has_most = limit.most != ~std::uint64_t{0};
+    return {static_cast<double>(limit.least),
+            has_most ? static_cast<double>(limit.most) : benchmark_limits::unlimited};
+}
+
+// A limit of what is alive takes the place of "nothing".
+inline void take_limits(benchmark_rule& rule, const check_limits& limits) noexcept {
+    rule.allocations = range_of(limits.allocations);
+    rule.bytes = range_of(limits.bytes);
+    rule.peak_bytes = range_of(limits.peak_bytes);
+    rule.live_bytes = range_of(limits.live_bytes);
+    rule.live_objects = range_of(limits.live_objects);
+    const bool is_silent = rule.live_objects.is_same_as({}) && rule.live_bytes.is_same_as({});
+    if (is_silent) rule.live_objects = {0, 0};
 }
 
 // "" when the limits make sense; else what is wrong with them.
@@ -21149,6 +21911,7 @@ inline void MaybeReenterWithoutASLR(...) {}
 #include <atomic>
 #include <optional>
 #include <set>
+#include <stdexcept>
 
 // google_benchmark_scope.hpp - allocations of a benchmark's loop, beside its time.
 
@@ -21186,12 +21949,23 @@ public:
     // `sampled` is an error of the benchmark: it would give estimates.
     benchmark_scope(benchmark::State& state, recording wanted, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
+    // With keep_within(budget).
+    benchmark_scope(benchmark::State& state, const allocation_budget& budget,
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE());
     ~benchmark_scope();
     benchmark_scope(const benchmark_scope&) = delete;
     benchmark_scope& operator=(const benchmark_scope&) = delete;
 
-    // More than this is an error of the benchmark. The limits hold for all threads together. A
-    // negative limit, or NaN, is an error too.
+    // What breaks the budget is an error of the benchmark, also too little where the budget has a
+    // least. `allocations` and `bytes` hold for each iteration, as the mean of the run;
+    // `peak_bytes`, `live_objects` and `live_bytes` for the run; all for the threads together.
+    // Unless live_objects or live_bytes are limited, nothing may be alive at the end; of this and
+    // may_keep() the later call counts. A budget that cannot be kept (a negative limit, a least
+    // above its most) is an error of the benchmark too, with -fno-exceptions an abort.
+    void keep_within(const allocation_budget& budget);
+
+    // The same for fractions of an allocation or byte: more than this is an error. A negative
+    // limit, or NaN, is an error too.
     void at_most(const benchmark_limits& most);
 
     // So many objects may be alive at the end, all threads together.
@@ -21211,6 +21985,7 @@ private:
     void report(const allocation_counts& totals);
     void add_counters(const allocation_counts& totals, bool is_judged_later);
     void judge_now(const allocation_counts& totals);
+    detail::benchmark_usage usage_of(const allocation_counts& totals) const noexcept;
 
     benchmark::State& state_;
     detail::benchmark_rule rule_;
@@ -21304,6 +22079,12 @@ inline benchmark_scope::benchmark_scope(benchmark::State& state, recording wante
     window_.emplace("benchmark", detail::options_of_benchmark(wanted));
 }
 
+inline benchmark_scope::benchmark_scope(benchmark::State& state, const allocation_budget& budget,
+                                        const char* file, int line)
+    : benchmark_scope(state, file, line) {
+    keep_within(budget);
+}
+
 inline allocation_counts benchmark_scope::counts_of_new_counters() const {
     // A copy takes as much as the counters did.
     const scope window{"benchmark counters", detail::options_of_benchmark(recording::counters)};
@@ -21317,6 +22098,10 @@ inline allocation_counts benchmark_scope::counts_of_new_counters() const {
 inline void benchmark_scope::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
+    if (keeps_stacks_ && detail::breaks_limit_of_allocated(rule_, usage_of(window_->counts()))) {
+        const pause_recording not_of_the_benchmark;
+        rule_.places.allocated = detail::allocated_in(*window_);
+    }
     alive_ = window_->stop();
 }
 
@@ -21353,12 +22138,10 @@ inline void benchmark_scope::report(const allocation_counts& totals) {
         return;
     }
     if (keeps_stacks_) {
-        const std::string places = detail::places_of(alive_);
         const bool is_one = state_.iterations() == 1;
-        if (!places.empty()) {
-            rule_.places = "after " + std::to_string(state_.iterations()) +
-                           (is_one ? " iteration: " : " iterations: ") + places;
-        }
+        rule_.places.heading = "after " + std::to_string(state_.iterations()) +
+                               (is_one ? " iteration: " : " iterations: ");
+        if (!detail::places_of(alive_).empty()) rule_.places.alive = alive_;
     }
     const bool is_judged_later = detail::benchmark_gates != 0;
     add_counters(totals, is_judged_later);
@@ -21369,11 +22152,26 @@ inline void benchmark_scope::at_most(const benchmark_limits& most) {
     const pause_recording not_of_the_benchmark;
     const std::string refusal = detail::refusal_of(most);
     if (!refusal.empty()) state_.SkipWithError(refusal.c_str());
-    rule_.most = most;
+    rule_.allocations = {0, most.allocations};
+    rule_.bytes = {0, most.bytes};
+    rule_.peak_bytes = {0, most.peak_bytes};
+}
+
+inline void benchmark_scope::keep_within(const allocation_budget& budget) {
+    const pause_recording not_of_the_benchmark;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    detail::take_limits(rule_, detail::checked_limits(budget));
+#else
+    try {
+        detail::take_limits(rule_, detail::checked_limits(budget));
+    } catch (const std::invalid_argument& refusal) {
+        state_.SkipWithError(refusal.what());
+    }
+#endif
 }
 
 inline void benchmark_scope::may_keep(std::uint64_t objects) noexcept {
-    rule_.live_objects = static_cast<double>(objects);
+    rule_.live_objects = {0, static_cast<double>(objects)};
 }
 
 // Google Benchmark adds the counters of the threads, then divides as the flags say.
@@ -21393,7 +22191,8 @@ inline void benchmark_scope::add_counters(const allocation_counts& totals, bool 
         Counter::kIs1000);
 }
 
-inline void benchmark_scope::judge_now(const allocation_counts& totals) {
+inline detail::benchmark_usage benchmark_scope::usage_of(
+    const allocation_counts& totals) const noexcept {
     const double iterations = static_cast<double>(state_.iterations());
     detail::benchmark_usage used;
     used.allocations = static_cast<double>(totals.allocations) / iterations;
@@ -21401,7 +22200,15 @@ inline void benchmark_scope::judge_now(const allocation_counts& totals) {
     used.peak_bytes = static_cast<double>(totals.peak_bytes);
     used.live_bytes = static_cast<double>(totals.live_bytes());
     used.live_objects = static_cast<double>(totals.live_objects());
-    const std::string message = detail::judge(rule_, used);
+    return used;
+}
+
+// Each thread for itself: nobody here sees the sums.
+inline void benchmark_scope::judge_now(const allocation_counts& totals) {
+    const char* slash = std::strrchr(rule_.file, '/');
+    const std::string place = slash != nullptr ? slash + 1 : rule_.file;
+    const std::string message =
+        detail::judge(rule_, usage_of(totals), place + ':' + std::to_string(rule_.line));
     if (!message.empty()) state_.SkipWithError(message.c_str());
 }
 
@@ -21546,7 +22353,7 @@ inline void benchmark_gate::judge_run(Run& run) {
     detail::benchmark_rule rule;
     if (is_judged && !detail::run_has_no_numbers(run, 0) && detail::has_scope(run) &&
         detail::remembered_rules.find(detail::counter_of(run, detail::rule_counter), rule)) {
-        const std::string message = detail::judge(rule, detail::usage_of(run));
+        const std::string message = detail::judge(rule, detail::usage_of(run), name);
         if (!message.empty()) detail::fail_run(run, message, 0);
     }
     if (detail::run_failed(run, 0)) {
@@ -21802,13 +22609,21 @@ inline bool is_gtest_own(const leak_stack& stack, const void* context) {
     }
     if (stack.user_frame >= stack.frame_count) return false;
     const snapshot::frame& maker = stack.frames[stack.user_frame];
-    return is_of_namespace(maker.function, "testing::") && !calls_the_test(maker);
+    if (!is_of_namespace(maker.function, "testing::") || calls_the_test(maker)) return false;
+    stack.decisive_frames = stack.user_frame + 1;
+    return true;
+}
+
+// For leak_options::is_expected_by_symbols.
+inline bool is_gtest_own_by_symbols(const leak_stack& stack, const void*) {
+    return hides_nothing(stack, stack.user_frame, "testing::") && is_gtest_own(stack, nullptr);
 }
 
 // The user's options as the engine gets them. The result points to `wanted`.
 inline leak_options without_gtest_own(const leak_options& wanted) noexcept {
     leak_options result = wanted;
     result.is_expected = &is_gtest_own;
+    result.is_expected_by_symbols = &is_gtest_own_by_symbols;
     result.expected_context = &wanted;
     return result;
 }
@@ -21854,6 +22669,7 @@ using gtest_block = checked_block<Check, gtest_voice>;
 inline leak_options gtest_leaks_of(threads from) noexcept {
     leak_options wanted;
     wanted.is_expected = &is_gtest_own;
+    wanted.is_expected_by_symbols = &is_gtest_own_by_symbols;
     wanted.window.from = from;
     return wanted;
 }
@@ -22014,7 +22830,10 @@ public:
         const pause_recording pause;
         suite_said_.add(detail::test_that_runs.take());  // of TearDownTestSuite
         if (!suite_.is_open()) return;
-        if (suite_said_.is_ignored || suite.Failed()) return suite_.drop();
+        // What a skipped test left behind is in the suite's window, too.
+        if (suite_said_.is_ignored || suite.Failed() || suite.skipped_test_count() != 0) {
+            return suite_.drop();
+        }
         const check_result found = suite_.close(suite_said_);
         if (found) return;
         const ::testing::TestInfo& first = *suite.GetTestInfo(0);

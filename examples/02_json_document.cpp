@@ -1,7 +1,7 @@
 // What does a parsed JSON document hold, by place and type? Needs nlohmann-json.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude examples/02_json_document.cpp
-//         -o json_document && ./json_document /usr/share/iso-codes/json/iso_639-3.json
+//     c++ -std=c++17 -O2 -g -Iinclude examples/02_json_document.cpp -o json_document
+//     ./json_document /usr/share/iso-codes/json/iso_639-3.json
 //
 // One window is open while the document is read. Its counts say what reading cost; its snapshot
 // says what the document holds when reading is done. After the document is gone, nothing is left.

@@ -1,7 +1,7 @@
 // A server's slow leak, found by comparing two moments of one long window.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude examples/03_request_loop.cpp
-//         -o request_loop -pthread && ./request_loop
+//     c++ -std=c++17 -O2 -g -Iinclude examples/03_request_loop.cpp -pthread -o request_loop
+//     ./request_loop
 //
 // Each request has a window of its own thread: what did this request cost, what did it leave? Some
 // requests leave something, and that proves nothing: the answer in the cache is meant to stay, and

@@ -1,7 +1,7 @@
 // A unit test that fails when something is left alive, and says what. Needs doctest.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude examples/04_unit_test.cpp
-//         -o unit_test && ./unit_test
+//     c++ -std=c++17 -O2 -g -Iinclude examples/04_unit_test.cpp -o unit_test
+//     ./unit_test
 //
 // The first case passes, the second finds the leak that is built in: the exit code is not 0.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN

@@ -1,7 +1,7 @@
 // Every doctest case must free what it allocates; some blocks must allocate little or nothing.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude examples/05_doctest_leaks.cpp
-//         -o doctest_leaks && ./doctest_leaks
+//     c++ -std=c++17 -O2 -g -Iinclude examples/05_doctest_leaks.cpp -o doctest_leaks
+//     ./doctest_leaks
 //
 // Two cases fail because of the bugs that are built in: the exit code is not 0. The output stands
 // in docs/how_to/doctest.md.

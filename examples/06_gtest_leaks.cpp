@@ -1,7 +1,7 @@
 // Every GoogleTest test must free what it allocates; blocks in a test keep to a budget.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude examples/06_gtest_leaks.cpp
-//         -lgtest -o gtest_leaks && ./gtest_leaks
+//     c++ -std=c++17 -O2 -g -Iinclude examples/06_gtest_leaks.cpp -lgtest -o gtest_leaks
+//     ./gtest_leaks
 //
 // Two tests fail because of the bugs that are built in: the exit code is 1. The output stands in
 // docs/how_to/gtest.md.

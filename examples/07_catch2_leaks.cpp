@@ -1,7 +1,7 @@
 // Every Catch2 test case must free what it allocates; blocks in a test case keep to a budget.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude examples/07_catch2_leaks.cpp
-//         -o catch2_leaks && ./catch2_leaks
+//     c++ -std=c++17 -O2 -g -Iinclude examples/07_catch2_leaks.cpp -o catch2_leaks
+//     ./catch2_leaks
 //
 // For version 2 (one header). For version 3 leave the first line out and link Catch2. Two test
 // cases fail because of the bugs that are built in: the exit code is 2. The output stands in

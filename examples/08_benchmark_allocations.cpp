@@ -1,11 +1,11 @@
 // Allocations of a benchmark beside its time; a leak or a broken limit fails the program. Needs
 // Google Benchmark 1.7.1 or newer.
 //
-//     c++ -std=c++17 -O2 -g -Iinclude
-//         examples/08_benchmark_allocations.cpp -o benchmark_allocations -lbenchmark -pthread -ldl
-//         && ./benchmark_allocations
+//     c++ -std=c++17 -O2 -g -Iinclude examples/08_benchmark_allocations.cpp -lbenchmark -pthread
+//     ./a.out
 //
-// The first two pass, the third breaks its limit and the fourth leaks: the exit code is 1.
+// The first two pass, the third breaks its limit and the fourth leaks: the exit code is 1. The
+// output stands in docs/how_to/google_benchmark.md.
 #include <allocscope/define_once/operator_new_delete.hpp>
 #include <allocscope/integrations/google_benchmark.hpp>
 

@@ -17,11 +17,11 @@ USUAL_COMMAND = "c++ -std=c++17 -O2 -g -Iinclude {example} -o program"
 
 
 def build_command(source):
-    """From the comment at the top: the part before `&&`, line ends taken out."""
+    """The first command of the comment at the top; the second one runs the program."""
     comment = re.match(r"(?://.*\n)+", source.read_text()).group(0)
     lines = re.findall(r"^//     +(.*)$", comment, re.MULTILINE)
-    command = " ".join(lines) or USUAL_COMMAND.format(example=f"examples/{source.name}")
-    words = shlex.split(command.split("&&")[0])
+    command = lines[0] if lines else USUAL_COMMAND.format(example=f"examples/{source.name}")
+    words = shlex.split(command)
     if words[0] != "c++" or f"examples/{source.name}" not in words or "-o" not in words:
         sys.exit(f"{source}: the command in the comment at the top is not understood: {command}")
     return words

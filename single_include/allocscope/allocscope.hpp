@@ -9275,7 +9275,7 @@ ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept
 }
 
 // Takes the record of the block away, then calls the real free. `frame` is the hook's own frame,
-// see allocate_recorded.
+// see on_allocate.
 //
 // The usual case in a straight line without calls; every other case is handed on as the last act,
 // so that nothing needs to be kept for afterwards.

@@ -7227,9 +7227,6 @@ public:
     ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
         return bytes >= size_mask;
     }
-    ALLOCSCOPE_FAST_PATH static bool is_long(std::uint64_t record) noexcept {
-        return (record & size_mask) == size_mask;
-    }
     ALLOCSCOPE_FAST_PATH static std::uint64_t short_bytes_of(std::uint64_t record) noexcept {
         return record & size_mask;
     }

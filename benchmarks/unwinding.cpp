@@ -14,7 +14,7 @@
 #include "result_table.hpp"
 #include "window_modes.hpp"
 
-#include <allocscope/memory/page_arena.hpp>
+#include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/tables/cohort_of_site.hpp>
 #include <allocscope/tables/site_table.hpp>

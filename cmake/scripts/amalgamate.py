@@ -42,8 +42,15 @@ def refuse(path, line, what, why, fix):
 
 def doors_of(tree):
     """The headers that a user may include, the everyday door first."""
-    doors = [path for path, _ in tree.headers() if path != EVERYDAY
-             and (is_door(path) or room_of(path) in ("define_once", "integrations"))]
+    included = {target for _, text in tree.headers() for _, target in own_includes_of(text)}
+
+    # What another header of define_once/ includes is a part of a door, and none itself.
+    def is_for_users(path):
+        room = room_of(path)
+        return (is_door(path) or room == "integrations"
+                or (room == "define_once" and path not in included))
+
+    doors = [path for path, _ in tree.headers() if path != EVERYDAY and is_for_users(path)]
     return [EVERYDAY] + doors
 
 

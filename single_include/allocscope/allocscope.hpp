@@ -109,6 +109,192 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_OPTIONS_HPP
 
+// version.hpp - which allocscope this is.
+
+#ifndef ALLOCSCOPE_VERSION_HPP
+#define ALLOCSCOPE_VERSION_HPP
+
+#define ALLOCSCOPE_VERSION_MAJOR 0
+#define ALLOCSCOPE_VERSION_MINOR 1
+#define ALLOCSCOPE_VERSION_PATCH 0
+#define ALLOCSCOPE_VERSION_STRING "0.1.0"
+#define ALLOCSCOPE_ABI_VERSION 1
+
+#endif  // ALLOCSCOPE_VERSION_HPP
+
+// engine.hpp - the calls by which any module of the process reaches its one recorder.
+
+#ifndef ALLOCSCOPE_LINK_ENGINE_HPP
+#define ALLOCSCOPE_LINK_ENGINE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class snapshot;
+
+namespace detail {
+
+struct snapshot_data;
+struct check_data;
+struct check_request;
+struct fault_plan;
+struct guard_watch;
+struct plan_state;
+struct sweep_data;
+struct sweep_request;
+
+// What a call for a window's rows does besides.
+enum class after_stats : std::uint32_t {
+    go_on,   // the window stays as it is
+    forget,  // the window starts anew, empty
+    end      // the window ends
+};
+
+// Names an open window. 0 is no window.
+using window_id = std::uint64_t;
+
+struct engine {
+    std::uint32_t abi_version;  // ALLOCSCOPE_ABI_VERSION of the module that filled the table
+    std::uint32_t size_bytes;   // of this table
+    // Options are valid when this is called. 0: no memory for a window.
+    window_id (*open_window)(const char* name, const options& wanted);
+    void (*close_window)(window_id window);
+    allocation_counts (*counts)(window_id window);
+    // One reference is handed over; null when there is no such window.
+    snapshot_data* (*stats)(window_id window, after_stats then);
+    // The process-wide window of start/stats/stop.
+    void (*start)(const options& wanted);
+    snapshot_data* (*process_stats)(after_stats then);
+    // +1: what this thread allocates from now on is charged to nobody; -1: takes one +1 back.
+    void (*pause)(int change);
+    // Adds a pattern to the library frames. "" or why it was refused.
+    const char* (*library_frames)(const char* pattern);
+    // One reference is handed over; null when there was no memory for the result.
+    check_data* (*check)(const check_request& asked);
+    // False: a line is not understood, and the message says which. `room` is 128 at least.
+    bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
+    // Writes a text report with `head` before it; 0 or an errno value.
+    int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
+    // --- link/watch_requests.hpp ---
+    bool (*arm_guard)(guard_watch& watch);
+    check_data* (*look_at_guard)(guard_watch& watch, bool ends);
+    void (*allow)(int change);
+    std::uint32_t (*arm_plan)(const fault_plan& wanted);
+    plan_state (*state_of_plan)(std::uint32_t plan);
+    void (*disarm_plan)(std::uint32_t plan);
+    // --- snapshot/fault_run.hpp ---
+    sweep_data* (*begin_sweep)(const char* name);
+    bool (*add_sweep_run)(sweep_data* to, const sweep_request& asked);
+    void (*end_sweep)(sweep_data* data, bool gave_up);
+};
+
+// The request that asks for the engine. The size is odd on purpose: nobody asks for it by chance,
+// and a tag of another origin is then still told apart by its magic number.
+constexpr std::size_t handshake_size = 421;
+constexpr std::align_val_t handshake_alignment = static_cast<std::align_val_t>(128);
+constexpr std::uint64_t handshake_magic = 0xa110c5c09e5afe01U;
+
+struct handshake_tag : std::nothrow_t {
+    std::uint64_t magic = handshake_magic;
+    const engine* answer = nullptr;
+};
+
+// The process's engine, or null when `operator new` is not ours. About 10 ns; not cached, so that
+// a plugin that brings the hooks is found as soon as it is loaded.
+__attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
+    handshake_tag tag;
+    void* block = ::operator new(handshake_size, handshake_alignment,
+                                 static_cast<const std::nothrow_t&>(tag));
+    __asm__ volatile("" : : "r"(&tag) : "memory");  // the callee wrote through a const reference
+    if (block != nullptr) ::operator delete(block, handshake_alignment, std::nothrow);
+    return tag.answer;
+}
+
+constexpr const char* engine_is_missing =
+    "nothing is being recorded: operator new is not replaced in this process. Add"
+    " #include <allocscope/define_once/operator_new_delete.hpp> to exactly one .cpp file of the"
+    " executable; under Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
+constexpr const char* engine_is_another_version =
+    "nothing is being recorded: the module that replaced operator new was built with another"
+    " version of allocscope. Build both with the same headers";
+
+// Why the engine cannot be used by this translation unit; "" when it can.
+inline const char* engine_refusal(const engine* found) noexcept {
+    if (found == nullptr) return engine_is_missing;
+    return found->abi_version == ALLOCSCOPE_ABI_VERSION ? "" : engine_is_another_version;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_LINK_ENGINE_HPP
+
+// check_request.hpp - what a window is asked to have kept to.
+
+#ifndef ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
+#define ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class snapshot;
+struct leak_stack;
+
+namespace detail {
+
+// Both ends are allowed.
+struct count_range {
+    std::uint64_t least = 0;
+    std::uint64_t most = ~std::uint64_t{0};
+};
+
+struct check_limits {
+    count_range allocations;
+    count_range bytes;
+    count_range peak_bytes;
+    count_range live_objects;
+    count_range live_bytes;
+};
+
+enum class check_kind : std::uint32_t {
+    budget,          // `limits` hold for the window's counts
+    leaks,           // live_objects and live_bytes hold for what is alive and not expected
+    repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
+    allocated_rows,  // nothing is judged: the rows of what was allocated, freed since or not
+    judged           // by the caller: the evidence is saved, with `headline` above `rows`
+};
+
+struct check_request {
+    check_kind kind = check_kind::budget;
+    after_stats then = after_stats::go_on;
+    check_limits limits;
+    const char* expected = "";  // leaks that are none, see verdict/leak_patterns.hpp
+    // The same, asked for each stack with what is said here.
+    bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
+    const void* expected_context = nullptr;
+
+    window_id window = 0;  // 0: it has ended, and the two below are what it left behind
+    allocation_counts counts;
+    const snapshot* rows = nullptr;
+
+    // repeated_leaks: the least that any run added, and how many runs there were.
+    std::uint64_t runs = 0;
+    std::uint64_t added_objects = 0;
+    std::uint64_t added_bytes = 0;
+
+    // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
+    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
+
+    // judged: what is wrong, and whose name the file gets.
+    const char* headline = "";
+    const char* name = "";
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
+
 // printable_text.hpp - which bytes of a name may be shown as they are.
 
 #ifndef ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
@@ -336,126 +522,6 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
-
-// version.hpp - which allocscope this is.
-
-#ifndef ALLOCSCOPE_VERSION_HPP
-#define ALLOCSCOPE_VERSION_HPP
-
-#define ALLOCSCOPE_VERSION_MAJOR 0
-#define ALLOCSCOPE_VERSION_MINOR 1
-#define ALLOCSCOPE_VERSION_PATCH 0
-#define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 1
-
-#endif  // ALLOCSCOPE_VERSION_HPP
-
-// engine.hpp - the calls by which any module of the process reaches its one recorder.
-
-#ifndef ALLOCSCOPE_RECORD_ENGINE_HPP
-#define ALLOCSCOPE_RECORD_ENGINE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-class snapshot;
-
-namespace detail {
-
-struct snapshot_data;
-struct check_data;
-struct check_request;
-struct fault_plan;
-struct guard_watch;
-struct plan_state;
-struct sweep_data;
-struct sweep_request;
-
-// What a call for a window's rows does besides.
-enum class after_stats : std::uint32_t {
-    go_on,   // the window stays as it is
-    forget,  // the window starts anew, empty
-    end      // the window ends
-};
-
-// Names an open window. 0 is no window.
-using window_id = std::uint64_t;
-
-struct engine {
-    std::uint32_t abi_version;  // ALLOCSCOPE_ABI_VERSION of the module that filled the table
-    std::uint32_t size_bytes;   // of this table
-    // Options are valid when this is called. 0: no memory for a window.
-    window_id (*open_window)(const char* name, const options& wanted);
-    void (*close_window)(window_id window);
-    allocation_counts (*counts)(window_id window);
-    // One reference is handed over; null when there is no such window.
-    snapshot_data* (*stats)(window_id window, after_stats then);
-    // The process-wide window of start/stats/stop.
-    void (*start)(const options& wanted);
-    snapshot_data* (*process_stats)(after_stats then);
-    // +1: what this thread allocates from now on is charged to nobody; -1: takes one +1 back.
-    void (*pause)(int change);
-    // Adds a pattern to the library frames. "" or why it was refused.
-    const char* (*library_frames)(const char* pattern);
-    // One reference is handed over; null when there was no memory for the result.
-    check_data* (*check)(const check_request& asked);
-    // False: a line is not understood, and the message says which. `room` is 128 at least.
-    bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
-    // Writes a text report with `head` before it; 0 or an errno value.
-    int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
-    // --- record/watch_requests.hpp ---
-    bool (*arm_guard)(guard_watch& watch);
-    check_data* (*look_at_guard)(guard_watch& watch, bool ends);
-    void (*allow)(int change);
-    std::uint32_t (*arm_plan)(const fault_plan& wanted);
-    plan_state (*state_of_plan)(std::uint32_t plan);
-    void (*disarm_plan)(std::uint32_t plan);
-    // --- snapshot/fault_run.hpp ---
-    sweep_data* (*begin_sweep)(const char* name);
-    bool (*add_sweep_run)(sweep_data* to, const sweep_request& asked);
-    void (*end_sweep)(sweep_data* data, bool gave_up);
-};
-
-// The request that asks for the engine. The size is odd on purpose: nobody asks for it by chance,
-// and a tag of another origin is then still told apart by its magic number.
-constexpr std::size_t handshake_size = 421;
-constexpr std::align_val_t handshake_alignment = static_cast<std::align_val_t>(128);
-constexpr std::uint64_t handshake_magic = 0xa110c5c09e5afe01U;
-
-struct handshake_tag : std::nothrow_t {
-    std::uint64_t magic = handshake_magic;
-    const engine* answer = nullptr;
-};
-
-// The process's engine, or null when `operator new` is not ours. About 10 ns; not cached, so that
-// a plugin that brings the hooks is found as soon as it is loaded.
-__attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
-    handshake_tag tag;
-    void* block = ::operator new(handshake_size, handshake_alignment,
-                                 static_cast<const std::nothrow_t&>(tag));
-    __asm__ volatile("" : : "r"(&tag) : "memory");  // the callee wrote through a const reference
-    if (block != nullptr) ::operator delete(block, handshake_alignment, std::nothrow);
-    return tag.answer;
-}
-
-constexpr const char* engine_is_missing =
-    "nothing is being recorded: operator new is not replaced in this process. Add"
-    " #include <allocscope/define_once/operator_new_delete.hpp> to exactly one .cpp file of the"
-    " executable; under Valgrind, run it with --soname-synonyms=somalloc=nouserintercepts";
-constexpr const char* engine_is_another_version =
-    "nothing is being recorded: the module that replaced operator new was built with another"
-    " version of allocscope. Build both with the same headers";
-
-// Why the engine cannot be used by this translation unit; "" when it can.
-inline const char* engine_refusal(const engine* found) noexcept {
-    if (found == nullptr) return engine_is_missing;
-    return found->abi_version == ALLOCSCOPE_ABI_VERSION ? "" : engine_is_another_version;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_RECORD_ENGINE_HPP
 
 // estimate.hpp - a number and the interval its truth lies in.
 
@@ -1093,72 +1159,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_SCOPE_HPP
 
-// check_request.hpp - what a window is asked to have kept to.
-
-#ifndef ALLOCSCOPE_RECORD_CHECK_REQUEST_HPP
-#define ALLOCSCOPE_RECORD_CHECK_REQUEST_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-class snapshot;
-struct leak_stack;
-
-namespace detail {
-
-// Both ends are allowed.
-struct count_range {
-    std::uint64_t least = 0;
-    std::uint64_t most = ~std::uint64_t{0};
-};
-
-struct check_limits {
-    count_range allocations;
-    count_range bytes;
-    count_range peak_bytes;
-    count_range live_objects;
-    count_range live_bytes;
-};
-
-enum class check_kind : std::uint32_t {
-    budget,          // `limits` hold for the window's counts
-    leaks,           // live_objects and live_bytes hold for what is alive and not expected
-    repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
-    allocated_rows,  // nothing is judged: the rows of what was allocated, freed since or not
-    judged           // by the caller: the evidence is saved, with `headline` above `rows`
-};
-
-struct check_request {
-    check_kind kind = check_kind::budget;
-    after_stats then = after_stats::go_on;
-    check_limits limits;
-    const char* expected = "";  // leaks that are none, see engine/leak_patterns.hpp
-    // The same, asked for each stack with what is said here.
-    bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
-    const void* expected_context = nullptr;
-
-    window_id window = 0;  // 0: it has ended, and the two below are what it left behind
-    allocation_counts counts;
-    const snapshot* rows = nullptr;
-
-    // repeated_leaks: the least that any run added, and how many runs there were.
-    std::uint64_t runs = 0;
-    std::uint64_t added_objects = 0;
-    std::uint64_t added_bytes = 0;
-
-    // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
-    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
-
-    // judged: what is wrong, and whose name the file gets.
-    const char* headline = "";
-    const char* name = "";
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_RECORD_CHECK_REQUEST_HPP
-
 // allocation_budget.hpp - how much a window may, and must, allocate.
 
 #ifndef ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
@@ -1637,8 +1637,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 // watch_requests.hpp - what guards and injected faults hand to the engine.
 
-#ifndef ALLOCSCOPE_RECORD_WATCH_REQUESTS_HPP
-#define ALLOCSCOPE_RECORD_WATCH_REQUESTS_HPP
+#ifndef ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
+#define ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -1705,7 +1705,7 @@ constexpr std::uint32_t most_fault_frames = 32;
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_WATCH_REQUESTS_HPP
+#endif  // ALLOCSCOPE_LINK_WATCH_REQUESTS_HPP
 
 // fail_allocation.hpp - makes allocations fail on purpose, to see how the program takes it.
 
@@ -2761,79 +2761,31 @@ ALLOCSCOPE_NAMESPACE_END
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
+#include <deque>
+#include <fcntl.h>
+#include <link.h>
+#include <map>
+#include <memory>
 #include <mutex>
-#include <signal.h>
+#include <set>
 #include <string>
 #include <string_view>
-#include <sys/mman.h>
-#include <sys/resource.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
-
-// hash_mix.hpp - one number from the return addresses of a stack.
-
-#ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
-#define ALLOCSCOPE_BASE_HASH_MIX_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
-constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
-
-// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), of each the high
-// half, made odd.
-constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
-    std::uint64_t mixed = (position + 1U) * golden_multiplier;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed >> 32U) | 1U;
-}
-
-struct position_table {
-    static constexpr std::uint32_t size = 128;
-    alignas(64) std::uint64_t multipliers[size];
-
-    constexpr position_table() noexcept : multipliers() {
-        for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
-    }
-};
-ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
-
-// What the address at a position adds to the sum.
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
-                                             std::uint32_t position) noexcept {
-    return (address & 0xffffffffU) * positions.multipliers[position];
-}
-
-constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
-
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t value) noexcept {
-    return (hash ^ value) * golden_multiplier;
-}
-
-// Folds the strong high bits into the low ones, from which tables take their index.
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
-    return hash ^ (hash >> 32U);
-}
-
-// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
-// a row) make sums that lie in rows, too; so it is folded before it is multiplied.
-ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
-    return hash_finish(hash_finish(sum) * golden_multiplier);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
 
 // code_location.hpp - what is known about one code address: module, symbol, logical frames.
 
-#ifndef ALLOCSCOPE_SYMBOLIZE_CODE_LOCATION_HPP
-#define ALLOCSCOPE_SYMBOLIZE_CODE_LOCATION_HPP
+#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -2868,12 +2820,3461 @@ inline bool is_standard_header(std::string_view file) noexcept {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_SYMBOLIZE_CODE_LOCATION_HPP
+#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+// byte_view.hpp - a pointer and a length over memory that somebody else owns.
+
+#ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
+#define ALLOCSCOPE_BASE_BYTE_VIEW_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct byte_view {
+    const std::uint8_t* data = nullptr;
+    std::size_t size = 0;
+
+    constexpr bool empty() const noexcept { return size == 0; }
+
+    // The bytes [offset, offset + length), or nothing at all when any of them lies outside.
+    constexpr byte_view part(std::uint64_t offset, std::uint64_t length) const noexcept {
+        if (offset > size || length > size - offset) return byte_view{};
+        return byte_view{data + offset, length};
+    }
+
+    // What begins at `offset`; nothing when that lies outside.
+    constexpr byte_view from(std::uint64_t offset) const noexcept {
+        return offset > size ? byte_view{} : part(offset, size - offset);
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_BYTE_VIEW_HPP
+
+// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
+
+#ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+#define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class byte_cursor {
+public:
+    byte_cursor() = default;
+    explicit byte_cursor(byte_view bytes, std::uint64_t start = 0) noexcept : bytes_(bytes) {
+        seek(start);
+    }
+
+    bool ok() const noexcept { return ok_; }
+    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    std::size_t at() const noexcept { return at_; }
+    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    void fail() noexcept { ok_ = false; }
+
+    void seek(std::uint64_t position) noexcept {
+        if (position > bytes_.size) {
+            ok_ = false;
+        } else {
+            at_ = position;
+        }
+    }
+    void skip(std::uint64_t count) noexcept {
+        if (count > remaining()) {
+            ok_ = false;
+        } else {
+            at_ += count;
+        }
+    }
+
+    std::uint8_t u8() noexcept {
+        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
+        return bytes_.data[at_++];
+    }
+    std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
+    std::uint32_t u32() noexcept { return fixed<std::uint32_t>(); }
+    std::uint64_t u64() noexcept { return fixed<std::uint64_t>(); }
+
+    // A number of 1, 2, 3, 4 or 8 bytes; any other width fails.
+    std::uint64_t unsigned_of(unsigned width) noexcept {
+        switch (width) {
+            case 1:
+                return u8();
+            case 2:
+                return u16();
+            case 3: {
+                const std::uint64_t low = u16();
+                return low | (static_cast<std::uint64_t>(u8()) << 16);
+            }
+            case 4:
+                return u32();
+            case 8:
+                return u64();
+            default:
+                ok_ = false;
+                return 0;
+        }
+    }
+
+    // Bits beyond the 64th are dropped; more than 16 bytes fail.
+    std::uint64_t uleb() noexcept {
+        std::uint64_t value = 0;
+        unsigned shift = 0;
+        for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
+            const std::uint8_t byte = u8();
+            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            if ((byte & 0x80) == 0) return ok_ ? value : 0;
+        }
+        ok_ = false;
+        return 0;
+    }
+    std::int64_t sleb() noexcept {
+        std::uint64_t value = 0;
+        unsigned shift = 0;
+        for (unsigned i = 0; i < longest_leb; ++i) {
+            const std::uint8_t byte = u8();
+            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            shift += 7;
+            if ((byte & 0x80) != 0) continue;
+            if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
+            return ok_ ? static_cast<std::int64_t>(value) : 0;
+        }
+        ok_ = false;
+        return 0;
+    }
+
+    // A text that ends with a zero byte inside the bytes; "" on failure.
+    const char* text() noexcept {
+        const std::size_t left = remaining();
+        const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
+        if (end == nullptr) return ok_ = false, "";
+        const std::uint8_t* start = bytes_.data + at_;
+        at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
+        return reinterpret_cast<const char*>(start);
+    }
+
+    byte_view block(std::uint64_t length) noexcept {
+        if (length > remaining()) return ok_ = false, byte_view{};
+        const byte_view part = bytes_.part(at_, length);
+        at_ += part.size;
+        return part;
+    }
+
+private:
+    static constexpr unsigned longest_leb = 16;
+
+    template <class Number>
+    Number fixed() noexcept {
+        Number value = 0;
+        if (remaining() < sizeof value) return ok_ = false, Number{0};
+        std::memcpy(&value, bytes_.data + at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+
+    byte_view bytes_;
+    std::size_t at_ = 0;
+    bool ok_ = true;
+};
+
+// Longer texts are no names; a section without any zero byte must not become one.
+constexpr std::size_t longest_text = std::size_t{1} << 16;
+
+// The text at `offset` of a string section; "" when there is none.
+inline const char* text_at(byte_view section, std::uint64_t offset) noexcept {
+    byte_view rest = section.from(offset);
+    if (rest.size > longest_text) rest.size = longest_text;
+    return byte_cursor{rest}.text();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+// build_id.hpp - the linker's fingerprint of a file, found in its notes.
+
+#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
+#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct build_id {
+    static constexpr std::size_t longest = 64;
+    std::uint8_t bytes[longest] = {};
+    std::size_t size = 0;  // 0: the module has none
+
+    bool known() const noexcept { return size != 0; }
+    bool equals(const build_id& other) const noexcept {
+        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
+    }
+};
+
+// Two fingerprints that both exist and differ: the file is not what was loaded.
+inline bool build_ids_disagree(const build_id& one, const build_id& other) noexcept {
+    return one.known() && other.known() && !one.equals(other);
+}
+
+// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
+inline build_id find_build_id(byte_view notes) noexcept {
+    constexpr std::uint32_t type_build_id = 3;
+    build_id found;
+    byte_cursor in{notes};
+    while (in.remaining() >= 12) {
+        const std::uint32_t name_bytes = in.u32();
+        const std::uint32_t value_bytes = in.u32();
+        const std::uint32_t type = in.u32();
+        const byte_view name = in.block(name_bytes);
+        in.skip((4 - (name_bytes & 3)) & 3);
+        const byte_view value = in.block(value_bytes);
+        if (!in.ok()) break;
+        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
+            value.size != 0 && value.size <= build_id::longest) {
+            std::memcpy(found.bytes, value.data, value.size);
+            found.size = value.size;
+            break;
+        }
+        in.skip((4 - (value_bytes & 3)) & 3);
+    }
+    return found;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+// dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+namespace dwarf {
+
+constexpr std::uint16_t tag_class_type = 0x02;
+constexpr std::uint16_t tag_enumeration_type = 0x04;
+constexpr std::uint16_t tag_lexical_block = 0x0b;
+constexpr std::uint16_t tag_structure_type = 0x13;
+constexpr std::uint16_t tag_union_type = 0x17;
+constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
+constexpr std::uint16_t tag_subprogram = 0x2e;
+constexpr std::uint16_t tag_namespace = 0x39;
+
+constexpr std::uint16_t at_sibling = 0x01;
+constexpr std::uint16_t at_name = 0x03;
+constexpr std::uint16_t at_stmt_list = 0x10;
+constexpr std::uint16_t at_low_pc = 0x11;
+constexpr std::uint16_t at_high_pc = 0x12;
+constexpr std::uint16_t at_comp_dir = 0x1b;
+constexpr std::uint16_t at_abstract_origin = 0x31;
+constexpr std::uint16_t at_specification = 0x47;
+constexpr std::uint16_t at_ranges = 0x55;
+constexpr std::uint16_t at_call_column = 0x57;
+constexpr std::uint16_t at_call_file = 0x58;
+constexpr std::uint16_t at_call_line = 0x59;
+constexpr std::uint16_t at_linkage_name = 0x6e;
+constexpr std::uint16_t at_str_offsets_base = 0x72;
+constexpr std::uint16_t at_addr_base = 0x73;
+constexpr std::uint16_t at_rnglists_base = 0x74;
+constexpr std::uint16_t at_mips_linkage_name = 0x2007;
+constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
+constexpr std::uint16_t at_gnu_addr_base = 0x2133;
+
+constexpr std::uint16_t form_addr = 0x01;
+constexpr std::uint16_t form_block2 = 0x03;
+constexpr std::uint16_t form_block4 = 0x04;
+constexpr std::uint16_t form_data2 = 0x05;
+constexpr std::uint16_t form_data4 = 0x06;
+constexpr std::uint16_t form_data8 = 0x07;
+constexpr std::uint16_t form_string = 0x08;
+constexpr std::uint16_t form_block = 0x09;
+constexpr std::uint16_t form_block1 = 0x0a;
+constexpr std::uint16_t form_data1 = 0x0b;
+constexpr std::uint16_t form_flag = 0x0c;
+constexpr std::uint16_t form_sdata = 0x0d;
+constexpr std::uint16_t form_strp = 0x0e;
+constexpr std::uint16_t form_udata = 0x0f;
+constexpr std::uint16_t form_ref_addr = 0x10;
+constexpr std::uint16_t form_ref1 = 0x11;
+constexpr std::uint16_t form_ref2 = 0x12;
+constexpr std::uint16_t form_ref4 = 0x13;
+constexpr std::uint16_t form_ref8 = 0x14;
+constexpr std::uint16_t form_ref_udata = 0x15;
+constexpr std::uint16_t form_indirect = 0x16;
+constexpr std::uint16_t form_sec_offset = 0x17;
+constexpr std::uint16_t form_exprloc = 0x18;
+constexpr std::uint16_t form_flag_present = 0x19;
+constexpr std::uint16_t form_strx = 0x1a;
+constexpr std::uint16_t form_addrx = 0x1b;
+constexpr std::uint16_t form_ref_sup4 = 0x1c;
+constexpr std::uint16_t form_strp_sup = 0x1d;
+constexpr std::uint16_t form_data16 = 0x1e;
+constexpr std::uint16_t form_line_strp = 0x1f;
+constexpr std::uint16_t form_ref_sig8 = 0x20;
+constexpr std::uint16_t form_implicit_const = 0x21;
+constexpr std::uint16_t form_loclistx = 0x22;
+constexpr std::uint16_t form_rnglistx = 0x23;
+constexpr std::uint16_t form_ref_sup8 = 0x24;
+constexpr std::uint16_t form_strx1 = 0x25;
+constexpr std::uint16_t form_strx2 = 0x26;
+constexpr std::uint16_t form_strx3 = 0x27;
+constexpr std::uint16_t form_strx4 = 0x28;
+constexpr std::uint16_t form_addrx1 = 0x29;
+constexpr std::uint16_t form_addrx2 = 0x2a;
+constexpr std::uint16_t form_addrx3 = 0x2b;
+constexpr std::uint16_t form_addrx4 = 0x2c;
+constexpr std::uint16_t form_gnu_addr_index = 0x1f01;
+constexpr std::uint16_t form_gnu_str_index = 0x1f02;
+constexpr std::uint16_t form_gnu_ref_alt = 0x1f20;
+constexpr std::uint16_t form_gnu_strp_alt = 0x1f21;
+
+constexpr std::uint8_t unit_type_type = 0x02;
+constexpr std::uint8_t unit_skeleton = 0x04;
+constexpr std::uint8_t unit_split_compile = 0x05;
+constexpr std::uint8_t unit_split_type = 0x06;
+
+constexpr std::uint8_t range_end_of_list = 0x00;
+constexpr std::uint8_t range_base_addressx = 0x01;
+constexpr std::uint8_t range_startx_endx = 0x02;
+constexpr std::uint8_t range_startx_length = 0x03;
+constexpr std::uint8_t range_offset_pair = 0x04;
+constexpr std::uint8_t range_base_address = 0x05;
+constexpr std::uint8_t range_start_end = 0x06;
+constexpr std::uint8_t range_start_length = 0x07;
+
+constexpr std::uint8_t line_copy = 1;
+constexpr std::uint8_t line_advance_pc = 2;
+constexpr std::uint8_t line_advance_line = 3;
+constexpr std::uint8_t line_set_file = 4;
+constexpr std::uint8_t line_set_column = 5;
+constexpr std::uint8_t line_const_add_pc = 8;
+constexpr std::uint8_t line_fixed_advance_pc = 9;
+constexpr std::uint8_t line_end_sequence = 1;  // extended
+constexpr std::uint8_t line_set_address = 2;   // extended
+constexpr std::uint16_t line_content_path = 1;
+constexpr std::uint16_t line_content_directory = 2;
+
+}  // namespace dwarf
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
+
+// dwarf_forms.hpp - how one attribute value is stored, read and skipped.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The sizes that a unit's header decides.
+struct dwarf_format {
+    std::uint16_t version = 0;
+    std::uint8_t address_bytes = 8;
+    std::uint8_t offset_bytes = 4;
+};
+
+struct dwarf_value {
+    std::uint16_t form = 0;      // 0: there is no such attribute
+    std::uint64_t number = 0;    // value, offset or index, as stored
+    const char* text = nullptr;  // of dwarf::form_string only
+    bool exists() const noexcept { return form != 0; }
+};
+
+constexpr int dwarf_form_varies = -1;
+
+// The bytes that a value of this form always takes, or dwarf_form_varies.
+inline int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noexcept {
+    switch (form) {
+        case dwarf::form_flag_present:
+        case dwarf::form_implicit_const:
+            return 0;
+        case dwarf::form_data1:
+        case dwarf::form_ref1:
+        case dwarf::form_flag:
+        case dwarf::form_strx1:
+        case dwarf::form_addrx1:
+            return 1;
+        case dwarf::form_data2:
+        case dwarf::form_ref2:
+        case dwarf::form_strx2:
+        case dwarf::form_addrx2:
+            return 2;
+        case dwarf::form_strx3:
+        case dwarf::form_addrx3:
+            return 3;
+        case dwarf::form_data4:
+        case dwarf::form_ref4:
+        case dwarf::form_strx4:
+        case dwarf::form_addrx4:
+        case dwarf::form_ref_sup4:
+            return 4;
+        case dwarf::form_data8:
+        case dwarf::form_ref8:
+        case dwarf::form_ref_sig8:
+        case dwarf::form_ref_sup8:
+            return 8;
+        case dwarf::form_data16:
+            return 16;
+        case dwarf::form_addr:
+            return format.address_bytes;
+        case dwarf::form_ref_addr:
+            return format.version <= 2 ? format.address_bytes : format.offset_bytes;
+        case dwarf::form_strp:
+        case dwarf::form_sec_offset:
+        case dwarf::form_line_strp:
+        case dwarf::form_strp_sup:
+        case dwarf::form_gnu_ref_alt:
+        case dwarf::form_gnu_strp_alt:
+            return format.offset_bytes;
+        default:
+            return dwarf_form_varies;
+    }
+}
+
+// Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
+inline dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form, const dwarf_format& format,
+                                    std::int64_t implicit_value) noexcept {
+    if (form == dwarf::form_indirect) {
+        form = static_cast<std::uint16_t>(in.uleb() & 0xffff);
+        if (form == dwarf::form_indirect || form == dwarf::form_implicit_const) in.fail();
+    }
+    dwarf_value value;
+    value.form = form;
+    const int fixed = dwarf_fixed_bytes(form, format);
+    if (fixed == 16) return in.skip(16), value;
+    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
+    switch (form) {
+        case dwarf::form_flag_present:
+            value.number = 1;
+            break;
+        case dwarf::form_implicit_const:
+            value.number = static_cast<std::uint64_t>(implicit_value);
+            break;
+        case dwarf::form_string:
+            value.text = in.text();
+            break;
+        case dwarf::form_sdata:
+            value.number = static_cast<std::uint64_t>(in.sleb());
+            break;
+        case dwarf::form_udata:
+        case dwarf::form_ref_udata:
+        case dwarf::form_strx:
+        case dwarf::form_addrx:
+        case dwarf::form_loclistx:
+        case dwarf::form_rnglistx:
+        case dwarf::form_gnu_addr_index:
+        case dwarf::form_gnu_str_index:
+            value.number = in.uleb();
+            break;
+        case dwarf::form_block1:
+            in.skip(in.u8());
+            break;
+        case dwarf::form_block2:
+            in.skip(in.u16());
+            break;
+        case dwarf::form_block4:
+            in.skip(in.u32());
+            break;
+        case dwarf::form_block:
+        case dwarf::form_exprloc:
+            in.skip(in.uleb());
+            break;
+        default:
+            in.fail();
+            break;
+    }
+    return value;
+}
+
+inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
+    return form == dwarf::form_addr || form == dwarf::form_addrx ||
+           form == dwarf::form_gnu_addr_index ||
+           (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
+}
+
+inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
+    return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
+           (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
+
+// dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct dwarf_sections {
+    byte_view info, abbreviations, strings, lines, line_strings;
+    byte_view ranges, range_lists, addresses, string_offsets;
+};
+
+// One unit. The bases and the low address come from its first entry.
+struct dwarf_unit {
+    std::uint64_t offset = 0;  // of the header in .debug_info
+    std::uint64_t end = 0;     // where the next unit begins
+    std::uint64_t first_entry = 0;
+    std::uint64_t abbreviations = 0;
+    dwarf_format format;
+    std::uint8_t type = 0;  // DWARF 5 only
+    std::uint64_t string_offsets_base = 0;
+    std::uint64_t addresses_base = 0;
+    std::uint64_t range_lists_base = 0;  // DWARF 5
+    std::uint64_t ranges_base = 0;       // split DWARF 4
+    std::uint64_t low_address = 0;
+};
+
+// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
+// of an unknown version is returned with first_entry == end, so that the next one can be found.
+inline bool read_dwarf_unit(byte_view info, std::uint64_t offset, dwarf_unit& unit) noexcept {
+    unit = dwarf_unit{};
+    unit.offset = offset;
+    byte_cursor in{info, offset};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) {
+        length = in.u64();
+        unit.format.offset_bytes = 8;
+    } else if (length >= 0xfffffff0U) {
+        return false;
+    }
+    if (!in.ok() || length == 0 || length > in.remaining()) return false;
+    unit.end = in.at() + length;
+    unit.format.version = in.u16();
+    if (unit.format.version >= 5) {
+        unit.type = in.u8();
+        unit.format.address_bytes = in.u8();
+        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
+        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) in.skip(8);
+    } else {
+        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
+        unit.format.address_bytes = in.u8();
+    }
+    const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
+                             (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
+                             unit.type != dwarf::unit_type_type &&
+                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
+    unit.first_entry = is_readable ? in.at() : unit.end;
+    unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
+    unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
+    unit.range_lists_base = unit.format.offset_bytes == 8 ? 20 : 12;
+    return true;
+}
+
+struct dwarf_attribute {
+    std::uint16_t name = 0;
+    std::uint16_t form = 0;
+    std::int64_t implicit_value = 0;
+};
+
+// Walks one abbreviation table. The visitor has
+//     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
+//     bool attribute(const dwarf_attribute&);
+//     bool finish();
+// each of which returns false to stop the walk.
+template <class Visitor>
+inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
+    byte_cursor in{section, offset};
+    while (in.ok()) {
+        const std::uint64_t code = in.uleb();
+        if (code == 0) return;
+        const std::uint64_t tag = in.uleb();
+        const bool has_children = in.u8() != 0;
+        if (!in.ok() || !visit.begin(code, static_cast<std::uint16_t>(tag & 0xffff), has_children))
+            return;
+        for (;;) {
+            const std::uint64_t name = in.uleb();
+            const std::uint64_t form = in.uleb();
+            dwarf_attribute attribute;
+            attribute.name =
+                name > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(name);
+            attribute.form =
+                form > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(form);
+            if (form == dwarf::form_implicit_const) attribute.implicit_value = in.sleb();
+            if (!in.ok()) return;
+            if (name == 0 && form == 0) break;
+            if (!visit.attribute(attribute)) return;
+        }
+        if (!visit.finish()) return;
+    }
+}
+
+// Entry `index` of a table of fixed-size numbers; false when it lies outside.
+inline bool read_dwarf_table(byte_view section, std::uint64_t base, std::uint64_t index,
+                             unsigned width, std::uint64_t& number) noexcept {
+    if (index > section.size) return false;  // keeps the product below from wrapping
+    byte_cursor in{section, base};
+    in.skip(index * width);
+    number = in.unsigned_of(width);
+    return in.ok();
+}
+
+// The text that a value stands for; "" when there is none or when it is in another file.
+inline const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
+                              const dwarf_value& value) noexcept {
+    if (value.form == dwarf::form_string) {
+        return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
+    }
+    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
+    if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
+    if (!dwarf_form_is_string_index(value.form)) return "";
+    std::uint64_t offset = 0;
+    if (!read_dwarf_table(sections.string_offsets, unit.string_offsets_base, value.number,
+                          unit.format.offset_bytes, offset)) {
+        return "";
+    }
+    return text_at(sections.strings, offset);
+}
+
+inline bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
+                          const dwarf_value& value, std::uint64_t& address) noexcept {
+    if (value.form == dwarf::form_addr) return address = value.number, true;
+    return dwarf_form_is_address(value.form) &&
+           read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
+                            unit.format.address_bytes, address);
+}
+
+// The .debug_info offset of the entry that a value refers to; 0 (never an entry) when it is none.
+inline std::uint64_t dwarf_reference(const dwarf_unit& unit, const dwarf_value& value) noexcept {
+    switch (value.form) {
+        case dwarf::form_ref_addr:
+            return value.number;
+        case dwarf::form_ref1:
+        case dwarf::form_ref2:
+        case dwarf::form_ref4:
+        case dwarf::form_ref8:
+        case dwarf::form_ref_udata:
+            return value.number < unit.end - unit.offset ? unit.offset + value.number : 0;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+
+// dwarf_ranges.hpp - the address ranges of an entry: low/high, .debug_ranges or .debug_rnglists.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
+#define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The three attributes that say where an entry's code is.
+struct dwarf_extent {
+    dwarf_value low, high, ranges;
+
+    void take(std::uint16_t name, const dwarf_value& value) noexcept {
+        if (name == dwarf::at_low_pc) low = value;
+        if (name == dwarf::at_high_pc) high = value;
+        if (name == dwarf::at_ranges) ranges = value;
+    }
+};
+
+// DWARF 2 to 4: pairs of addresses relative to a base. `visit(low, high)` returns false to stop.
+template <class Visitor>
+inline void visit_old_ranges(byte_view section, std::uint64_t offset, const dwarf_unit& unit,
+                             Visitor&& visit) {
+    const unsigned width = unit.format.address_bytes;
+    const std::uint64_t change_base = width == 8 ? ~std::uint64_t{0} : 0xffffffffU;
+    std::uint64_t base = unit.low_address;
+    byte_cursor in{section, offset};
+    for (;;) {
+        const std::uint64_t low = in.unsigned_of(width);
+        const std::uint64_t high = in.unsigned_of(width);
+        if (!in.ok() || (low == 0 && high == 0)) return;
+        if (low == change_base) {
+            base = high;
+        } else if (low < high) {
+            if (!visit(base + low, base + high)) return;
+        } else if (!visit(0, 0)) {
+            return;  // an empty range still costs a step
+        }
+    }
+}
+
+// DWARF 5: a small program of entries.
+template <class Visitor>
+inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offset,
+                             const dwarf_unit& unit, Visitor&& visit) {
+    const unsigned width = unit.format.address_bytes;
+    std::uint64_t base = unit.low_address;
+    byte_cursor in{sections.range_lists, offset};
+    const auto indexed = [&](std::uint64_t index) {
+        std::uint64_t address = 0;
+        read_dwarf_table(sections.addresses, unit.addresses_base, index, width, address);
+        return address;
+    };
+    for (;;) {
+        const std::uint8_t kind = in.u8();
+        std::uint64_t low = 0;
+        std::uint64_t high = 0;
+        switch (kind) {
+            case dwarf::range_base_addressx:
+                base = indexed(in.uleb());
+                break;
+            case dwarf::range_base_address:
+                base = in.unsigned_of(width);
+                break;
+            case dwarf::range_startx_endx:
+                low = indexed(in.uleb());
+                high = indexed(in.uleb());
+                break;
+            case dwarf::range_startx_length:
+                low = indexed(in.uleb());
+                high = low + in.uleb();
+                break;
+            case dwarf::range_offset_pair:
+                low = base + in.uleb();
+                high = base + in.uleb();
+                break;
+            case dwarf::range_start_end:
+                low = in.unsigned_of(width);
+                high = in.unsigned_of(width);
+                break;
+            case dwarf::range_start_length:
+                low = in.unsigned_of(width);
+                high = low + in.uleb();
+                break;
+            default:
+                return;  // the end, or an entry that nobody can measure
+        }
+        if (!in.ok()) return;
+        if (low >= high) low = high = 0;
+        if (!visit(low, high)) return;
+    }
+}
+
+// Calls `visit(low, high)` for every piece of the extent, high exclusive, until it returns false.
+// An entry that covers nothing is passed as (0, 0), so that the visitor can count its steps.
+template <class Visitor>
+inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit& unit,
+                               const dwarf_extent& extent, Visitor&& visit) {
+    if (extent.ranges.exists()) {
+        std::uint64_t offset = extent.ranges.number;
+        if (unit.format.version < 5) {
+            visit_old_ranges(sections.ranges, offset + unit.ranges_base, unit, visit);
+            return;
+        }
+        if (extent.ranges.form == dwarf::form_rnglistx) {
+            if (!read_dwarf_table(sections.range_lists, unit.range_lists_base, offset,
+                                  unit.format.offset_bytes, offset)) {
+                return;
+            }
+            offset += unit.range_lists_base;
+        }
+        visit_range_list(sections, offset, unit, visit);
+        return;
+    }
+    std::uint64_t low = 0;
+    if (!dwarf_address(sections, unit, extent.low, low) || !extent.high.exists()) return;
+    std::uint64_t high = 0;
+    if (!dwarf_form_is_address(extent.high.form)) {
+        high = low + extent.high.number;
+    } else if (!dwarf_address(sections, unit, extent.high, high)) {
+        return;
+    }
+    if (low < high) visit(low, high);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
+
+// address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
+
+#ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
+#define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct address_range {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;  // exclusive
+    std::uint64_t value = 0;
+    std::uint64_t highest = 0;  // set by finish()
+};
+
+class address_ranges {
+public:
+    void add(std::uint64_t low, std::uint64_t high, std::uint64_t value) {
+        if (low < high) ranges_.push_back(address_range{low, high, value, 0});
+    }
+
+    // To be called once, after the last add() and before the first search.
+    void finish() {
+        std::stable_sort(
+            ranges_.begin(), ranges_.end(),
+            [](const address_range& a, const address_range& b) { return a.low < b.low; });
+        std::uint64_t highest = 0;
+        for (address_range& range : ranges_) {
+            highest = std::max(highest, range.high);
+            range.highest = highest;
+        }
+    }
+
+    // The narrowest range that holds the address; among equals the one added last. Null: none.
+    const address_range* find(std::uint64_t address) const {
+        std::size_t first = 0;
+        std::size_t last = ranges_.size();
+        while (first < last) {  // the first range that begins after the address
+            const std::size_t middle = first + (last - first) / 2;
+            if (ranges_[middle].low <= address) {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        const address_range* best = nullptr;
+        for (int steps = 0; first > 0 && steps < most_steps; ++steps) {
+            const address_range& range = ranges_[--first];
+            if (range.highest <= address) break;
+            if (range.high <= address) continue;
+            if (best == nullptr || range.high - range.low < best->high - best->low) best = &range;
+        }
+        return best;
+    }
+
+    bool empty() const { return ranges_.empty(); }
+    std::size_t size() const { return ranges_.size(); }
+
+private:
+    // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
+    static constexpr int most_steps = 4096;
+
+    std::vector<address_range> ranges_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
+
+// debug_entries.hpp - walking the entries of one unit of debug information.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// How much may still be done before a file counts as made to waste time.
+struct step_budget {
+    std::uint64_t left = 0;
+    bool take() { return left != 0 && left-- != 0; }
+};
+
+struct abbreviation {
+    std::uint64_t code = 0;
+    std::size_t first_attribute = 0;
+    std::size_t attribute_count = 0;
+    std::uint64_t fixed_bytes = 0;
+    std::uint16_t tag = 0;
+    bool has_children = false;
+    bool is_fixed = true;
+    bool has_code = false;  // an address or a list of ranges
+};
+
+class abbreviation_table {
+public:
+    abbreviation_table() = default;
+
+    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
+    abbreviation_table(detail::byte_view section, const detail::dwarf_unit& unit,
+                       std::uint64_t only_code = 0, step_budget* budget = nullptr) {
+        builder build{*this, unit.format, only_code, budget};
+        detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
+        const auto by_code = [](const abbreviation& a, const abbreviation& b) {
+            return a.code < b.code;
+        };
+        if (!std::is_sorted(shapes_.begin(), shapes_.end(), by_code)) {
+            std::stable_sort(shapes_.begin(), shapes_.end(), by_code);
+        }
+    }
+
+    const abbreviation* find(std::uint64_t code) const {
+        // Compilers number from 1 without gaps.
+        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
+            return &shapes_[code - 1];
+        }
+        const auto at = std::lower_bound(
+            shapes_.begin(), shapes_.end(), code,
+            [](const abbreviation& shape, std::uint64_t wanted) { return shape.code < wanted; });
+        return at != shapes_.end() && at->code == code ? &*at : nullptr;
+    }
+
+    const detail::dwarf_attribute* attributes(const abbreviation& shape) const {
+        return attributes_.data() + shape.first_attribute;
+    }
+
+private:
+    struct builder {
+        abbreviation_table& table;
+        const detail::dwarf_format& format;
+        std::uint64_t only_code;
+        step_budget* budget;
+        abbreviation shape = {};
+
+        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
+            shape = abbreviation{};
+            shape.code = code;
+            shape.tag = tag;
+            shape.has_children = has_children;
+            shape.first_attribute = table.attributes_.size();
+            return true;
+        }
+        bool attribute(const detail::dwarf_attribute& attribute) {
+            if (budget != nullptr && !budget->take()) return false;
+            if (only_code != 0 && shape.code != only_code) return true;
+            table.attributes_.push_back(attribute);
+            const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
+            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
+            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
+            if (attribute.name == detail::dwarf::at_low_pc ||
+                attribute.name == detail::dwarf::at_ranges) {
+                shape.has_code = true;
+            }
+            return true;
+        }
+        bool finish() {
+            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
+            if (only_code != 0 && shape.code != only_code) return true;
+            table.shapes_.push_back(shape);
+            return only_code == 0;
+        }
+    };
+
+    std::vector<abbreviation> shapes_;
+    std::vector<detail::dwarf_attribute> attributes_;
+};
+
+// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
+// children, is passed with a null shape.
+class entry_walker {
+public:
+    entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
+                 const abbreviation_table& table, std::uint64_t offset)
+        : unit_(unit), table_(table), in_(sections.info.part(0, unit.end), offset) {}
+
+    bool next() {
+        if (shape_ != nullptr) {
+            skip_values();
+            if (shape_->has_children) ++next_depth_;
+        }
+        shape_ = nullptr;
+        if (in_.at_end()) return false;
+        offset_ = in_.at();
+        const std::uint64_t code = in_.uleb();
+        depth_ = next_depth_;
+        are_values_read_ = false;
+        if (code == 0) {
+            --next_depth_;
+            return in_.ok();
+        }
+        shape_ = table_.find(code);
+        return in_.ok() && shape_ != nullptr;
+    }
+
+    std::uint64_t offset() const { return offset_; }
+    const abbreviation* shape() const { return shape_; }
+    // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
+    std::int64_t depth() const { return depth_; }
+
+    // `visit(attribute name, value)`, once per entry.
+    template <class Visitor>
+    void values(Visitor&& visit) {
+        if (are_values_read_) return;
+        are_values_read_ = true;
+        const detail::dwarf_attribute* attribute = table_.attributes(*shape_);
+        for (std::size_t i = 0; i < shape_->attribute_count && in_.ok(); ++i, ++attribute) {
+            const detail::dwarf_value value = detail::read_dwarf_value(
+                in_, attribute->form, unit_.format, attribute->implicit_value);
+            if (in_.ok()) visit(attribute->name, value);
+        }
+    }
+
+private:
+    void skip_values() {
+        if (are_values_read_) return;
+        if (shape_->is_fixed) {
+            in_.skip(shape_->fixed_bytes);
+        } else {
+            values([](std::uint16_t, const detail::dwarf_value&) {});
+        }
+    }
+
+    const detail::dwarf_unit& unit_;
+    const abbreviation_table& table_;
+    detail::byte_cursor in_;
+    const abbreviation* shape_ = nullptr;
+    std::uint64_t offset_ = 0;
+    std::int64_t depth_ = 0;
+    std::int64_t next_depth_ = 0;
+    bool are_values_read_ = false;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+
+// elf_image.hpp - the header of an ELF file and its table of sections.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::size_t elf_header_bytes = 64;
+constexpr std::size_t elf_section_bytes = 64;
+
+constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
+constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
+constexpr std::uint64_t elf_section_executable = 4;
+constexpr std::uint64_t elf_section_compressed = 0x800;
+
+struct elf_header {
+    bool is_valid = false;
+    std::uint16_t type = 0;
+    std::uint64_t sections_offset = 0;
+    std::uint16_t section_bytes = 0;
+    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    std::uint64_t section_count = 0;
+    std::uint64_t names_section = 0;
+};
+
+struct elf_section {
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_bytes = 0;
+};
+
+inline elf_header read_elf_header(byte_view bytes) noexcept {
+    elf_header header;
+    byte_cursor in{bytes};
+    const std::uint32_t magic = in.u32();
+    const std::uint8_t word_class = in.u8();
+    const std::uint8_t byte_order = in.u8();
+    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
+    in.seek(16);
+    header.type = in.u16();
+    in.skip(2 + 4 + 8);  // machine, version, entry
+    in.skip(8);          // where the segments are
+    header.sections_offset = in.u64();
+    in.skip(4 + 2);  // flags, size of this header
+    in.skip(2 + 2);  // segments
+    header.section_bytes = in.u16();
+    header.section_count = in.u16();
+    header.names_section = in.u16();
+    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
+    return header;
+}
+
+// Entry `index` of a section table whose entries are `stride` bytes apart; all zero when outside.
+inline elf_section read_elf_section(byte_view table, std::uint64_t index,
+                                    std::uint16_t stride) noexcept {
+    elf_section section;
+    if (stride < elf_section_bytes || index >= table.size / stride) return section;
+    byte_cursor in{table, index * stride};
+    section.name = in.u32();
+    section.type = in.u32();
+    section.flags = in.u64();
+    section.address = in.u64();
+    section.offset = in.u64();
+    section.size = in.u64();
+    section.link = in.u32();
+    in.skip(4 + 8);  // info, alignment
+    section.entry_bytes = in.u64();
+    return section;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+// file_reader.hpp - a regular file, opened for positioned reads.
+
+#ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+#define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What tells one file from another, or from its own later content.
+struct file_identity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t changed_ns = 0;
+
+    bool equals(const file_identity& other) const noexcept {
+        return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
+               changed_ns == other.changed_ns;
+    }
+};
+
+class file_reader {
+public:
+    explicit file_reader(const char* path) noexcept {
+        descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct stat facts;
+        if (descriptor_ < 0) return;
+        if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+            close_now();
+            return;
+        }
+        identity_.device = facts.st_dev;
+        identity_.inode = facts.st_ino;
+        identity_.size_bytes = static_cast<std::uint64_t>(facts.st_size);
+        identity_.changed_ns = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
+                               static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);
+    }
+    ~file_reader() { close_now(); }
+    file_reader(const file_reader&) = delete;
+    file_reader& operator=(const file_reader&) = delete;
+
+    bool is_open() const noexcept { return descriptor_ >= 0; }
+    const file_identity& identity() const noexcept { return identity_; }
+
+    // Reads up to `count` bytes; fewer mean that the file ended or cannot be read.
+    std::size_t read_at(std::uint64_t offset, void* buffer, std::size_t count) const noexcept {
+        std::size_t done = 0;
+        while (is_open() && done < count) {
+            const ssize_t got = ::pread(descriptor_, static_cast<char*>(buffer) + done,
+                                        count - done, static_cast<off_t>(offset + done));
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) break;
+            done += static_cast<std::size_t>(got);
+        }
+        return done;
+    }
+
+private:
+    void close_now() noexcept {
+        if (descriptor_ >= 0) ::close(descriptor_);
+        descriptor_ = -1;
+    }
+
+    int descriptor_ = -1;
+    file_identity identity_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+
+// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// A block of bytes that is not cleared before it is filled.
+struct owned_bytes {
+    std::unique_ptr<std::uint8_t[]> data;
+    std::size_t size = 0;
+    detail::byte_view view() const { return detail::byte_view{data.get(), size}; }
+};
+
+struct named_section {
+    const char* name;
+    detail::elf_section section;
+};
+
+class object_bytes {
+public:
+    object_bytes() = default;
+
+    // Everything is read from `file`, which must stay.
+    explicit object_bytes(detail::byte_view file) : memory_(file), file_bytes_(file.size) {
+        read_tables();
+    }
+
+    explicit object_bytes(std::string path) : path_(std::move(path)) {
+        const detail::file_reader file{path_.c_str()};
+        if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+        identity_ = file.identity();
+        file_bytes_ = identity_.size_bytes;
+        read_tables();
+    }
+
+    bool is_readable() const { return header_.is_valid; }
+    const detail::build_id& id() const { return id_; }
+    const std::vector<named_section>& sections() const { return sections_; }
+    // As linked; 0 when there is no code.
+    std::uint64_t lowest_code() const { return lowest_code_; }
+
+    const detail::elf_section* find(const char* name) const {
+        for (const named_section& candidate : sections_) {
+            if (std::strcmp(candidate.name, name) == 0) return &candidate.section;
+        }
+        return nullptr;
+    }
+
+    // Compressed sections are not read: their names are then simply not known.
+    owned_bytes read(const detail::elf_section* section) const {
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            (section->flags & detail::elf_section_compressed) != 0) {
+            return owned_bytes{};
+        }
+        return read(section->offset, section->size);
+    }
+    owned_bytes read(const char* name) const { return read(find(name)); }
+
+private:
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+    owned_bytes read(std::uint64_t offset, std::uint64_t size) const {
+        owned_bytes bytes;
+        if (size == 0 || size > largest_read || offset > file_bytes_ ||
+            size > file_bytes_ - offset) {
+            return bytes;
+        }
+        const std::size_t count = size;
+        bytes.data.reset(new (std::nothrow) std::uint8_t[count]);
+        if (bytes.data == nullptr) return bytes;
+        if (path_.empty()) {
+            std::memcpy(bytes.data.get(), memory_.data + offset, count);
+            bytes.size = count;
+            return bytes;
+        }
+        const detail::file_reader file{path_.c_str()};
+        if (file.is_open() && file.identity().equals(identity_) &&
+            file.read_at(offset, bytes.data.get(), count) == count) {
+            bytes.size = count;
+        } else {
+            bytes.data.reset();
+        }
+        return bytes;
+    }
+
+    void read_tables() {
+        const owned_bytes start = read(0, detail::elf_header_bytes);
+        header_ = detail::read_elf_header(start.view());
+        if (!header_.is_valid) return;
+        const owned_bytes first = read(header_.sections_offset, detail::elf_section_bytes);
+        const detail::elf_section zero =
+            detail::read_elf_section(first.view(), 0, detail::elf_section_bytes);
+        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
+        if (count > file_bytes_ / header_.section_bytes) return;
+        const owned_bytes table = read(header_.sections_offset, count * header_.section_bytes);
+        count = table.size / header_.section_bytes;
+        const std::uint64_t names_section =
+            header_.names_section == 0xffff ? zero.link : header_.names_section;
+        const auto entry = [&](std::uint64_t index) {
+            return detail::read_elf_section(table.view(), index, header_.section_bytes);
+        };
+        const detail::elf_section names = entry(names_section);
+        names_ = read(&names);
+        sections_.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const detail::elf_section section = entry(i);
+            sections_.push_back(
+                named_section{detail::text_at(names_.view(), section.name), section});
+        }
+        find_lowest_code();
+        find_id();
+    }
+
+    // What the linker threw away keeps its debug information, at addresses below all code.
+    void find_lowest_code() {
+        bool is_first = true;
+        for (const named_section& candidate : sections_) {
+            const detail::elf_section& section = candidate.section;
+            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
+                continue;
+            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
+            is_first = false;
+        }
+    }
+
+    void find_id() {
+        for (const named_section& candidate : sections_) {
+            if (candidate.section.type != detail::elf_section_notes) continue;
+            if (candidate.section.size > largest_note) continue;
+            const owned_bytes notes = read(&candidate.section);
+            id_ = detail::find_build_id(notes.view());
+            if (id_.known()) return;
+        }
+    }
+
+    static constexpr std::uint64_t largest_note = 1 << 20;
+
+    std::string path_;  // "": memory_ is the file
+    detail::byte_view memory_;
+    std::uint64_t file_bytes_ = 0;
+    detail::file_identity identity_;
+    detail::elf_header header_;
+    detail::build_id id_;
+    std::uint64_t lowest_code_ = 0;
+    owned_bytes names_;
+    std::vector<named_section> sections_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+// debug_units.hpp - which unit of the debug information describes an address.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// A namespace, class or function that encloses other entries.
+struct entry_scope {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::size_t parent = 0;  // its number + 1; 0: the unit itself
+};
+
+struct debug_unit {
+    detail::dwarf_unit header;
+    const char* directory = "";
+    bool has_lines = false;
+    std::uint64_t lines = 0;  // offset of its line program
+    // Filled by debug_units::load().
+    bool is_loaded = false;
+    abbreviation_table abbreviations;
+    address_ranges functions;  // value: the offset of the entry
+    std::vector<entry_scope> scopes;
+};
+
+class debug_units {
+public:
+    void build(const object_bytes& object) {
+        static_assert(sizeof(bytes_) / sizeof(bytes_[0]) == 9, "one block for each section");
+        const char* const names[] = {".debug_info",     ".debug_abbrev",   ".debug_str",
+                                     ".debug_line",     ".debug_line_str", ".debug_ranges",
+                                     ".debug_rnglists", ".debug_addr",     ".debug_str_offsets"};
+        detail::byte_view* const views[] = {
+            &sections_.info,        &sections_.abbreviations, &sections_.strings,
+            &sections_.lines,       &sections_.line_strings,  &sections_.ranges,
+            &sections_.range_lists, &sections_.addresses,     &sections_.string_offsets};
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < 9; ++i) {
+            const detail::elf_section* section = object.find(names[i]);
+            if (section == nullptr || section->size > most_bytes - total) continue;
+            bytes_[i] = object.read(section);
+            *views[i] = bytes_[i].view();
+            total += bytes_[i].size;
+        }
+        lowest_code_ = object.lowest_code();
+        step_budget budget{fresh_budget()};
+        step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
+        std::uint64_t offset = 0;
+        while (offset < sections_.info.size) {
+            debug_unit unit;
+            if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+            offset = unit.header.end;
+            if (unit.header.first_entry < unit.header.end) {
+                read_first_entry(unit, budget, abbreviation_budget);
+                units_.push_back(std::move(unit));
+            }
+        }
+        by_address_.finish();
+    }
+
+    const detail::dwarf_sections& sections() const { return sections_; }
+    bool empty() const { return units_.empty(); }
+
+    // The unit that covers an address as linked; null: none.
+    debug_unit* unit_at(std::uint64_t address) {
+        const address_range* range = by_address_.find(address);
+        return range == nullptr ? nullptr : load(static_cast<std::size_t>(range->value));
+    }
+
+    // The unit whose bytes hold this offset of .debug_info; null: none.
+    debug_unit* unit_of_entry(std::uint64_t offset) {
+        std::size_t first = 0;
+        std::size_t last = units_.size();
+        while (first < last) {
+            const std::size_t middle = first + (last - first) / 2;
+            if (units_[middle].header.end <= offset) {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        if (first == units_.size() || offset < units_[first].header.first_entry) return nullptr;
+        return load(first);
+    }
+
+    std::size_t bytes() const {
+        std::size_t total = 0;
+        for (const owned_bytes& block : bytes_) total += block.size;
+        return total + units_.size() * sizeof(debug_unit);
+    }
+
+    // True for what the linker threw away: it stays described, at addresses below all code.
+    bool is_discarded(std::uint64_t low) const { return low < lowest_code_; }
+
+    // Steps for one pass over things that an honest file does not describe twice.
+    std::uint64_t fresh_budget() const {
+        return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
+               sections_.range_lists.size / 2;
+    }
+
+private:
+    // Of all sections together. Larger files are named by their symbols.
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+
+    void read_first_entry(debug_unit& unit, step_budget& budget, step_budget& abbreviation_budget) {
+        const detail::dwarf_unit& header = unit.header;
+        detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
+        const std::uint64_t code = in.uleb();
+        if (code == 0) return;
+        const abbreviation_table table{sections_.abbreviations, header, code, &abbreviation_budget};
+        entry_walker walker{sections_, header, table, header.first_entry};
+        if (!walker.next() || walker.shape() == nullptr) return;
+        detail::dwarf_extent extent;
+        detail::dwarf_value directory;
+        detail::dwarf_unit bases = header;
+        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
+            extent.take(name, value);
+            switch (name) {
+                case detail::dwarf::at_comp_dir:
+                    directory = value;
+                    break;
+                case detail::dwarf::at_stmt_list:
+                    unit.has_lines = true;
+                    unit.lines = value.number;
+                    break;
+                case detail::dwarf::at_str_offsets_base:
+                    bases.string_offsets_base = value.number;
+                    break;
+                case detail::dwarf::at_addr_base:
+                case detail::dwarf::at_gnu_addr_base:
+                    bases.addresses_base = value.number;
+                    break;
+                case detail::dwarf::at_rnglists_base:
+                    bases.range_lists_base = value.number;
+                    break;
+                default:
+                    break;
+            }
+        });
+        unit.header = bases;
+        unit.directory = detail::dwarf_text(sections_, unit.header, directory);
+        std::uint64_t low = 0;
+        if (detail::dwarf_address(sections_, unit.header, extent.low, low)) {
+            unit.header.low_address = low;
+        }
+        const std::uint64_t number = units_.size();
+        detail::visit_dwarf_extent(sections_, unit.header, extent,
+                                   [&](std::uint64_t from, std::uint64_t to) {
+                                       if (!is_discarded(from)) by_address_.add(from, to, number);
+                                       return budget.take();
+                                   });
+    }
+
+    debug_unit* load(std::size_t number) {
+        debug_unit& unit = units_[number];
+        if (unit.is_loaded) return &unit;
+        unit.is_loaded = true;
+        unit.abbreviations = abbreviation_table{sections_.abbreviations, unit.header};
+        read_entries(unit);
+        unit.functions.finish();
+        return &unit;
+    }
+
+    static bool opens_scope(std::uint16_t tag) {
+        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
+               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
+               tag == detail::dwarf::tag_subprogram;
+    }
+
+    void read_entries(debug_unit& unit) {
+        struct open_scope {
+            std::int64_t depth;
+            std::size_t number;
+        };
+        std::vector<open_scope> open;
+        step_budget budget{fresh_budget()};
+        entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
+        while (walker.next()) {
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (!open.empty() && open.back().depth + 1 == walker.depth()) {
+                    unit.scopes[open.back().number].end = walker.offset();
+                    open.pop_back();
+                }
+                continue;
+            }
+            if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
+                read_function(unit, walker, budget);
+            }
+            if (shape->has_children && opens_scope(shape->tag)) {
+                const std::size_t parent = open.empty() ? 0 : open.back().number + 1;
+                open.push_back(open_scope{walker.depth(), unit.scopes.size()});
+                unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent});
+            }
+        }
+    }
+
+    void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget) {
+        detail::dwarf_extent extent;
+        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
+            extent.take(name, value);
+        });
+        detail::visit_dwarf_extent(sections_, unit.header, extent,
+                                   [&](std::uint64_t from, std::uint64_t to) {
+                                       if (!is_discarded(from)) {
+                                           unit.functions.add(from, to, walker.offset());
+                                       }
+                                       return budget.take();
+                                   });
+    }
+
+    owned_bytes bytes_[9];
+    detail::dwarf_sections sections_;
+    std::uint64_t lowest_code_ = 0;
+    std::vector<debug_unit> units_;
+    address_ranges by_address_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
+
+// mangled_reader.hpp - the letters of a linker name, and the sizes of its parts met so far.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MANGLED_READER_HPP
+#define ALLOCSCOPE_SYMBOLS_MANGLED_READER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+constexpr std::size_t longest_mangled_name = 4096;
+constexpr std::size_t longest_demangled_name = std::size_t{1} << 18;
+
+class mangled_reader {
+protected:
+    explicit mangled_reader(const char* name)
+        : at_(name), end_(name + ::strnlen(name, longest_mangled_name + 1)) {}
+
+    static constexpr int deepest = 96;
+    static constexpr std::size_t most_parts = 256;
+    static constexpr std::size_t most_arguments = 64;
+
+    struct level {
+        mangled_reader& reader;
+        explicit level(mangled_reader& owner) : reader(owner) {
+            if (++reader.depth_ > deepest) {
+                reader.is_too_deep_ = true;
+                reader.give_up();
+            }
+        }
+        ~level() { --reader.depth_; }
+    };
+
+    char peek(std::size_t ahead = 0) const {
+        return static_cast<std::size_t>(end_ - at_) > ahead ? at_[ahead] : '\0';
+    }
+    void skip(std::size_t count) {
+        at_ += static_cast<std::size_t>(end_ - at_) < count ? static_cast<std::size_t>(end_ - at_)
+                                                            : count;
+    }
+    bool take(char expected) {
+        if (peek() != expected) return false;
+        skip(1);
+        return true;
+    }
+    bool take(const char* two) {
+        if (peek() != two[0] || peek(1) != two[1]) return false;
+        skip(2);
+        return true;
+    }
+    static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+    static bool is_one_of(char c, const char* set) {
+        return c != '\0' && std::strchr(set, c) != nullptr;
+    }
+    std::size_t give_up() {
+        is_unknown_ = true;
+        at_ = end_;
+        return 0;
+    }
+    static std::size_t sum(std::size_t a, std::size_t b) {
+        const std::size_t total = a + b;
+        return total > longest_demangled_name ? longest_demangled_name + 1 : total;
+    }
+    std::size_t remember(std::size_t size) {
+        if (part_count_ < most_parts) parts_[part_count_] = size;
+        ++part_count_;
+        return size;
+    }
+    std::size_t number() {
+        std::size_t value = 0;
+        while (is_digit(peek())) {
+            value = sum(value * 10, static_cast<std::size_t>(peek() - '0'));
+            skip(1);
+        }
+        return value;
+    }
+    void skip_past_underscore() {
+        while (peek() != '\0' && peek() != '_') skip(1);
+        skip(1);
+    }
+
+    // Compilers disagree about what inside "sr" counts as a part. After one, numbers may be off by
+    // a few, and the largest part near by is taken.
+    std::size_t part_size(std::size_t index) const {
+        constexpr std::size_t most_off = 3;
+        const std::size_t known = part_count_ < most_parts ? part_count_ : most_parts;
+        if (!is_count_vague_) return index < known ? parts_[index] : longest_demangled_name + 1;
+        std::size_t size = 0;
+        const std::size_t first = index < most_off ? 0 : index - most_off;
+        for (std::size_t i = first; i < known && i <= index + most_off; ++i) {
+            if (parts_[i] > size) size = parts_[i];
+        }
+        return first < known ? size : longest_demangled_name + 1;
+    }
+
+    const char* at_;
+    const char* const end_;
+    std::size_t parts_[most_parts] = {};  // lengths of what can be referred back to
+    std::size_t part_count_ = 0;
+    std::size_t arguments_[most_arguments] = {};  // lengths of the last template arguments
+    std::size_t argument_count_ = 0;
+    std::size_t widest_argument_ = 16;
+    int depth_ = 0;
+    bool is_unknown_ = false;
+    bool is_too_deep_ = false;
+    bool is_count_vague_ = false;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MANGLED_READER_HPP
+
+// mangled_size.hpp - how long would a linker name be, written out? Asked before it is.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MANGLED_SIZE_HPP
+#define ALLOCSCOPE_SYMBOLS_MANGLED_SIZE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+class mangled_measure : private mangled_reader {
+public:
+    explicit mangled_measure(const char* name) : mangled_reader(name) {}
+
+    // The estimated length; more than longest_demangled_name when the name must not be demangled.
+    std::size_t run() {
+        constexpr std::size_t refused = longest_demangled_name + 1;
+        constexpr int harmless_references = 10;
+        if (static_cast<std::size_t>(end_ - at_) > longest_mangled_name) return refused;
+        int references = 0;
+        for (const char* c = at_; c < end_; ++c) references += *c == '_' || *c == 'T' ? 1 : 0;
+        at_ += 2;  // _Z
+        const std::size_t size = encoding();
+        if (is_too_deep_) return refused;
+        if (is_unknown_) return references <= harmless_references ? size : refused;
+        return size;
+    }
+
+private:
+    static constexpr std::size_t operator_size = 10;
+
+    std::size_t encoding();
+    std::size_t special();
+    std::size_t name();
+    std::size_t nested_name();
+    std::size_t local_name();
+    std::size_t unqualified();
+    std::size_t template_arguments();
+    std::size_t argument();
+    std::size_t arguments_until_end();
+    std::size_t until_end();
+    std::size_t type();
+    std::size_t type_with_letter_d();
+    std::size_t expression_item();
+    std::size_t unresolved_name();
+    std::size_t literal();
+    std::size_t back_reference();
+    std::size_t template_parameter();
+};
+
+inline bool is_demanglable(const char* name) {
+    return mangled_measure{name}.run() <= longest_demangled_name;
+}
+
+// definitions
+
+inline std::size_t mangled_measure::encoding() {
+    const level here{*this};
+    if (peek() == 'G' || peek() == 'T') return special();
+    std::size_t size = name();
+    while (peek() != '\0' && peek() != 'E' && peek() != '.') {
+        size = sum(size, type() + 2);
+        if (peek() == 'Q') give_up();
+    }
+    return size;
+}
+
+inline std::size_t mangled_measure::special() {
+    constexpr std::size_t prefix = 32;
+    const char first = peek();
+    const char second = peek(1);
+    skip(2);
+    if (first == 'T' && is_one_of(second, "VTIS")) return sum(prefix, type());
+    if (first == 'T' && is_one_of(second, "hvc")) {
+        int offsets = second == 'c' ? 2 : 1;
+        for (; offsets > 0; --offsets) {
+            const char kind = second == 'c' ? peek() : second;
+            if (second == 'c') skip(1);
+            skip_past_underscore();
+            if (kind == 'v') skip_past_underscore();
+        }
+        return sum(prefix, encoding());
+    }
+    const std::size_t size = sum(prefix, name());
+    if (first == 'G' && second == 'R') skip_past_underscore();
+    return size;
+}
+
+inline std::size_t mangled_measure::name() {
+    const level here{*this};
+    if (peek() == 'N') return nested_name();
+    if (peek() == 'Z') return local_name();
+    std::size_t size = 0;
+    if (peek() == 'S' && peek(1) != 't') {
+        size = back_reference();
+    } else {
+        if (take("St")) size = 5;
+        size = sum(size, unqualified());
+        if (peek() == 'I') remember(size);
+    }
+    if (peek() == 'I') size = sum(size, template_arguments());
+    return size;
+}
+
+inline std::size_t mangled_measure::nested_name() {
+    skip(1);
+    while (is_one_of(peek(), "rVKRO")) skip(1);
+    std::size_t size = 0;
+    while (peek() != '\0' && !take('E')) {
+        bool is_new_part = true;
+        if (peek() == 'S' && peek(1) != 't') {
+            size = back_reference();
+            is_new_part = false;
+        } else if (peek() == 'S') {
+            skip(2);
+            size = 5;
+            is_new_part = false;
+        } else if (peek() == 'T') {
+            size = template_parameter();
+        } else if (peek() == 'I') {
+            size = sum(size, template_arguments());
+        } else if (take('M')) {
+            is_new_part = false;
+        } else if (peek() == 'D' && is_one_of(peek(1), "tT")) {
+            size = sum(size, type_with_letter_d());
+        } else {
+            size = sum(size, unqualified() + 2);
+        }
+        if (is_new_part && peek() != 'E') remember(size);
+    }
+    return size;
+}
+
+inline std::size_t mangled_measure::local_name() {
+    skip(1);
+    std::size_t size = encoding();
+    if (!take('E')) return give_up();
+    if (take('s')) {
+        size = sum(size, 16);
+    } else {
+        if (take('d')) skip_past_underscore();
+        size = sum(size, name());
+    }
+    if (take('_')) {  // one digit, or __ digits _
+        if (take('_')) {
+            skip_past_underscore();
+        } else {
+            skip(1);
+        }
+    }
+    return size;
+}
+
+inline std::size_t mangled_measure::unqualified() {
+    const level here{*this};
+    std::size_t size = operator_size;
+    take('L');
+    if (is_digit(peek())) {
+        size = number();
+        if (size > static_cast<std::size_t>(end_ - at_)) return give_up();
+        skip(size);
+        if (size < 32) size = 32;  // a constructor repeats it
+    } else if (take("cv")) {
+        size = sum(size, type());
+    } else if (take("li")) {
+        skip(number());
+    } else if (take("Ul")) {
+        size = sum(size, arguments_until_end());
+        skip_past_underscore();
+    } else if (take("Ut")) {
+        skip_past_underscore();
+    } else if (take("DC")) {
+        size = sum(size, until_end());
+    } else if (peek() == 'C' && peek(1) == 'I') {
+        skip(3);
+        size = sum(64, type());
+    } else if (is_one_of(peek(), "CD")) {
+        skip(2);
+        size = 64;
+    } else if (peek() >= 'a' && peek() <= 'z') {
+        skip(2);
+    } else {
+        return give_up();
+    }
+    while (take('B')) {
+        const std::size_t tag = number();
+        skip(tag);
+        size = sum(size, tag + 6);
+    }
+    return size;
+}
+
+inline std::size_t mangled_measure::template_arguments() {
+    const level here{*this};
+    skip(1);
+    std::size_t sizes[most_arguments];
+    std::size_t count = 0;
+    std::size_t total = 2;
+    while (peek() != '\0' && !take('E')) {
+        const std::size_t size = argument();
+        if (count < most_arguments) sizes[count++] = size;
+        total = sum(total, size + 2);
+    }
+    argument_count_ = count;
+    for (std::size_t i = 0; i < count; ++i) {
+        arguments_[i] = sizes[i];
+        if (sizes[i] > widest_argument_) widest_argument_ = sizes[i];
+    }
+    return total;
+}
+
+inline std::size_t mangled_measure::argument() {
+    if (peek() == 'L') return literal();
+    if (take('X')) return until_end();
+    if (take('J')) return arguments_until_end();
+    return type();
+}
+
+inline std::size_t mangled_measure::arguments_until_end() {
+    const level here{*this};
+    std::size_t size = 0;
+    while (peek() != '\0' && !take('E')) size = sum(size, argument() + 2);
+    return size;
+}
+
+// Types and expressions, mixed, up to the E that ends the list.
+inline std::size_t mangled_measure::until_end() {
+    const level here{*this};
+    std::size_t size = 0;
+    while (peek() != '\0' && !take('E')) size = sum(size, expression_item() + 2);
+    return size;
+}
+
+inline std::size_t mangled_measure::expression_item() {
+    const level here{*this};
+    const char first = peek();
+    if (first == 'L') return literal();
+    if (first == 'X' || first == 'J') return argument();
+    if (first == 'I') return template_arguments();
+    if (first == '_') return skip(1), 0;
+    if (is_digit(first) && depth_ > 1) return name();
+    if (first == 'f' && is_one_of(peek(1), "pL")) return skip_past_underscore(), 12;
+    if (take("cl") || take("il") || take("cw")) return sum(operator_size, until_end());
+    if (take("tl")) return sum(type(), until_end());
+    if (take("cv")) {
+        const std::size_t size = type();
+        return peek() == '_' ? (skip(1), sum(size, until_end())) : size;
+    }
+    if (take("sr")) return unresolved_name();
+    if (take("st") || take("at") || take("ti")) return sum(operator_size, type());
+    if (take("on")) return unqualified();
+    // Two small letters are an operator, unless they are types: after those, lengths still fit.
+    if (first >= 'a' && first <= 'z' && peek(1) >= 'a' && peek(1) <= 'z' && peek(1) != '\0') {
+        return skip(2), operator_size;
+    }
+    if (first == 's' && is_one_of(peek(1), "ZPR")) return skip(2), operator_size;
+    if (first >= 'a' && first <= 'z' && is_one_of(peek(1), "SLTEIVNCM")) {
+        skip(1);  // aS pL oR and their like; or the last type of a list
+        if (peek() != 'E' && is_one_of(first, "apmdrloe") && is_one_of(peek(), "SLIVRN")) skip(1);
+        return operator_size;
+    }
+    return type();
+}
+
+// A member of a type that is not known yet. g++ writes the type and the member, clang the names
+// of the levels one after the other, an E, and the member.
+inline std::size_t mangled_measure::unresolved_name() {
+    is_count_vague_ = true;
+    std::size_t size = sum(operator_size, type());
+    while (is_digit(peek())) size = sum(size, name());
+    if (peek() == 'E' && is_digit(peek(1))) {
+        skip(1);
+        size = sum(size, name());
+    }
+    return size;
+}
+
+inline std::size_t mangled_measure::literal() {
+    const level here{*this};
+    skip(1);
+    if (take("_Z")) {
+        const std::size_t size = encoding();
+        return take('E') ? size : give_up();
+    }
+    const std::size_t size = type();
+    const char* start = at_;
+    while (peek() != '\0' && peek() != 'E') skip(1);
+    skip(1);
+    return sum(size, static_cast<std::size_t>(at_ - start) + 2);
+}
+
+inline std::size_t mangled_measure::type() {
+    const level here{*this};
+    const char first = peek();
+    if (is_one_of(first, "rVK")) {
+        while (is_one_of(peek(), "rVK")) skip(1);
+        return remember(sum(type(), 9));
+    }
+    if (is_one_of(first, "PROCG")) return skip(1), remember(sum(type(), 2));
+    if (is_one_of(first, "vwbcahstijlmxynofdegz")) return skip(1), 9;
+    if (first == 'u') return skip(1), remember(unqualified());
+    if (first == 'U') {
+        skip(1);
+        std::size_t size = unqualified();
+        if (peek() == 'I') size = sum(size, template_arguments());
+        return remember(sum(size, type()));
+    }
+    if (first == 'D') return type_with_letter_d();
+    if (first == 'F') {
+        skip(1);
+        take('Y');
+        std::size_t size = 4;
+        while (peek() != '\0' && !take('E')) {
+            if (is_one_of(peek(), "RO") && peek(1) == 'E')
+                skip(1);
+            else
+                size = sum(size, type() + 2);
+        }
+        return remember(size);
+    }
+    if (first == 'A') {
+        skip(1);
+        std::size_t size = 4;
+        while (peek() != '\0' && !take('_')) {
+            if (is_digit(peek()))
+                number();
+            else
+                size = sum(size, expression_item());
+        }
+        return remember(sum(size, type()));
+    }
+    if (first == 'M') {
+        skip(1);
+        const std::size_t owner = type();
+        return remember(sum(owner, type() + 4));
+    }
+    if (first == 'T' && !is_one_of(peek(1), "sue")) {
+        std::size_t size = remember(template_parameter());
+        if (peek() == 'I') size = remember(sum(size, template_arguments()));
+        return size;
+    }
+    if (first == 'T') return skip(2), remember(name());
+    if (first == 'S' && peek(1) != 't') {
+        const std::size_t size = back_reference();
+        return peek() == 'I' ? remember(sum(size, template_arguments())) : size;
+    }
+    if (first == 'S' || first == 'N' || first == 'Z' || is_digit(first)) return remember(name());
+    return give_up();
+}
+
+inline std::size_t mangled_measure::type_with_letter_d() {
+    const level here{*this};
+    const char second = peek(1);
+    skip(2);
+    if (is_one_of(second, "defhisuacn")) return 16;
+    if (second == 'p') return remember(type());
+    if (second == 't' || second == 'T') return remember(sum(12, until_end()));
+    if (second == 'v' || second == 'F') {
+        skip_past_underscore();
+        return second == 'v' ? remember(sum(type(), 16)) : 16;
+    }
+    if (second == 'o') return sum(type(), 10);
+    if (second == 'O' || second == 'w') {
+        const std::size_t size = until_end();
+        return sum(size, type());
+    }
+    return give_up();
+}
+
+inline std::size_t mangled_measure::back_reference() {
+    skip(1);
+    if (is_one_of(peek(), "abs")) return skip(1), 80;
+    if (is_one_of(peek(), "iod")) return skip(1), 60;
+    std::size_t index = 0;
+    for (bool is_first = true; !take('_'); is_first = false) {
+        const char c = peek();
+        std::size_t digit = 0;
+        if (is_digit(c)) {
+            digit = static_cast<std::size_t>(c - '0');
+        } else if (c >= 'A' && c <= 'Z') {
+            digit = static_cast<std::size_t>(c - 'A') + 10;
+        } else {
+            return give_up();
+        }
+        skip(1);
+        index = is_first ? digit + 1 : (index - 1) * 36 + digit + 1;
+        if (index > longest_mangled_name) return give_up();
+    }
+    return part_size(index);
+}
+
+inline std::size_t mangled_measure::template_parameter() {
+    skip(1);
+    if (peek() == 'L') {
+        skip(1);
+        skip_past_underscore();
+    }
+    std::size_t index = is_digit(peek()) ? number() + 1 : 0;
+    if (!take('_')) return give_up();
+    return index < argument_count_ ? arguments_[index] : widest_argument_;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MANGLED_SIZE_HPP
+
+// demangle.hpp - linker names as the programmer wrote them.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+inline std::string demangled(const char* name) {
+    if (name[0] != '_' || name[1] != 'Z') return name;
+    if (!is_demanglable(name)) return name;
+    int status = 0;
+    char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+    if (text == nullptr || status != 0) {
+        std::free(text);
+        return name;
+    }
+    std::string answer = text;
+    std::free(text);
+    return answer;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
+
+// entry_names.hpp - the name of the function that an entry of the debug information describes.
+
+#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+#define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct entry_name {
+    std::string function;  // demangled or put together; "" unknown
+    std::string linkage;   // "" when the debug information has none
+};
+
+class entry_names {
+public:
+    explicit entry_names(debug_units& units) : units_(units) {}
+
+    const entry_name& of(std::uint64_t entry) {
+        const auto known = names_.find(entry);
+        if (known != names_.end()) return known->second;
+        entry_name name = read(entry, 0);
+        return names_.emplace(entry, std::move(name)).first->second;
+    }
+
+private:
+    static constexpr int most_links = 16;
+    static constexpr int most_scopes = 64;
+    static constexpr int most_nested_functions = 8;
+    static constexpr std::size_t longest_name = 65536;
+
+    struct facts {
+        const char* name = "";
+        const char* linkage = "";
+        std::uint64_t next = 0;  // the entry that says more
+        std::uint16_t tag = 0;
+    };
+
+    facts read_facts(const debug_unit& unit, std::uint64_t entry) const {
+        facts found;
+        entry_walker walker{units_.sections(), unit.header, unit.abbreviations, entry};
+        if (!walker.next() || walker.shape() == nullptr) return found;
+        found.tag = walker.shape()->tag;
+        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
+            switch (name) {
+                case detail::dwarf::at_name:
+                    found.name = detail::dwarf_text(units_.sections(), unit.header, value);
+                    break;
+                case detail::dwarf::at_linkage_name:
+                case detail::dwarf::at_mips_linkage_name:
+                    found.linkage = detail::dwarf_text(units_.sections(), unit.header, value);
+                    break;
+                case detail::dwarf::at_abstract_origin:
+                case detail::dwarf::at_specification:
+                    found.next = detail::dwarf_reference(unit.header, value);
+                    break;
+                default:
+                    break;
+            }
+        });
+        return found;
+    }
+
+    entry_name read(std::uint64_t entry, int nesting) {
+        entry_name answer;
+        const char* plain = "";
+        const debug_unit* home = nullptr;
+        std::uint64_t last = entry;
+        for (int links = 0; links < most_links && entry != 0; ++links) {
+            const debug_unit* unit = units_.unit_of_entry(entry);
+            if (unit == nullptr) break;
+            const facts found = read_facts(*unit, entry);
+            if (*found.linkage != '\0') {
+                answer.linkage = found.linkage;
+                answer.function = demangled(found.linkage);
+                if (answer.function != answer.linkage) return answer;
+            }
+            if (*found.name != '\0') plain = found.name;
+            home = unit;
+            last = entry;
+            entry = found.next;
+        }
+        if (*plain == '\0') return answer;
+        answer.function = home == nullptr ? plain : scope_of(*home, last, plain, nesting) + plain;
+        return answer;
+    }
+
+    // The enclosing names, each followed by "::".
+    std::string scope_of(const debug_unit& unit, std::uint64_t entry, const char* plain,
+                         int nesting) {
+        std::string scope;
+        std::size_t number = enclosing(unit, entry);
+        for (int levels = 0; levels < most_scopes && number != 0; ++levels) {
+            const entry_scope& outer = unit.scopes[number - 1];
+            const facts found = read_facts(unit, outer.begin);
+            if (found.tag == detail::dwarf::tag_subprogram) {
+                if (nesting >= most_nested_functions) break;
+                const entry_name function = read(outer.begin, nesting + 1);
+                return function.function.empty() ? scope : function.function + "::" + scope;
+            }
+            const char* name = found.name;
+            if (*name == '\0') {
+                name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
+                       : std::strcmp(plain, "operator()") == 0   ? "{lambda}"
+                                                                 : "{unnamed type}";
+            }
+            if (scope.size() > longest_name) break;
+            scope = std::string(name) + "::" + scope;
+            number = outer.parent;
+        }
+        return scope;
+    }
+
+    // The number + 1 of the innermost scope around an entry; 0: none.
+    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
+        std::size_t first = 0;
+        std::size_t last = unit.scopes.size();
+        while (first < last) {  // the first scope that begins at or after the entry
+            const std::size_t middle = first + (last - first) / 2;
+            if (unit.scopes[middle].begin < entry) {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        std::size_t number = first;
+        while (number != 0 && unit.scopes[number - 1].end <= entry) {
+            number = unit.scopes[number - 1].parent;
+        }
+        return number;
+    }
+
+    debug_units& units_;
+    std::unordered_map<std::uint64_t, entry_name> names_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+
+// inline_lookup.hpp - the calls that were inlined at an address, innermost first.
+
+#ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+#define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct inlined_call {
+    std::uint64_t entry = 0;  // of the inlined copy
+    std::uint64_t call_file = 0;
+    std::uint64_t call_line = 0;
+    std::uint64_t call_column = 0;
+};
+
+struct inlined_chain {
+    std::uint64_t function = 0;       // the entry of the function that really was called; 0: none
+    std::vector<inlined_call> calls;  // outermost first
+};
+
+class inline_search {
+public:
+    inline_search(const debug_units& units, const debug_unit& unit, std::uint64_t address)
+        : units_(units), unit_(unit), address_(address), budget_{units.fresh_budget()} {}
+
+    inlined_chain run() {
+        inlined_chain chain;
+        const address_range* function = unit_.functions.find(address_);
+        if (function == nullptr) return chain;
+        chain.function = function->value;
+        walk(function->value);
+        for (std::size_t i = best_; i != 0 && chain.calls.size() < most_calls;) {
+            const candidate& call = candidates_[i - 1];
+            chain.calls.push_back(call.call);
+            i = call.parent;
+        }
+        std::reverse(chain.calls.begin(), chain.calls.end());
+        return chain;
+    }
+
+private:
+    static constexpr std::size_t most_calls = 256;
+
+    // One inlined call around the address. Numbers are positions + 1; 0: none.
+    struct candidate {
+        inlined_call call;
+        std::int64_t depth = 0;
+        std::size_t parent = 0;
+        std::uint64_t width = 0;
+    };
+
+    void walk(std::uint64_t function) {
+        entry_walker walker{units_.sections(), unit_.header, unit_.abbreviations, function};
+        if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
+        std::size_t open = 0;            // the innermost call that the walk is inside of
+        std::int64_t skipped_below = 0;  // 0: nothing is skipped
+        while (walker.next() && walker.depth() > 0) {
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                const std::int64_t closed = walker.depth() - 1;
+                if (closed <= 0) return;
+                if (skipped_below == closed) skipped_below = 0;
+                while (open != 0 && candidates_[open - 1].depth >= closed) {
+                    open = candidates_[open - 1].parent;
+                }
+                continue;
+            }
+            if (skipped_below != 0) continue;
+            bool is_entered = shape->tag == detail::dwarf::tag_lexical_block;
+            if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+                is_entered = take(walker, open);
+                if (is_entered && shape->has_children) open = candidates_.size();
+            }
+            if (!is_entered && shape->has_children) skipped_below = walker.depth();
+        }
+    }
+
+    // True when the entry's code holds the address: it is then the last candidate.
+    bool take(entry_walker& walker, std::size_t parent) {
+        detail::dwarf_extent extent;
+        candidate found;
+        found.call.entry = walker.offset();
+        found.depth = walker.depth();
+        found.parent = parent;
+        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
+            extent.take(name, value);
+            if (name == detail::dwarf::at_call_file) found.call.call_file = value.number;
+            if (name == detail::dwarf::at_call_line) found.call.call_line = value.number;
+            if (name == detail::dwarf::at_call_column) found.call.call_column = value.number;
+        });
+        detail::visit_dwarf_extent(units_.sections(), unit_.header, extent,
+                                   [&](std::uint64_t low, std::uint64_t high) {
+                                       if (address_ >= low && address_ < high) {
+                                           const std::uint64_t width = high - low;
+                                           if (found.width == 0 || width < found.width) {
+                                               found.width = width;
+                                           }
+                                       }
+                                       return budget_.take();
+                                   });
+        if (found.width == 0) return false;
+        candidates_.push_back(found);
+        if (best_ == 0 || found.width <= candidates_[best_ - 1].width) best_ = candidates_.size();
+        return true;
+    }
+
+    const debug_units& units_;
+    const debug_unit& unit_;
+    const std::uint64_t address_;
+    step_budget budget_;
+    std::vector<candidate> candidates_;
+    std::size_t best_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+
+// dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
+#define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct dwarf_line_header {
+    dwarf_format format;
+    std::uint64_t tables = 0;      // where directories and files are described
+    std::uint64_t operations = 0;  // where the program begins
+    std::uint64_t end = 0;
+    std::uint8_t least_instruction_bytes = 1;
+    std::int8_t line_base = 0;
+    std::uint8_t line_range = 1;
+    std::uint8_t first_special = 10;
+    std::uint8_t operand_counts[256] = {};
+};
+
+struct dwarf_line_row {
+    std::uint64_t address = 0;
+    std::uint32_t file = 1;
+    std::uint32_t line = 1;
+    std::uint32_t column = 0;
+    bool ends_sequence = false;
+};
+
+inline bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
+                                   dwarf_line_header& header) noexcept {
+    header = dwarf_line_header{};
+    byte_cursor in{section, offset};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) {
+        length = in.u64();
+        header.format.offset_bytes = 8;
+    }
+    if (!in.ok() || length > in.remaining()) return false;
+    header.end = in.at() + length;
+    header.format.version = in.u16();
+    if (header.format.version < 2 || header.format.version > 5) return false;
+    if (header.format.version >= 5) {
+        header.format.address_bytes = in.u8();
+        in.skip(1);  // segment selectors
+    }
+    const std::uint64_t header_bytes = in.unsigned_of(header.format.offset_bytes);
+    if (!in.ok() || header_bytes > in.remaining()) return false;
+    header.operations = in.at() + header_bytes;
+    header.least_instruction_bytes = in.u8();
+    if (header.format.version >= 4) in.skip(1);  // operations per VLIW instruction
+    in.skip(1);                                  // is_stmt at the start
+    header.line_base = static_cast<std::int8_t>(in.u8());
+    header.line_range = in.u8();
+    header.first_special = in.u8();
+    for (unsigned code = 1; code < header.first_special; ++code) {
+        header.operand_counts[code] = in.u8();
+    }
+    header.tables = in.at();
+    return in.ok() && header.line_range != 0 && header.operations <= header.end;
+}
+
+namespace dwarf_line_tables {
+
+// DWARF 2 to 4: texts until an empty one, then files until an empty one. File 1 is the first.
+template <class Visitor>
+inline void visit_old(byte_cursor& in, Visitor& visit) {
+    visit.directory(nullptr);  // number 0 is the compilation directory
+    for (;;) {
+        const char* name = in.text();
+        if (!in.ok() || *name == '\0') break;
+        visit.directory(name);
+    }
+    visit.file(nullptr, 0);
+    while (in.ok()) {
+        const char* name = in.text();
+        if (!in.ok() || *name == '\0') break;
+        const std::uint64_t directory = in.uleb();
+        in.uleb();  // time
+        in.uleb();  // size
+        visit.file(name, directory);
+    }
+}
+
+// DWARF 5: each table says first which forms its entries are made of.
+template <class Report>
+inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwarf_unit& unit,
+                      const dwarf_format& format, Report&& report) {
+    constexpr unsigned most_fields = 16;
+    std::uint16_t contents[most_fields] = {};
+    std::uint16_t forms[most_fields] = {};
+    const unsigned field_count = in.u8();
+    if (field_count > most_fields) return in.fail();
+    for (unsigned i = 0; i < field_count; ++i) {
+        contents[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
+        forms[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
+    }
+    const std::uint64_t count = in.uleb();
+    for (std::uint64_t entry = 0; entry < count && in.ok(); ++entry) {
+        const std::size_t before = in.at();
+        const char* path = "";
+        std::uint64_t directory = 0;
+        for (unsigned i = 0; i < field_count; ++i) {
+            const dwarf_value value = read_dwarf_value(in, forms[i], format, 0);
+            if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
+            if (contents[i] == dwarf::line_content_directory) directory = value.number;
+        }
+        if (in.at() == before) return in.fail();  // entries without bytes could be any number
+        if (in.ok()) report(path, directory);
+    }
+}
+
+}  // namespace dwarf_line_tables
+
+// Calls `visit.directory(const char* or null)` for each directory in order, then
+// `visit.file(const char* or null, directory number)` for each file. Null: there is no such entry.
+template <class Visitor>
+inline void visit_dwarf_line_tables(const dwarf_sections& sections, const dwarf_unit& unit,
+                                    const dwarf_line_header& header, Visitor&& visit) {
+    byte_cursor in{sections.lines.part(0, header.end), header.tables};
+    if (header.format.version < 5) {
+        dwarf_line_tables::visit_old(in, visit);
+        return;
+    }
+    dwarf_line_tables::visit_new(in, sections, unit, header.format,
+                                 [&](const char* path, std::uint64_t) { visit.directory(path); });
+    dwarf_line_tables::visit_new(
+        in, sections, unit, header.format,
+        [&](const char* path, std::uint64_t directory) { visit.file(path, directory); });
+}
+
+// Runs the program and calls `visit(const dwarf_line_row&)` for every row. Each operation takes at
+// least one byte and makes at most one row, so the work is bounded by the length of the section.
+template <class Visitor>
+class dwarf_line_machine {
+public:
+    dwarf_line_machine(byte_view section, const dwarf_line_header& header, Visitor& visit) noexcept
+        : header_(header), in_(section.part(0, header.end), header.operations), visit_(visit) {}
+
+    void run() {
+        while (!in_.at_end()) {
+            const std::uint8_t code = in_.u8();
+            if (code >= header_.first_special) {
+                special(static_cast<std::uint8_t>(code - header_.first_special));
+            } else if (code == 0) {
+                extended();
+            } else {
+                standard(code);
+            }
+        }
+    }
+
+private:
+    void emit() {
+        if (in_.ok()) visit_(static_cast<const dwarf_line_row&>(row_));
+    }
+    void advance(std::uint64_t operations) {
+        row_.address += operations * header_.least_instruction_bytes;
+    }
+    void add_lines(std::int64_t lines) {
+        row_.line += static_cast<std::uint32_t>(static_cast<std::uint64_t>(lines));
+    }
+
+    void special(std::uint8_t code) {
+        advance(code / header_.line_range);
+        add_lines(header_.line_base + code % header_.line_range);
+        emit();
+    }
+
+    void extended() {
+        const std::uint64_t length = in_.uleb();
+        const std::size_t start = in_.at();
+        if (length == 0 || length > in_.remaining()) return in_.fail();
+        const std::uint8_t code = in_.u8();
+        if (code == dwarf::line_end_sequence) {
+            row_.ends_sequence = true;
+            emit();
+            row_ = dwarf_line_row{};
+        } else if (code == dwarf::line_set_address && (length == 9 || length == 5)) {
+            row_.address = in_.unsigned_of(static_cast<unsigned>(length - 1));
+        }
+        in_.seek(start + length);
+    }
+
+    void standard(std::uint8_t code) {
+        switch (code) {
+            case dwarf::line_copy:
+                emit();
+                break;
+            case dwarf::line_advance_pc:
+                advance(in_.uleb());
+                break;
+            case dwarf::line_advance_line:
+                add_lines(in_.sleb());
+                break;
+            case dwarf::line_set_file:
+                row_.file = static_cast<std::uint32_t>(in_.uleb());
+                break;
+            case dwarf::line_set_column:
+                row_.column = static_cast<std::uint32_t>(in_.uleb());
+                break;
+            case dwarf::line_const_add_pc:
+                advance((255U - header_.first_special) / header_.line_range);
+                break;
+            case dwarf::line_fixed_advance_pc:
+                row_.address += in_.u16();
+                break;
+            default:
+                for (unsigned i = 0; i < header_.operand_counts[code]; ++i) in_.uleb();
+                break;
+        }
+    }
+
+    const dwarf_line_header& header_;
+    byte_cursor in_;
+    Visitor& visit_;
+    dwarf_line_row row_;
+};
+
+template <class Visitor>
+inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header, Visitor&& visit) {
+    dwarf_line_machine<Visitor> machine{section, header, visit};
+    machine.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
+
+// line_lookup.hpp - file, line and column of an address, from one line number program.
+
+#ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+#define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+class line_table {
+public:
+    struct row {
+        std::uint64_t address;
+        std::uint32_t file;
+        std::uint32_t line;
+        std::uint32_t column;
+    };
+
+    line_table() = default;
+
+    line_table(const debug_units& units, const debug_unit& unit) : directory_(unit.directory) {
+        detail::dwarf_line_header header;
+        const detail::dwarf_sections& sections = units.sections();
+        if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
+        detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
+        std::size_t first = 0;
+        detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
+            if (!next.ends_sequence) {
+                rows_.push_back(row{next.address, next.file, next.line, next.column});
+                return;
+            }
+            if (first < rows_.size() && !units.is_discarded(rows_[first].address)) {
+                sequences_.add(rows_[first].address, next.address, spans_.size());
+                spans_.push_back(span{first, rows_.size()});
+                first = rows_.size();
+            } else {
+                rows_.resize(first);
+            }
+        });
+        rows_.resize(first);
+        sequences_.finish();
+    }
+
+    // The last row at or before the address, within its sequence; null: none.
+    const row* find(std::uint64_t address) const {
+        const address_range* sequence = sequences_.find(address);
+        if (sequence == nullptr) return nullptr;
+        const span& rows = spans_[static_cast<std::size_t>(sequence->value)];
+        std::size_t first = rows.first;
+        std::size_t last = rows.last;
+        while (first < last) {
+            const std::size_t middle = first + (last - first) / 2;
+            if (rows_[middle].address <= address) {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        return first == rows.first ? nullptr : &rows_[first - 1];
+    }
+
+    // The whole path of a file by its number in this program; "" when there is no such number.
+    std::string path_of(std::uint64_t file) const {
+        if (file >= files_.size() || files_[file].name == nullptr) {
+            return std::string{};
+        }
+        const file_entry& entry = files_[file];
+        if (::strnlen(entry.name, detail::longest_text) == detail::longest_text)
+            return std::string{};
+        std::string path = entry.name;
+        if (path[0] == '/') return path;
+        if (entry.directory < directories_.size()) {
+            const char* directory = directories_[static_cast<std::size_t>(entry.directory)];
+            if (directory != nullptr) path = joined(directory, path);
+        }
+        return path[0] == '/' ? path : joined(directory_, path);
+    }
+
+private:
+    struct span {
+        std::size_t first, last;
+    };
+    struct file_entry {
+        const char* name;
+        std::uint64_t directory;
+    };
+    struct file_collector {
+        line_table& table;
+        void directory(const char* name) { table.directories_.push_back(name); }
+        void file(const char* name, std::uint64_t directory) {
+            table.files_.push_back(file_entry{name, directory});
+        }
+    };
+
+    static std::string joined(const char* directory, const std::string& name) {
+        const std::size_t length = ::strnlen(directory, detail::longest_text);
+        if (length == 0 || length == detail::longest_text) return name;
+        std::string path(directory, length);
+        if (path.back() != '/') path += '/';
+        return path + name;
+    }
+
+    const char* directory_ = "";
+    std::vector<const char*> directories_;
+    std::vector<file_entry> files_;
+    std::vector<row> rows_;
+    std::vector<span> spans_;
+    address_ranges sequences_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+
+// elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+#define ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class elf_symbol_kind : std::uint8_t {
+    none = 0,
+    object = 1,
+    function = 2,
+    common = 5,
+    indirect_function = 10
+};
+enum class elf_symbol_binding : std::uint8_t { local = 0, global = 1, weak = 2, unique = 10 };
+
+struct elf_symbol {
+    std::uint32_t name = 0;  // offset in the table's string section
+    elf_symbol_kind kind = elf_symbol_kind::none;
+    elf_symbol_binding binding = elf_symbol_binding::local;
+    std::uint16_t section = 0;  // 0: not defined here
+    std::uint64_t address = 0;  // as linked
+    std::uint64_t size = 0;
+};
+
+constexpr std::size_t elf_symbol_bytes = 24;
+
+// Calls `visit(const elf_symbol&)` for every entry that names a place in this file.
+template <class Visitor>
+inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
+    byte_cursor in{table};
+    while (in.remaining() >= elf_symbol_bytes) {
+        elf_symbol symbol;
+        symbol.name = in.u32();
+        const std::uint8_t info = in.u8();
+        in.skip(1);  // visibility
+        symbol.section = in.u16();
+        symbol.address = in.u64();
+        symbol.size = in.u64();
+        symbol.kind = static_cast<elf_symbol_kind>(info & 0xf);
+        symbol.binding = static_cast<elf_symbol_binding>(info >> 4);
+        if (symbol.section != 0 && symbol.name != 0) visit(symbol);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+
+// symbol_lookup.hpp - the function or the object that an address lies in, from the symbol table.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+#define ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct found_symbol {
+    const char* name = nullptr;  // mangled; null when there is none; lives as long as the index
+    std::uint64_t offset = 0;
+};
+
+class symbol_index {
+public:
+    // Reads .symtab, or .dynsym of a stripped file.
+    void build(const object_bytes& object) {
+        const char* const names[] = {".symtab", ".dynsym"};
+        for (const char* name : names) {
+            const detail::elf_section* section = object.find(name);
+            if (section == nullptr || section->link >= object.sections().size()) continue;
+            const owned_bytes table = object.read(section);
+            names_ = object.read(&object.sections()[section->link].section);
+            collect(object, table.view());
+            if (!functions_.empty() || !objects_.empty()) break;
+        }
+    }
+
+    found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
+    std::size_t bytes() const {
+        return names_.size + (functions_.size() + objects_.size()) * sizeof(address_range);
+    }
+
+private:
+    struct candidate {
+        std::uint64_t address;
+        std::uint64_t size;
+        std::uint64_t section_end;
+        std::uint32_t name;
+        int rank;
+    };
+
+    static int rank_of(const detail::elf_symbol& symbol) {
+        int rank = symbol.size != 0 ? 8 : 0;
+        if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
+        switch (symbol.binding) {
+            case detail::elf_symbol_binding::global:
+            case detail::elf_symbol_binding::unique:
+                return rank + 2;
+            case detail::elf_symbol_binding::weak:
+                return rank + 1;
+            default:
+                return rank;
+        }
+    }
+
+    void collect(const object_bytes& object, detail::byte_view table) {
+        std::vector<candidate> functions;
+        std::vector<candidate> objects;
+        detail::visit_elf_symbols(table, [&](const detail::elf_symbol& symbol) {
+            if (symbol.section >= object.sections().size()) return;
+            const detail::elf_section& home = object.sections()[symbol.section].section;
+            const std::uint64_t home_end = home.address + home.size;
+            if (symbol.address < home.address || symbol.address >= home_end) return;
+            const bool is_code = (home.flags & detail::elf_section_executable) != 0;
+            const candidate found{symbol.address, symbol.size, home_end, symbol.name,
+                                  rank_of(symbol)};
+            switch (symbol.kind) {
+                case detail::elf_symbol_kind::function:
+                case detail::elf_symbol_kind::indirect_function:
+                    functions.push_back(found);
+                    break;
+                case detail::elf_symbol_kind::none:
+                    if (is_code) functions.push_back(found);
+                    break;
+                case detail::elf_symbol_kind::object:
+                case detail::elf_symbol_kind::common:
+                    if (symbol.size != 0) objects.push_back(found);
+                    break;
+                default:
+                    break;
+            }
+        });
+        fill(functions_, functions);
+        fill(objects_, objects);
+    }
+
+    static void fill(address_ranges& index, std::vector<candidate>& found) {
+        std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
+            if (a.address != b.address) return a.address < b.address;
+            if (a.rank != b.rank) return a.rank > b.rank;
+            return a.name < b.name;
+        });
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const candidate& symbol = found[i];
+            if (i != 0 && found[i - 1].address == symbol.address) continue;
+            std::size_t next = i + 1;
+            while (next < found.size() && found[next].address == symbol.address) ++next;
+            std::uint64_t end = symbol.section_end;
+            if (symbol.size != 0) {
+                end = std::min(end, symbol.address + symbol.size);
+            } else if (next < found.size()) {
+                end = std::min(end, found[next].address);
+            }
+            index.add(symbol.address, end, symbol.name);
+            i = next - 1;
+        }
+        index.finish();
+    }
+
+    found_symbol find(const address_ranges& index, std::uint64_t address) const {
+        found_symbol symbol;
+        const address_range* range = index.find(address);
+        if (range == nullptr) return symbol;
+        const char* name = detail::text_at(names_.view(), range->value);
+        if (*name == '\0') return symbol;
+        symbol.name = name;
+        symbol.offset = address - range->low;
+        return symbol;
+    }
+
+    owned_bytes names_;
+    address_ranges functions_;
+    address_ranges objects_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+
+// debug_object.hpp - everything that one program or library file says about its addresses.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+class debug_object {
+public:
+    explicit debug_object(std::string path) : bytes_(std::move(path)) {}
+    // `expected`: the build id of the running module. A file with another one tells nothing.
+    debug_object(std::string path, const detail::build_id& expected) : bytes_(std::move(path)) {
+        is_trusted_ = !detail::build_ids_disagree(bytes_.id(), expected);
+    }
+    // The bytes must stay.
+    explicit debug_object(detail::byte_view file) : bytes_(file) {}
+
+    bool is_readable() const { return is_trusted_ && bytes_.is_readable(); }
+
+    // Adds symbol and frames to `location`.
+    void resolve(std::uint64_t linked_address, code_location& location) {
+        if (!is_readable()) return;
+        load();
+        const found_symbol symbol = symbols_->function_at(linked_address);
+        const std::string name = without_version(symbol.name);
+        if (!name.empty()) {
+            location.symbol = demangled(name.c_str());
+            location.symbol_offset = symbol.offset;
+        }
+        add_frames(linked_address, location, name);
+        if (location.frames.empty() && !name.empty()) {
+            location.frames.emplace_back();
+            location.frames.back().function = location.symbol;
+            location.frames.back().linkage_name = name;
+        }
+    }
+
+    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
+    std::string data_symbol_at(std::uint64_t linked_address) {
+        if (!is_readable()) return std::string{};
+        load_symbols();
+        return demangled(without_version(symbols_->object_at(linked_address).name).c_str());
+    }
+
+    // The demangled function that holds the address, from the symbol table alone; "" none.
+    std::string function_symbol_at(std::uint64_t linked_address) {
+        if (!is_readable()) return std::string{};
+        load_symbols();
+        return demangled(without_version(symbols_->function_at(linked_address).name).c_str());
+    }
+
+    // Gives the memory back; the next question reads the file again.
+    void release() {
+        lines_.clear();
+        names_.reset();
+        units_.reset();
+        symbols_.reset();
+    }
+
+    std::size_t bytes_in_memory() const {
+        return (units_ == nullptr ? 0 : units_->bytes()) +
+               (symbols_ == nullptr ? 0 : symbols_->bytes());
+    }
+
+private:
+    void load_symbols() {
+        if (symbols_ != nullptr) return;
+        symbols_ = std::make_unique<symbol_index>();
+        symbols_->build(bytes_);
+    }
+
+    void load() {
+        load_symbols();
+        if (units_ != nullptr) return;
+        units_ = std::make_unique<debug_units>();
+        units_->build(bytes_);
+        names_ = std::make_unique<entry_names>(*units_);
+    }
+
+    // One line program may serve several units.
+    const line_table& lines_of(const debug_unit& unit) {
+        const auto known = lines_.find(unit.lines);
+        if (known != lines_.end()) return known->second;
+        line_table table = unit.has_lines ? line_table{*units_, unit} : line_table{};
+        return lines_.emplace(unit.lines, std::move(table)).first->second;
+    }
+
+    static int small(std::uint64_t number) {
+        return number > INT_MAX ? 0 : static_cast<int>(number);
+    }
+
+    void add_frames(std::uint64_t address, code_location& location, const std::string& symbol) {
+        const debug_unit* unit = units_->unit_at(address);
+        if (unit == nullptr) return;
+        const line_table& lines = lines_of(*unit);
+        const line_table::row* row = lines.find(address);
+        const inlined_chain chain = inline_search{*units_, *unit, address}.run();
+        if (row == nullptr && chain.function == 0) return;
+        // Split debug information: what was inlined is told by another file. The library's line
+        // would be taken for one of the function that the symbol names.
+        const bool is_all_there = chain.function != 0 || row == nullptr;
+        if (!is_all_there && is_standard_header(lines.path_of(row->file))) return;
+        code_frame frame;
+        if (row != nullptr) {
+            frame.file = lines.path_of(row->file);
+            frame.line = small(row->line);
+            frame.column = small(row->column);
+        }
+        for (auto call = chain.calls.rbegin(); call != chain.calls.rend(); ++call) {
+            const entry_name& name = names_->of(call->entry);
+            frame.function = name.function;
+            frame.linkage_name = name.linkage;
+            frame.is_inlined = true;
+            location.frames.push_back(std::move(frame));
+            frame = code_frame{};
+            frame.file = lines.path_of(call->call_file);
+            frame.line = small(call->call_line);
+            frame.column = small(call->call_column);
+        }
+        name_outermost(frame, chain.function, location.symbol, symbol);
+        location.frames.push_back(std::move(frame));
+    }
+
+    // The symbol table's name is preferred, since it is always there and always whole. But where it
+    // names a part that the compiler split off ("load.cold"), or another function that was merged
+    // into the same code, the debug information says which function the lines belong to. So it does
+    // when a name is too long to be demangled.
+    void name_outermost(code_frame& frame, std::uint64_t function, const std::string& readable,
+                        const std::string& symbol) {
+        entry_name name;
+        if (function != 0) name = names_->of(function);
+        const bool has_own = !name.linkage.empty() && name.function != name.linkage;
+        const bool is_unreadable = readable.compare(0, 2, "_Z") == 0 && !name.function.empty();
+        if (symbol.empty() || (has_own && name.function != readable) || is_unreadable ||
+            is_part_of(symbol, name.function)) {
+            frame.function = std::move(name.function);
+            frame.linkage_name = std::move(name.linkage);
+        } else {
+            frame.function = readable;
+            frame.linkage_name = symbol;
+        }
+    }
+
+    // "load.cold" is a part of "load".
+    static bool is_part_of(const std::string& symbol, const std::string& whole) {
+        return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
+               symbol.compare(0, whole.size(), whole) == 0;
+    }
+
+    // "read@@LIBRARY_2" is "read".
+    static std::string without_version(const char* symbol) {
+        return symbol == nullptr ? std::string{} : std::string(symbol, std::strcspn(symbol, "@"));
+    }
+
+    object_bytes bytes_;
+    bool is_trusted_ = true;
+    std::unique_ptr<symbol_index> symbols_;
+    std::unique_ptr<debug_units> units_;
+    std::unique_ptr<entry_names> names_;
+    std::unordered_map<std::uint64_t, line_table> lines_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+
+// loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
+
+#ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
+#define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Changes whenever a library is loaded or unloaded.
+struct module_generation {
+    std::uint64_t loads = 0;
+    std::uint64_t unloads = 0;
+    bool equals(const module_generation& other) const noexcept {
+        return loads == other.loads && unloads == other.unloads;
+    }
+};
+
+struct module_facts {
+    const char* path = "";            // "" for the main program
+    std::uint64_t base = 0;           // run-time address minus linked address
+    std::uint64_t low = 0, high = 0;  // the addresses between the first and the last byte
+    bool is_first = false;            // the main program
+    byte_view notes;                  // of the first note segment with a build id's alignment
+};
+
+namespace loaded_modules_detail {
+
+// A note segment is read only where a readable load segment holds all of it.
+inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
+    for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& load = info.dlpi_phdr[i];
+        if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
+        if (note.p_vaddr < load.p_vaddr || note.p_memsz > load.p_filesz) continue;
+        if (note.p_vaddr - load.p_vaddr > load.p_filesz - note.p_memsz) continue;
+        return byte_view{reinterpret_cast<const std::uint8_t*>(info.dlpi_addr + note.p_vaddr),
+                         static_cast<std::size_t>(note.p_memsz)};
+    }
+    return byte_view{};
+}
+
+template <class Visitor>
+struct visit_state {
+    Visitor* visit;
+    bool is_first = true;
+};
+
+template <class Visitor>
+inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
+    auto& state = *static_cast<visit_state<Visitor>*>(state_address);
+    module_facts facts;
+    facts.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    facts.base = info->dlpi_addr;
+    facts.is_first = state.is_first;
+    facts.low = ~std::uint64_t{0};
+    state.is_first = false;
+    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
+        const std::uint64_t low = facts.base + segment.p_vaddr;
+        const std::uint64_t high = low + segment.p_memsz;
+        if (low < facts.low) facts.low = low;
+        if (high > facts.high) facts.high = high;
+    }
+    if (facts.low >= facts.high) return 0;
+    // Several note segments are usual; the visitor is called once for each and told so by the base.
+    bool has_notes = false;
+    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        if (segment.p_type != PT_NOTE) continue;
+        facts.notes = notes_in_memory(*info, segment);
+        has_notes = true;
+        (*state.visit)(static_cast<const module_facts&>(facts));
+    }
+    if (!has_notes) (*state.visit)(static_cast<const module_facts&>(facts));
+    return 0;
+}
+
+}  // namespace loaded_modules_detail
+
+// Calls `visit(const module_facts&)` for every module, once for each of its note segments (at
+// least once), one module after the other.
+template <class Visitor>
+inline void visit_loaded_modules(Visitor&& visit) {
+    using plain = typename loaded_modules_detail::visit_state<Visitor>;
+    plain state{&visit};
+    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
+}
+
+inline module_generation current_module_generation() noexcept {
+    module_generation now;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* answer) {
+            auto& generation = *static_cast<module_generation*>(answer);
+            generation.loads = info->dlpi_adds;
+            generation.unloads = info->dlpi_subs;
+            return 1;  // every module carries the same two numbers
+        },
+        &now);
+    return now;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
+
+// module_list.hpp - the modules of this process: where each lies, and which file it came from.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct loaded_module {
+    std::string path;        // what reports show
+    std::string file;        // what is opened to read it; "" when there is no file
+    std::uint64_t base = 0;  // run-time address minus linked address
+    std::uint64_t low = 0, high = 0;
+    detail::build_id id;
+
+    bool holds(std::uint64_t address) const { return address >= low && address < high; }
+    bool is_same(const loaded_module& other) const {
+        return base == other.base && low == other.low && high == other.high && path == other.path &&
+               id.equals(other.id);
+    }
+};
+
+namespace module_list_detail {
+
+inline std::string read_whole(const char* path) {
+    constexpr std::size_t largest = std::size_t{64} << 20;
+    std::string text;
+    const detail::file_reader file{path};
+    char buffer[4096];
+    while (text.size() < largest) {
+        const std::size_t got = file.read_at(text.size(), buffer, sizeof buffer);
+        if (got == 0) break;
+        text.append(buffer, got);
+    }
+    return text;
+}
+
+// The file of the mapping that holds `address`; "" when there is none.
+inline std::string mapped_file_of(const std::string& maps, std::uint64_t address) {
+    std::size_t at = 0;
+    while (at < maps.size()) {
+        std::size_t end = maps.find('\n', at);
+        if (end == std::string::npos) end = maps.size();
+        char* rest = nullptr;
+        const std::uint64_t low = std::strtoull(maps.c_str() + at, &rest, 16);
+        const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
+        if (address >= low && address < high) {
+            const std::size_t slash = maps.find('/', at);
+            return slash < end ? maps.substr(slash, end - slash) : std::string{};
+        }
+        at = end + 1;
+    }
+    return std::string{};
+}
+
+inline std::string own_program() {
+    char buffer[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+    return length > 0 ? std::string(buffer, static_cast<std::size_t>(length)) : std::string{};
+}
+
+}  // namespace module_list_detail
+
+class module_list {
+public:
+    const std::vector<loaded_module>& modules() const { return modules_; }
+
+    bool is_current() const {
+        return is_read_ && generation_.equals(detail::current_module_generation());
+    }
+
+    void read() {
+        generation_ = detail::current_module_generation();
+        is_read_ = true;
+        modules_.clear();
+        bool has_main = false;
+        detail::visit_loaded_modules([&](const detail::module_facts& facts) {
+            const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
+            if (!is_next_note) {
+                loaded_module next;
+                next.path = facts.path;
+                next.base = facts.base;
+                next.low = facts.low;
+                next.high = facts.high;
+                modules_.push_back(std::move(next));
+                has_main = has_main || facts.is_first;
+            }
+            detail::build_id& id = modules_.back().id;
+            if (!id.known()) id = detail::find_build_id(facts.notes);
+        });
+        find_files(has_main);
+    }
+
+    // The module that holds the address; null: none.
+    const loaded_module* find(std::uint64_t address) const {
+        for (const loaded_module& module : modules_) {
+            if (module.holds(address)) return &module;
+        }
+        return nullptr;
+    }
+
+private:
+    void find_files(bool has_main) {
+        std::string maps;
+        for (std::size_t i = 0; i < modules_.size(); ++i) {
+            loaded_module& module = modules_[i];
+            const bool is_main = has_main && i == 0;
+            if (!is_main && !module.path.empty() && module.path[0] == '/') {
+                module.file = module.path;
+                continue;
+            }
+            if (maps.empty()) maps = module_list_detail::read_whole("/proc/self/maps");
+            const std::string mapped = module_list_detail::mapped_file_of(maps, module.low);
+            if (is_main) {
+                name_main(module, mapped);
+            } else if (!mapped.empty()) {
+                module.path = module.file = mapped;
+            } else if (module.id.known() && module.path.find('/') != std::string::npos) {
+                module.file = module.path;  // the id tells when the current directory has changed
+            }
+        }
+    }
+
+    // /proc/self/exe reaches the running file even when its name now belongs to another one.
+    static void name_main(loaded_module& module, const std::string& mapped) {
+        const std::string program = module_list_detail::own_program();
+        const bool is_own = mapped.empty() || mapped == program;
+        module.path = is_own ? program : mapped;
+        module.file = is_own ? "/proc/self/exe" : mapped;
+        if (!module.path.empty()) return;
+        // Without /proc there is still the name that the kernel was asked to run.
+        const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+        if (started != nullptr) module.path = module.file = started;
+    }
+
+    bool is_read_ = false;
+    detail::module_generation generation_;
+    std::vector<loaded_module> modules_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
+
+// symbolizer.hpp - addresses of this process to modules, functions, files, lines, inlined calls.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
+#define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+class symbolizer {
+public:
+    symbolizer() { refresh_modules(); }
+    symbolizer(const symbolizer&) = delete;
+    symbolizer& operator=(const symbolizer&) = delete;
+
+    // The caller has subtracted 1 from return addresses. Good until this object dies, or until
+    // refresh_modules() finds that the address's module is gone.
+    const code_location& resolve(std::uint64_t address) {
+        const auto known = locations_.find(address);
+        if (known != locations_.end()) return known->second;
+        code_location location;
+        location.address = address;
+        if (const loaded_module* module = modules_.find(address)) {
+            location.module = module->path;
+            location.module_offset = address - module->base;
+            object_of(*module).resolve(location.module_offset, location);
+        }
+        return locations_.emplace(address, std::move(location)).first->second;
+    }
+
+    // The demangled name of the variable, vtable or typeinfo around an address, as in
+    // "vtable for widget"; "" when there is none.
+    std::string data_symbol_at(std::uint64_t address) {
+        const loaded_module* module = modules_.find(address);
+        return module == nullptr ? std::string{}
+                                 : object_of(*module).data_symbol_at(address - module->base);
+    }
+
+    // The demangled function around an address by the symbol table alone; "" when there is none.
+    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
+    std::string function_symbol_at(std::uint64_t address) {
+        const loaded_module* module = modules_.find(address);
+        return module == nullptr ? std::string{}
+                                 : object_of(*module).function_symbol_at(address - module->base);
+    }
+
+    // To be called before a report: looks for libraries loaded and unloaded since. What was
+    // resolved in modules that are still there stays. True when anything changed.
+    bool refresh_modules() {
+        if (modules_.is_current()) return false;
+        const std::vector<loaded_module> before = modules_.modules();
+        modules_.read();
+        for (const loaded_module& old : before) {
+            if (!is_still_there(old)) objects_.erase(old.low);
+        }
+        for (auto at = locations_.begin(); at != locations_.end();) {
+            at = is_still_valid(before, at->first) ? std::next(at) : locations_.erase(at);
+        }
+        return true;
+    }
+
+    const std::vector<loaded_module>& modules() const { return modules_.modules(); }
+
+    // Gives back what was read of the files. A later resolve() reads again what it needs.
+    void release_debug_data() {
+        for (auto& object : objects_) object.second->release();
+    }
+
+    std::size_t debug_bytes() const {
+        std::size_t total = 0;
+        for (const auto& object : objects_) total += object.second->bytes_in_memory();
+        return total;
+    }
+
+private:
+    debug_object& object_of(const loaded_module& module) {
+        std::unique_ptr<debug_object>& object = objects_[module.low];
+        if (object == nullptr) object = std::make_unique<debug_object>(module.file, module.id);
+        return *object;
+    }
+
+    bool is_still_there(const loaded_module& old) const {
+        const loaded_module* now = modules_.find(old.low);
+        return now != nullptr && now->is_same(old);
+    }
+
+    // An address that was in no module stays valid when it is still in none.
+    bool is_still_valid(const std::vector<loaded_module>& before, std::uint64_t address) const {
+        for (const loaded_module& old : before) {
+            if (old.holds(address)) return is_still_there(old);
+        }
+        return modules_.find(address) == nullptr;
+    }
+
+    module_list modules_;
+    std::unordered_map<std::uint64_t, std::unique_ptr<debug_object>> objects_;  // by lowest address
+    std::unordered_map<std::uint64_t, code_location> locations_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 
 // name_brackets.hpp - jumps over brackets and operator symbols in demangled names.
 
-#ifndef ALLOCSCOPE_SYMBOLIZE_NAME_BRACKETS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_NAME_BRACKETS_HPP
+#ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
+#define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -2989,12 +6390,12 @@ inline std::vector<std::string_view> split_arguments(std::string_view bracketed)
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_SYMBOLIZE_NAME_BRACKETS_HPP
+#endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
 // function_name.hpp - takes a demangled function name apart into its own qualified name.
 
-#ifndef ALLOCSCOPE_SYMBOLIZE_FUNCTION_NAME_HPP
-#define ALLOCSCOPE_SYMBOLIZE_FUNCTION_NAME_HPP
+#ifndef ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
+#define ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -3236,12 +6637,12 @@ inline std::string plain_name(const function_name& name) {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_SYMBOLIZE_FUNCTION_NAME_HPP
+#endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
 
 // frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
 
-#ifndef ALLOCSCOPE_SYMBOLIZE_FRAME_RULE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_FRAME_RULE_HPP
+#ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+#define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -3434,631 +6835,2214 @@ inline std::size_t user_frame(const std::vector<code_frame>& frames, const frame
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_SYMBOLIZE_FRAME_RULE_HPP
+#endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
-// check_message.hpp - what a check that failed says.
+// shorten_paths.hpp - file names without the directory that they all share.
 
-#ifndef ALLOCSCOPE_ENGINE_CHECK_MESSAGE_HPP
-#define ALLOCSCOPE_ENGINE_CHECK_MESSAGE_HPP
+#ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+#define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-namespace detail {
+namespace symbolize {
 
-constexpr std::size_t message_rows = 3;
-constexpr std::size_t message_callers = 2;
-
-inline std::string counted(std::uint64_t count, const char* one, const char* many) {
-    return std::to_string(count) + ' ' + (count == 1 ? one : many);
-}
-
-// Escaped like everything that comes out of a file.
-inline std::string shown(const char* text) {
-    std::string made;
-    while (*text != '\0') {
-        const std::size_t length = printable_length(text);
-        if (length != 0) {
-            made.append(text, length);
-            text += length;
-        } else {
-            char escaped[escaped_byte_length];
-            write_escaped_byte(*text++, escaped);
-            made.append(escaped, escaped_byte_length);
+// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
+inline std::string tidy_path(std::string_view path) {
+    const bool is_absolute = !path.empty() && path[0] == '/';
+    std::vector<std::string_view> parts;
+    std::size_t at = 0;
+    while (at < path.size()) {
+        std::size_t end = path.find('/', at);
+        if (end == std::string_view::npos) end = path.size();
+        const std::string_view part = path.substr(at, end - at);
+        at = end + 1;
+        if (part.empty() || part == ".") continue;
+        if (part == ".." && !parts.empty() && parts.back() != "..") {
+            parts.pop_back();
+        } else if (part != ".." || !is_absolute) {
+            parts.push_back(part);
         }
     }
-    return made;
-}
-
-// " in session::login": parameters and template arguments would make the lines long. The file has
-// them.
-inline std::string in_function(const char* function) {
-    if (function[0] == '\0') return "";
-    const std::string plain = symbolize::plain_name(symbolize::parse_function_name(function));
-    return " in " + shown(plain.empty() ? function : plain.c_str());
-}
-
-inline std::string frame_place(const snapshot::frame& frame) {
-    if (frame.file[0] == '\0') return "";
-    return shown(frame.file) + ':' + std::to_string(frame.line);
-}
-
-// The whole path: the short one of the row cannot be opened.
-inline std::string row_place(const snapshot::row& row) {
-    if (row.user_frame < row.frame_count) {
-        const std::string place = frame_place(row.frames[row.user_frame]);
-        if (!place.empty()) return place;
+    std::string tidy;
+    for (const std::string_view part : parts) {
+        if (is_absolute || !tidy.empty()) tidy += '/';
+        tidy += part;
     }
-    std::string place = shown(row.file);
-    if (place.empty()) place = "(place not recorded)";
-    if (row.line != 0) return place + ':' + std::to_string(row.line);
-    if (row.offset == 0) return place;
-    char digits[17] = {};
-    std::size_t at = 16;
-    for (std::uint64_t left = row.offset; left != 0; left >>= 4U) {
-        digits[--at] = "0123456789abcdef"[left & 15U];
+    return tidy;
+}
+
+// Length of the directory, its slash included, that all of them begin with.
+inline std::size_t common_directory(const std::set<std::string>& paths) {
+    if (paths.empty()) return 0;
+    const std::string& first = *paths.begin();
+    const std::string& last = *paths.rbegin();  // sorted: these two differ earliest
+    std::size_t same = 0;
+    while (same < first.size() && same < last.size() && first[same] == last[same]) ++same;
+    const std::size_t slash = first.substr(0, same).rfind('/');
+    return slash == std::string::npos ? 0 : slash + 1;
+}
+
+// The names in the order of the input; "" stays "".
+inline std::vector<std::string> shorten_paths(const std::vector<std::string>& files) {
+    std::vector<std::string> whole;
+    std::set<std::string> absolute;
+    std::set<std::string> relative;
+    for (const std::string& file : files) {
+        whole.push_back(tidy_path(file));
+        if (whole.back().empty()) continue;
+        (whole.back()[0] == '/' ? absolute : relative).insert(whole.back());
     }
-    return place + "+0x" + (digits + at);
-}
-
-inline std::string row_line(const snapshot::row& row, const char* mark) {
-    std::string line =
-        "\n  " + row_place(row) + ": " + mark + counted(row.objects, "object", "objects");
-    if (row.type[0] != '\0' && row.type[0] != '?') line += " of " + shown(row.type);
-    line += ", " + (mark + counted(row.bytes, "byte", "bytes"));
-    if (row.function[0] != '\0') line += ',' + in_function(row.function);
-    return line;
-}
-
-inline std::string caller_lines(const snapshot::row& row, const symbolize::frame_rule& rule) {
-    std::string lines;
-    std::size_t shown_callers = 0;
-    for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
-        const snapshot::frame& frame = row.frames[i];
-        symbolize::code_frame plain;
-        plain.function = frame.function;
-        plain.file = frame.file;
-        plain.line = frame.line;
-        // Further out there is only what runs the tests.
-        if (plain.function.find("::allocscope_test_boundary") != std::string::npos) break;
-        const std::string place = frame_place(frame);
-        if (place.empty() || rule.is_library(plain)) continue;
-        lines += "\n    called from " + place + in_function(frame.function);
-        if (++shown_callers == message_callers) break;
+    const std::size_t absolute_cut = common_directory(absolute);
+    const std::size_t relative_cut = common_directory(relative);
+    const auto shortened = [&](const std::string& path) {
+        if (path.empty()) return path;
+        return path.substr(path[0] == '/' ? absolute_cut : relative_cut);
+    };
+    std::map<std::string, int> meanings;  // of a short name
+    for (const std::set<std::string>* group : {&absolute, &relative}) {
+        for (const std::string& path : *group) ++meanings.emplace(shortened(path), 0).first->second;
     }
-    return lines;
-}
-
-// One row without its numbers.
-inline std::string place_and_callers(const snapshot::row& row, const symbolize::frame_rule& rule) {
-    std::string line = row_place(row);
-    if (row.function[0] != '\0') line += ':' + in_function(row.function);
-    return line + caller_lines(row, rule);
-}
-
-// The rows that matter most, by bytes or by objects, and how many more there are.
-inline std::string top_rows(const snapshot& rows, bool by_bytes,
-                            const symbolize::frame_rule& rule) {
-    std::vector<const snapshot::row*> order;
-    for (const snapshot::row& row : rows) order.push_back(&row);
-    const std::size_t count = std::min(message_rows, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
-                      order.end(), [by_bytes](const snapshot::row* a, const snapshot::row* b) {
-                          const std::uint64_t left = by_bytes ? a->bytes : a->objects;
-                          const std::uint64_t right = by_bytes ? b->bytes : b->objects;
-                          return left != right ? left > right : a < b;
-                      });
-    const char* mark = rows.info().record == recording::sampled ? "~" : "";
-    std::string lines;
-    for (std::size_t i = 0; i < count; ++i) {
-        lines += row_line(*order[i], mark) + caller_lines(*order[i], rule);
+    std::vector<std::string> names;
+    for (const std::string& path : whole) {
+        const std::string name = shortened(path);
+        names.push_back(!path.empty() && meanings.find(name)->second > 1 ? path : name);
     }
-    if (order.size() > count) {
-        lines += "\n  and " + counted(order.size() - count, "more place", "more places");
-    }
-    return lines;
+    return names;
 }
 
-}  // namespace detail
+}  // namespace symbolize
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_CHECK_MESSAGE_HPP
+#endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
-// page_memory.hpp - pages from the kernel, and back.
+// default_arguments.hpp - the template arguments that nobody writes, and the names people use.
 
-#ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-constexpr std::size_t page_bytes = 4096;
-
-// A test sets this to k >= 0: the k-th mapping from now on, and all after it, are refused.
-ALLOCSCOPE_HIDDEN inline std::atomic<std::int64_t> mappings_until_refusal{-1};
-
-// Bytes that are mapped for tables and caches now (reservations of address space not included).
-ALLOCSCOPE_HIDDEN inline std::atomic<std::size_t> mapped_pages_bytes{0};
-
-inline bool is_mapping_refused() noexcept {
-    if (mappings_until_refusal.load(std::memory_order_relaxed) < 0) return false;
-    if (mappings_until_refusal.load(std::memory_order_relaxed) == 0) return true;
-    mappings_until_refusal.fetch_sub(1, std::memory_order_relaxed);
-    return false;
-}
-
-// Zeroed pages, readable and writable, or null. Not in core dumps; never huge pages, which would
-// turn a sparse table into a dense one.
-inline void* reserve_pages(std::size_t bytes) noexcept {
-    if (is_mapping_refused()) return nullptr;
-    const int saved_errno = errno;
-    void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) {
-        pages = nullptr;
-    } else {
-        ::madvise(pages, bytes, MADV_NOHUGEPAGE);
-        ::madvise(pages, bytes, MADV_DONTDUMP);
-    }
-    errno = saved_errno;
-    return pages;
-}
-
-// Addresses only: nothing can be read or written there before open_pages(), and nothing counts as
-// memory of the process. Null when they are refused.
-inline void* reserve_addresses(std::size_t bytes) noexcept {
-    if (is_mapping_refused()) return nullptr;
-    const int saved_errno = errno;
-    void* addresses =
-        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (addresses == MAP_FAILED) {
-        addresses = nullptr;
-    } else {
-        ::madvise(addresses, bytes, MADV_NOHUGEPAGE);
-        ::madvise(addresses, bytes, MADV_DONTDUMP);
-    }
-    errno = saved_errno;
-    return addresses;
-}
-
-// Makes whole pages of reserved addresses readable and writable; they read as zero at first.
-inline bool open_pages(void* pages, std::size_t bytes) noexcept {
-    if (is_mapping_refused()) return false;
-    const int saved_errno = errno;
-    const bool is_open = ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
-    errno = saved_errno;
-    return is_open;
-}
-
-// How much of the address space the process may use (RLIMIT_AS).
-inline std::size_t address_space_limit() noexcept {
-    rlimit limit = {};
-    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
-    return limit.rlim_cur;
-}
-
-inline void return_reservation(void* pages, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    ::munmap(pages, bytes);
-    errno = saved_errno;
-}
-
-// As above, for good, and counted as memory of ours.
-inline void* map_pages(std::size_t bytes) noexcept {
-    void* pages = reserve_pages(bytes);
-    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
-    return pages;
-}
-
-// Gives the memory back and keeps the addresses: the pages read as zero afterwards.
-inline void empty_pages(void* pages, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    ::madvise(pages, bytes, MADV_DONTNEED);
-    errno = saved_errno;
-}
-
-// How many bytes of the range are in memory now.
-inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
-    constexpr std::size_t pages_at_once = 512;
-    unsigned char present[pages_at_once];
-    const int saved_errno = errno;
-    std::size_t count = 0;
-    for (std::size_t done = 0; done < bytes; done += pages_at_once * page_bytes) {
-        const std::size_t left = bytes - done;
-        const std::size_t now =
-            left < pages_at_once * page_bytes ? left : pages_at_once * page_bytes;
-        if (::mincore(static_cast<char*>(pages) + done, now, present) != 0) break;
-        for (std::size_t i = 0; i < now / page_bytes; ++i) count += present[i] & 1U;
-    }
-    errno = saved_errno;
-    return count * page_bytes;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
-
-// page_arena.hpp - small pieces of zeroed memory that are given back all at once.
-
-#ifndef ALLOCSCOPE_MEMORY_PAGE_ARENA_HPP
-#define ALLOCSCOPE_MEMORY_PAGE_ARENA_HPP
+#ifndef ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
+#define ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-namespace detail {
+namespace symbolize {
 
-class page_arena {
-public:
-    static constexpr std::size_t block_bytes = std::size_t{256} * 1024;
-    static constexpr std::size_t largest_piece = block_bytes / 8;
+// "const std::string", but "char* const": the place where people write it.
+inline std::string with_const(const std::string& type) {
+    if (starts_with(type, "const ") && !ends_with(type, "*")) return type;
+    const bool is_compound = ends_with(type, "*") || ends_with(type, "&") || ends_with(type, ")");
+    return is_compound ? type + " const" : "const " + type;
+}
 
-    // Zeroed, aligned to 64; null when the kernel refuses. `bytes` is at most largest_piece.
-    void* allocate(std::size_t bytes) noexcept {
-        const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
-        for (;;) {
-            block* current = current_.load(std::memory_order_acquire);
-            if (current != nullptr) {
-                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
-                if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
+// The defaults of one family of templates. In a rule $0 and $1 stand for the first arguments,
+// $p for the std::pair of a map; rules[i] belongs to argument first + i.
+struct default_rule {
+    const char* name;
+    std::size_t first;
+    const char* rules[4];
+    bool has_allocator;  // the last rule is the allocator's: the pmr form is known too
+};
+
+constexpr default_rule default_rules[] = {
+    {"vector", 1, {"std::allocator<$0>"}, true},
+    {"deque", 1, {"std::allocator<$0>"}, true},
+    {"list", 1, {"std::allocator<$0>"}, true},
+    {"forward_list", 1, {"std::allocator<$0>"}, true},
+    {"set", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
+    {"multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
+    {"map", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
+    {"multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
+    {"unordered_set", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
+    {"unordered_multiset", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
+    {"unordered_map", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
+    {"unordered_multimap", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
+    {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
+    {"basic_string_view", 1, {"std::char_traits<$0>"}, false},
+    {"basic_stringbuf", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
+    {"basic_stringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
+    {"basic_istringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
+    {"basic_ostringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
+    {"basic_streambuf", 1, {"std::char_traits<$0>"}, false},
+    {"basic_ios", 1, {"std::char_traits<$0>"}, false},
+    {"basic_istream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_ostream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_iostream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_filebuf", 1, {"std::char_traits<$0>"}, false},
+    {"basic_ifstream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_ofstream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_fstream", 1, {"std::char_traits<$0>"}, false},
+    {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
+    {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
+    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
+    {"stack", 1, {"std::deque<$0>"}, false},
+    {"queue", 1, {"std::deque<$0>"}, false},
+    {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
+};
+
+inline const default_rule* find_default_rule(std::string_view name) noexcept {
+    for (const default_rule& rule : default_rules) {
+        if (name == rule.name) return &rule;
+    }
+    return nullptr;
+}
+
+inline std::string filled_in(std::string_view rule, const std::vector<std::string>& arguments) {
+    std::string text;
+    for (std::size_t i = 0; i < rule.size(); ++i) {
+        if (rule[i] != '$') {
+            text += rule[i];
+        } else if (rule[++i] == '0') {
+            text += arguments[0];
+        } else if (arguments.size() > 1) {
+            text += "std::pair<" + with_const(arguments[0]) + ", " + arguments[1] + '>';
+        }
+    }
+    return text;
+}
+
+// "std::string" for basic_string<char>, "std::wregex" for basic_regex<wchar_t>; "" when there is
+// no such name. `space` is "std::" or "std::pmr::".
+inline std::string character_alias(std::string_view space, std::string_view name,
+                                   std::string_view character) {
+    if (!starts_with(name, "basic_")) return {};
+    const std::string_view rest = name.substr(6);
+    const bool is_string = rest == "string" || rest == "string_view";
+    const char* prefix = character == "char"                    ? ""
+                         : character == "wchar_t"               ? "w"
+                         : is_string && character == "char8_t"  ? "u8"
+                         : is_string && character == "char16_t" ? "u16"
+                         : is_string && character == "char32_t" ? "u32"
+                                                                : nullptr;
+    if (prefix == nullptr) return {};
+    return std::string{space} + prefix + std::string{rest};
+}
+
+// Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
+// `name_begin` on, and makes of both what people write.
+inline void append_arguments(std::string& text, std::size_t name_begin,
+                             std::vector<std::string> arguments) {
+    const std::string_view name = std::string_view{text}.substr(name_begin);
+    const default_rule* rule =
+        starts_with(name, "std::") ? find_default_rule(name.substr(5)) : nullptr;
+    if (rule != nullptr && arguments.size() >= rule->first) {
+        std::size_t rule_count = 0;
+        while (rule_count < 4 && rule->rules[rule_count] != nullptr) ++rule_count;
+        std::string_view space = "std::";
+        if (rule->has_allocator && arguments.size() == rule->first + rule_count) {
+            const std::string allocator = filled_in(rule->rules[rule_count - 1], arguments);
+            const std::string element = allocator.substr(15);  // behind "std::allocator<"
+            if (arguments.back() == "std::pmr::polymorphic_allocator<" + element) {
+                space = "std::pmr::";
+                arguments.pop_back();
             }
-            if (!add_block(current)) return nullptr;
         }
+        while (arguments.size() > rule->first && arguments.size() <= rule->first + rule_count &&
+               arguments.back() ==
+                   filled_in(rule->rules[arguments.size() - 1 - rule->first], arguments)) {
+            arguments.pop_back();
+        }
+        std::string alias;
+        if (arguments.size() == 1) alias = character_alias(space, rule->name, arguments[0]);
+        text.resize(name_begin);
+        if (!alias.empty()) {
+            text += alias;
+            return;
+        }
+        text += space;
+        text += rule->name;
+    }
+    text += '<';
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (i != 0) text += ", ";
+        text += arguments[i];
+    }
+    text += '>';
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
+
+// pretty_type.hpp - spells a type the way people write it, from a demangled name or from source.
+
+#ifndef ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
+#define ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+constexpr int max_type_depth = 64;
+constexpr std::size_t max_type_length = 256 * 1024;
+
+// Counts the words of a built-in type, whose order is free: "long unsigned int" is "unsigned long".
+class builtin_type {
+public:
+    bool take(std::string_view word) noexcept {
+        constexpr std::string_view words[word_count] = {"unsigned", "signed", "long",   "short",
+                                                        "int",      "char",   "double", "__int128"};
+        for (std::size_t i = 0; i < word_count; ++i) {
+            if (word != words[i]) continue;
+            ++counts_[i];
+            return true;
+        }
+        return false;
     }
 
-    // Unmaps everything.
-    void release() noexcept {
-        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
-        while (next != nullptr) {
-            block* older = next->next;
-            return_reservation(next, block_bytes);
-            next = older;
-        }
-    }
-
-    // Bytes handed out, and so touched at most.
-    std::size_t used_bytes() const noexcept {
-        std::size_t sum = 0;
-        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
-            const std::size_t used = b->used.load(std::memory_order_relaxed);
-            sum += used < block_bytes ? used : block_bytes;
-        }
-        return sum;
+    std::string spelled() const {
+        const char* sign = counts_[0] != 0 ? "unsigned " : "";
+        if (counts_[5] != 0) return (counts_[1] != 0 ? "signed " : std::string{sign}) + "char";
+        if (counts_[6] != 0) return counts_[2] != 0 ? "long double" : "double";
+        if (counts_[7] != 0) return std::string{sign} + "__int128";
+        if (counts_[3] != 0) return std::string{sign} + "short";
+        if (counts_[2] > 1) return std::string{sign} + "long long";
+        if (counts_[2] == 1) return std::string{sign} + "long";
+        return std::string{sign} + "int";
     }
 
 private:
-    struct alignas(64) block {
-        block* next;
-        std::atomic<std::size_t> used;
+    enum : std::size_t { word_count = 8 };
+    int counts_[word_count] = {};
+};
+
+class type_printer {
+public:
+    explicit type_printer(std::string_view text) : text_(text) {}
+
+    std::string print() {
+        std::string out = type(0);
+        if (is_failed_ || at_ != text_.size()) return std::string{text_};
+        return out;
+    }
+
+private:
+    // What has been written of one type, up to the next comma or closing bracket.
+    struct written {
+        std::string text;
+        std::size_t name_begin = 0;   // where the qualified name that is being written began
+        bool space_before = false;    // the input has a space here
+        bool has_declarator = false;  // behind "*", "&" or "(": const belongs to that
+        bool is_const = false;        // of the type itself
+        bool is_volatile = false;
     };
 
-    bool add_block(block* seen) noexcept {
-        void* pages = reserve_pages(block_bytes);
-        if (pages == nullptr) return false;
-        auto* fresh = static_cast<block*>(pages);
-        fresh->next = seen;
-        fresh->used.store(sizeof(block), std::memory_order_relaxed);
-        // Release: whoever sees the block sees its head.
-        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
-            return_reservation(pages, block_bytes);
+    std::string type(int depth) {
+        if (depth > max_type_depth) is_failed_ = true;
+        written out;
+        while (!is_failed_ && at_ < text_.size()) {
+            const char c = text_[at_];
+            if (c == ',' || c == '>' || c == ')' || c == ']' || c == '}') break;
+            step(out, depth, c);
         }
+        std::string prefix;
+        if (out.is_const) prefix += "const ";
+        if (out.is_volatile) prefix += "volatile ";
+        return prefix + out.text;
+    }
+
+    void step(written& out, int depth, char c) {
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+            out.space_before = true;
+            ++at_;
+        } else if (is_name_character(c)) {
+            word(out);
+        } else if (starts_with(rest(), "::")) {
+            at_ += 2;
+            if (out.text.size() > out.name_begin && !out.space_before) out.text += "::";
+        } else if (c == '<') {
+            angle_brackets(out, depth);
+        } else if (c == '(') {
+            parentheses(out, depth);
+        } else if (c == '{') {
+            braces(out, depth);
+        } else if (c == '[') {
+            square_brackets(out);
+        } else if (c == '\'') {
+            const std::size_t quote = text_.find('\'', at_ + 1);
+            copy_until(out, quote == no_position ? no_position : quote + 1);
+        } else if (c == '*' || c == '&') {
+            out.text += c;
+            out.has_declarator = true;
+            out.space_before = false;
+            ++at_;
+        } else if (starts_with(rest(), "->")) {
+            copy_until(out, at_ + 2);
+        } else {
+            copy_until(out, at_ + 1);
+        }
+    }
+
+    void word(written& out) {
+        const std::size_t behind = skip_word(text_, at_);
+        const std::string_view word = text_.substr(at_, behind - at_);
+        const bool continues_name = ends_with(out.text, "::") && !out.space_before;
+        if (!continues_name && special_word(out, word, behind)) return;
+        if (continues_name && is_inline_namespace(out, word, behind)) {
+            at_ = behind + 2;
+            return;
+        }
+        if (!continues_name) begin_name(out);
+        if (is_operator_word(text_, at_)) {
+            const std::size_t symbol = operator_symbol_length(text_.substr(behind));
+            return copy_until(out, behind + symbol);
+        }
+        out.text += without_literal_suffix(word);
+        at_ = behind;
+    }
+
+    // Words that are no names: qualifiers, `struct`, and the words of built-in types.
+    bool special_word(written& out, std::string_view word, std::size_t behind) {
+        if (word == "const" || word == "volatile") {
+            at_ = behind;
+            if (out.has_declarator) {
+                if (!out.text.empty() && out.text.back() != '(') out.text += ' ';
+                out.text += word;
+                out.space_before = true;
+            } else {
+                (word == "const" ? out.is_const : out.is_volatile) = true;
+            }
+            return true;
+        }
+        const bool is_elaborated = word == "struct" || word == "class" || word == "union" ||
+                                   word == "enum" || word == "typename";
+        if (is_elaborated && behind < text_.size() && text_[behind] == ' ') {
+            at_ = behind;
+            return true;
+        }
+        return builtin_words(out, word);
+    }
+
+    bool builtin_words(written& out, std::string_view word) {
+        builtin_type builtin;
+        if (!builtin.take(word)) return false;
+        begin_name(out);
+        at_ += word.size();
+        for (;;) {
+            std::size_t next = at_;
+            while (next < text_.size() && text_[next] == ' ') ++next;
+            const std::size_t behind = skip_word(text_, next);
+            const std::string_view more = text_.substr(next, behind - next);
+            if (more == "const" && next != behind) {
+                out.is_const = true;
+            } else if (!builtin.take(more)) {
+                break;
+            }
+            at_ = behind;
+        }
+        out.text += builtin.spelled();
         return true;
     }
 
-    std::atomic<block*> current_{nullptr};
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_MEMORY_PAGE_ARENA_HPP
-
-// gate.hpp - one word that says whether and how hooks record, and the facts behind it.
-
-#ifndef ALLOCSCOPE_RECORD_GATE_HPP
-#define ALLOCSCOPE_RECORD_GATE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// What a thread does with an allocation, from the needs of all windows that watch it: the greatest
-// of what they want; but samples and numbers together are stacks, as neither serves the other.
-enum class charge : std::uint32_t {
-    nothing,             // no window watches this thread; frees are still seen
-    samples,             // a few allocations, each with its stack
-    numbers,             // counters only
-    stacks,              // each allocation with its stack
-    stacks_without_memo  // there was no memory for the thread's caches
-};
-
-// A number that no view has, and that the word never is: not 0, which a shut gate has.
-constexpr std::uint64_t no_view = ~std::uint64_t{0};
-
-// In a view's number: the hooks must see every event. The sign, so that the one test of an operator
-// tells all three states of the word.
-constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
-
-constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
-    return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
-}
-
-// A set of ways to find callers (options::unwind). Windows that want different ones get stacks that
-// serve all: by any means.
-using unwinding_set = std::uint32_t;
-constexpr unwinding_set only(unwinding method) noexcept {
-    return 1U << static_cast<std::uint32_t>(method);
-}
-constexpr unwinding common_method(unwinding_set wanted) noexcept {
-    return wanted == only(unwinding::cfi)              ? unwinding::cfi
-           : wanted == only(unwinding::frame_pointers) ? unwinding::frame_pointers
-                                                       : unwinding::automatic;
-}
-
-struct view {
-    std::uint64_t number = 0;
-    std::uint64_t clock = 0;         // boundary clock when the view began
-    std::uint64_t windows = 0;       // process-wide windows in slots 0..63
-    charge mode = charge::nothing;   // greatest of the process-wide windows
-    std::uint32_t frames = 0;        // most stack_frames of the process-wide exact windows
-    std::uint32_t session = 0;       // tag of the records in the live object map
-    std::uint32_t many_windows = 0;  // windows in slots from 64 on, of any kind
-    std::uint32_t tables = 0;        // generation of the tables: caches of another one are void
-    unwinding_set methods = 0;       // of the process-wide windows with stacks
-    std::uint64_t sample_bytes = 0;  // least of the process-wide sampled windows; 0: there is none
-};
-
-class gate {
-public:
-    ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
-        // Relaxed: a thread that was told of the window by any synchronisation sees its number;
-        // what is behind the number is read with acquire in load().
-        return word_.load(std::memory_order_relaxed);
-    }
-
-    // Whether a free must be looked up, or be asked whether it is one of null: a test of the
-    // address alone, with bits that say what of it has to be zero. Nothing, while every event is
-    // recorded; what is below a page, while only samples are; all of it, while no window is open.
-    ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
-        return (reinterpret_cast<std::uintptr_t>(block) &
-                address_bits_.load(std::memory_order_relaxed)) == 0;
-    }
-
-    void shut() noexcept {
-        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
-        word_.store(0, std::memory_order_seq_cst);
-    }
-
-    // Control lock held. Numbers and publishes the view.
-    void publish(const view& next, bool sees_every_event) noexcept {
-        last_number_ += 2;
-        const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
-        stored& place = views_[number / 2 % view_count];
-        place.number.store(0, std::memory_order_relaxed);
-        // Release: who reads anything new here, reads 0 or the new number afterwards.
-        place.clock.store(next.clock, std::memory_order_release);
-        place.windows.store(next.windows, std::memory_order_release);
-        place.mode.store(next.mode, std::memory_order_release);
-        place.frames.store(next.frames, std::memory_order_release);
-        place.session.store(next.session, std::memory_order_release);
-        place.many_windows.store(next.many_windows, std::memory_order_release);
-        place.tables.store(next.tables, std::memory_order_release);
-        place.methods.store(next.methods, std::memory_order_release);
-        place.sample_bytes.store(next.sample_bytes, std::memory_order_release);
-        place.number.store(number, std::memory_order_release);
-        // Before the word, so that whoever was told of the window sees it too.
-        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
-        word_.store(number, std::memory_order_release);
-    }
-
-    // The view in force. False: the gate is shut.
-    bool load(view& out) const noexcept {
-        for (;;) {
-            const std::uint64_t number = word_.load(std::memory_order_acquire);
-            if (number == 0) return false;
-            const stored& place = views_[number / 2 % view_count];
-            const std::uint64_t before = place.number.load(std::memory_order_acquire);
-            out.clock = place.clock.load(std::memory_order_acquire);
-            out.windows = place.windows.load(std::memory_order_acquire);
-            out.mode = place.mode.load(std::memory_order_acquire);
-            out.frames = place.frames.load(std::memory_order_acquire);
-            out.session = place.session.load(std::memory_order_acquire);
-            out.many_windows = place.many_windows.load(std::memory_order_acquire);
-            out.tables = place.tables.load(std::memory_order_acquire);
-            out.methods = place.methods.load(std::memory_order_acquire);
-            out.sample_bytes = place.sample_bytes.load(std::memory_order_acquire);
-            const std::uint64_t after = place.number.load(std::memory_order_acquire);
-            out.number = number;
-            if (before == number && after == number) return true;
+    void begin_name(written& out) {
+        const bool needs_space = out.space_before && !out.text.empty() && out.text.back() != '(';
+        if (needs_space) out.text += ' ';
+        out.space_before = false;
+        if (needs_space || out.text.empty() || !is_name_character(out.text.back())) {
+            out.name_begin = out.text.size();
         }
     }
 
-private:
-    static constexpr std::size_t view_count = 256;
-    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
+    // Parts of a name that the library's authors put there for the linker.
+    bool is_inline_namespace(const written& out, std::string_view word, std::size_t behind) const {
+        if (!starts_with(text_.substr(behind), "::")) return false;
+        const std::string_view name = std::string_view{out.text}.substr(out.name_begin);
+        if (name == "allocscope::") return word == "v0";
+        if (!starts_with(name, "std::")) return false;
+        return word == "__cxx11" || word == "__1" || word == "__debug" || word == "__cxx1998" ||
+               word == "__ndk1" || word == "_V2" || word == "__8";
+    }
 
-    struct alignas(64) stored {
-        std::atomic<std::uint64_t> number{0};
-        std::atomic<std::uint64_t> clock{0};
-        std::atomic<std::uint64_t> windows{0};
-        std::atomic<charge> mode{charge::nothing};
-        std::atomic<std::uint32_t> frames{0};
-        std::atomic<std::uint32_t> session{0};
-        std::atomic<std::uint32_t> many_windows{0};
-        std::atomic<std::uint32_t> tables{0};
-        std::atomic<unwinding_set> methods{0};
-        std::atomic<std::uint64_t> sample_bytes{0};
+    // "8ul" and "8": one number.
+    static std::string_view without_literal_suffix(std::string_view word) noexcept {
+        if (word.front() < '0' || word.front() > '9') return word;
+        std::string_view digits = word;
+        while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l' ||
+                                   digits.back() == 'U' || digits.back() == 'L')) {
+            digits.remove_suffix(1);
+        }
+        for (const char c : digits) {
+            if (c < '0' || c > '9') return word;
+        }
+        return digits;
+    }
+
+    void angle_brackets(written& out, int depth) {
+        const bool has_name = out.text.size() > out.name_begin && !ends_with(out.text, "::");
+        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
+            return copy_until(out, skip_brackets(text_, at_));
+        }
+        std::vector<std::string> arguments = list('>', depth);
+        if (is_failed_) return;
+        append_arguments(out.text, out.name_begin,
+                         static_cast<std::vector<std::string>&&>(arguments));
+        out.space_before = false;
+    }
+
+    void parentheses(written& out, int depth) {
+        if (starts_with(rest(), anonymous_namespace)) {
+            if (!ends_with(out.text, "::")) begin_name(out);
+            return copy_until(out, at_ + anonymous_namespace.size());
+        }
+        if (out.space_before && !out.text.empty()) out.text += ' ';
+        out.space_before = false;
+        const bool is_main = out.text == "main" && starts_with(rest(), "()::");
+        const std::vector<std::string> parts = list(')', depth);
+        if (is_main) return;  // main::local, whatever main's parameters
+        append_list(out.text, '(', parts, ')');
+        if (!starts_with(rest(), "::")) out.has_declarator = true;
+    }
+
+    void braces(written& out, int depth) {
+        if (starts_with(rest(), "{anonymous}")) {
+            at_ += 11;
+            out.text += anonymous_namespace;
+            return;
+        }
+        if (!ends_with(out.text, "::")) begin_name(out);
+        append_list(out.text, '{', list('}', depth), '}');
+    }
+
+    void square_brackets(written& out) {
+        const std::size_t behind = skip_brackets(text_, at_);
+        if (starts_with(rest(), "[abi:") && behind != no_position) {
+            at_ = behind;
+            return;
+        }
+        out.space_before = false;  // "int []" is "int[]"
+        copy_until(out, behind);
+    }
+
+    // The parts between this bracket and the closing one, which is consumed.
+    std::vector<std::string> list(char closing, int depth) {
+        std::vector<std::string> parts;
+        ++at_;
+        for (;;) {
+            std::string part = type(depth + 1);
+            if (is_failed_ || at_ >= text_.size()) break;
+            const char c = text_[at_++];
+            if (!part.empty() || c == ',' || !parts.empty()) {
+                parts.push_back(static_cast<std::string&&>(part));
+            }
+            if (c == closing) return parts;
+            if (c != ',') break;
+        }
+        is_failed_ = true;
+        return parts;
+    }
+
+    static void append_list(std::string& text, char open, const std::vector<std::string>& parts,
+                            char close) {
+        text += open;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (i != 0) text += ", ";
+            text += parts[i];
+        }
+        text += close;
+    }
+
+    void copy_until(written& out, std::size_t behind) {
+        if (behind == no_position || behind > text_.size()) {
+            is_failed_ = true;
+            return;
+        }
+        if (out.space_before && !out.text.empty()) out.text += ' ';
+        out.space_before = false;
+        out.text += text_.substr(at_, behind - at_);
+        at_ = behind;
+    }
+
+    std::string_view rest() const { return text_.substr(at_); }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    bool is_failed_ = false;
+};
+
+// The type as people write it; the input itself when it is no type that we understand.
+inline std::string pretty_type(std::string_view type) {
+    type = without_spaces_around(type);
+    if (type.size() > max_type_length) return std::string{type};
+    return type_printer{type}.print();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
+
+// source_tokens.hpp - cuts C++ source into words and signs with their line and column.
+
+#ifndef ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
+#define ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct source_token {
+    std::string_view text;  // a word, a number, a literal, or a sign ("::" and "->" are one)
+    int line;
+    int column;
+};
+
+struct token_list {
+    std::vector<source_token> tokens;
+    std::vector<std::string_view> macros;  // names defined in this file
+};
+
+inline bool is_word(std::string_view token) noexcept {
+    return !token.empty() && is_name_character(token[0]) && !(token[0] >= '0' && token[0] <= '9');
+}
+
+class source_lexer {
+public:
+    explicit source_lexer(std::string_view source) : source_(source) {}
+
+    token_list read() {
+        while (at_ < source_.size()) step();
+        return static_cast<token_list&&>(result_);
+    }
+
+private:
+    void step() {
+        const char c = source_[at_];
+        if (c == '\n') {
+            new_line();
+            is_line_start_ = true;
+        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+            ++at_;
+        } else if (c == '\\' && is_line_end(at_ + 1)) {
+            at_ = source_[at_ + 1] == '\r' ? at_ + 2 : at_ + 1;
+            new_line();
+        } else if (is_comment()) {
+            skip_comment();
+        } else if (c == '#' && is_line_start_) {
+            skip_directive();
+        } else {
+            is_line_start_ = false;
+            token(c);
+        }
+    }
+
+    void token(char c) {
+        const std::size_t begin = at_;
+        const int line = line_;
+        const int column = static_cast<int>(at_ - line_begin_) + 1;
+        std::size_t behind = at_ + 1;
+        if (c >= '0' && c <= '9') {
+            behind = skip_number(begin);
+        } else if (is_name_character(c)) {
+            behind = skip_word(source_, begin);
+            const bool is_prefix = behind < source_.size() && behind - begin <= 3;
+            if (is_prefix && source_[behind] == '"' && source_[behind - 1] == 'R') {
+                behind = skip_raw_string(behind);
+            }
+        } else if (c == '"' || c == '\'') {
+            behind = skip_literal(begin);
+        } else if (starts_with(source_.substr(begin), "::") ||
+                   starts_with(source_.substr(begin), "->")) {
+            behind = begin + 2;
+        }
+        for (at_ = begin; at_ < behind;) {  // a literal may run over lines
+            if (source_[at_] == '\n') {
+                new_line();
+            } else {
+                ++at_;
+            }
+        }
+        result_.tokens.push_back({source_.substr(begin, behind - begin), line, column});
+    }
+
+    void new_line() {
+        ++at_;
+        ++line_;
+        line_begin_ = at_;
+    }
+
+    bool is_line_end(std::size_t at) const {
+        const std::string_view rest = source_.substr(at);
+        return starts_with(rest, "\n") || starts_with(rest, "\r\n");
+    }
+
+    bool is_comment() const {
+        const std::string_view rest = source_.substr(at_);
+        return starts_with(rest, "//") || starts_with(rest, "/*");
+    }
+
+    void skip_comment() {
+        const bool is_block = source_[at_ + 1] == '*';
+        at_ += 2;
+        while (at_ < source_.size()) {
+            if (source_[at_] == '\n') {
+                const bool goes_on = source_[at_ - 1] == '\\';
+                if (!is_block && !goes_on) return;
+                new_line();
+            } else if (is_block && starts_with(source_.substr(at_), "*/")) {
+                at_ += 2;
+                return;
+            } else {
+                ++at_;
+            }
+        }
+    }
+
+    void skip_directive() {
+        const std::size_t begin = at_;
+        while (at_ < source_.size() && source_[at_] != '\n') {
+            if (is_comment()) {
+                skip_comment();
+            } else if (source_[at_] == '\\' && is_line_end(at_ + 1)) {
+                at_ = source_[at_ + 1] == '\r' ? at_ + 2 : at_ + 1;
+                new_line();
+            } else {
+                ++at_;
+            }
+        }
+        std::string_view directive = source_.substr(begin + 1, at_ - begin - 1);
+        skip_blanks(directive);
+        if (!starts_with(directive, "define")) return;
+        directive.remove_prefix(6);
+        skip_blanks(directive);
+        result_.macros.push_back(directive.substr(0, skip_word(directive, 0)));
+    }
+
+    static void skip_blanks(std::string_view& text) noexcept {
+        while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
+    }
+
+    std::size_t skip_number(std::size_t at) const {
+        while (at < source_.size()) {
+            const bool is_separator = source_[at] == '\'' && at + 1 < source_.size() &&
+                                      is_name_character(source_[at + 1]);
+            if (!is_name_character(source_[at]) && source_[at] != '.' && !is_separator) break;
+            ++at;
+        }
+        return at;
+    }
+
+    // A string or character literal ends at its quote, or at the end of the line.
+    std::size_t skip_literal(std::size_t at) const {
+        const char quote = source_[at++];
+        while (at < source_.size() && source_[at] != '\n') {
+            if (source_[at] == quote) return at + 1;
+            if (source_[at] == '\\' && at + 1 < source_.size()) ++at;
+            ++at;
+        }
+        return at < source_.size() ? at : source_.size();
+    }
+
+    // R"mark( ... )mark": `at` is on the first quote.
+    std::size_t skip_raw_string(std::size_t at) const {
+        const std::size_t length = source_.substr(at, 18).find('(');  // a mark has 16 at most
+        if (length == no_position) return skip_literal(at);
+        const std::size_t open = at + length;
+        const std::string_view mark = source_.substr(at + 1, open - at - 1);
+        for (std::size_t close = source_.find(')', open); close != no_position;
+             close = source_.find(')', close + 1)) {
+            const std::string_view rest = source_.substr(close + 1);
+            if (starts_with(rest, mark) && starts_with(rest.substr(mark.size()), "\"")) {
+                return close + 2 + mark.size();
+            }
+        }
+        return source_.size();
+    }
+
+    std::string_view source_;
+    std::size_t at_ = 0;
+    std::size_t line_begin_ = 0;
+    int line_ = 1;
+    bool is_line_start_ = true;
+    token_list result_;
+};
+
+inline token_list read_tokens(std::string_view source) {
+    return source_lexer{source}.read();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
+
+// template_scopes.hpp - which template parameters are in force at a place of a source file.
+
+#ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+#define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+struct template_header {
+    std::vector<std::string_view> parameters;  // "" for one without a name
+    bool has_pack = false;
+    bool shows_arguments = true;  // argument i of the demangled name is parameter i
+};
+
+// Behind the `>` that closes the `<` at `at`; 0 when there is none near. `partners` are the
+// matching round, square and curly brackets.
+inline std::size_t skip_angle_tokens(const std::vector<source_token>& tokens,
+                                     const std::vector<std::size_t>& partners, std::size_t at) {
+    constexpr std::size_t far_away = 512;
+    int depth = 0;
+    const std::size_t first = at;
+    while (at < tokens.size() && at - first < far_away) {
+        const std::string_view text = tokens[at].text;
+        if (text == ";" || text == "{" || text == "}") return 0;
+        if (text == "<") ++depth;
+        if (text == ">" && --depth == 0) return at + 1;
+        if (text == "(" || text == "[") {
+            if (partners[at] == 0) return 0;
+            at = partners[at];
+        }
+        ++at;
+    }
+    return 0;
+}
+
+class template_scopes {
+public:
+    template_scopes(const std::vector<source_token>& tokens,
+                    const std::vector<std::size_t>& partners)
+        : tokens_(tokens), partners_(partners) {
+        scopes_.push_back({0, {}});
+    }
+
+    // Tells the walk of the token at `at`; returns the index of the next one to look at.
+    std::size_t see(std::size_t at) {
+        const std::string_view text = tokens_[at].text;
+        if (text == "template" && text_at(at + 1) == "<") return read_header(at + 1);
+        if (text == "]" && text_at(at + 1) == "<" &&
+            (text_at(at + 2) == "class" || text_at(at + 2) == "typename")) {
+            return read_header(at + 1);
+        }
+        if (text == "{") {
+            check_specialisation(at);
+            open_.push_back(current_);
+            current_ = here();
+            pending_.clear();
+        } else if (text == "}" && !open_.empty()) {
+            const std::size_t outer = open_.back();
+            open_.pop_back();
+            const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
+            if (was_initialiser && current_ != outer) pending_ = scopes_[current_].headers;
+            current_ = outer;
+        } else if (text == ";") {
+            pending_.clear();
+        }
+        return at + 1;
+    }
+
+    // The scope of the token that see() was told of last.
+    std::size_t here() {
+        if (pending_.empty()) return current_;
+        scopes_.push_back({current_, pending_});
+        return scopes_.size() - 1;
+    }
+
+    // The headers around a scope, outermost first.
+    std::vector<const template_header*> headers_around(std::size_t scope) const {
+        std::vector<const template_header*> inside_out;
+        constexpr std::size_t most = 64;
+        while (scope != 0 && inside_out.size() < most) {
+            const std::vector<std::size_t>& own = scopes_[scope].headers;
+            for (std::size_t i = own.size(); i > 0; --i)
+                inside_out.push_back(&headers_[own[i - 1]]);
+            scope = scopes_[scope].parent;
+        }
+        return {inside_out.rbegin(), inside_out.rend()};
+    }
+
+private:
+    struct node {
+        std::size_t parent;
+        std::vector<std::size_t> headers;
     };
 
-    alignas(64) std::atomic<std::uint64_t> word_{0};
-    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
-    alignas(64) std::uint64_t last_number_ = 0;
-    stored views_[view_count];
+    std::string_view text_at(std::size_t at) const noexcept {
+        return at < tokens_.size() ? tokens_[at].text : std::string_view{};
+    }
+
+    // `at` is on the `<` of a header.
+    std::size_t read_header(std::size_t at) {
+        const std::size_t behind = skip_angle_tokens(tokens_, partners_, at);
+        if (behind == 0) return at + 1;
+        template_header header;
+        std::string_view name;
+        int depth = 0;
+        bool has_default = false;
+        for (std::size_t i = at + 1; i < behind; ++i) {
+            const std::string_view text = tokens_[i].text;
+            if (depth == 0 && (text == "," || i + 1 == behind)) {
+                if (i > at + 1) header.parameters.push_back(name);
+                name = {};
+                has_default = false;
+                continue;
+            }
+            if (text == "<" || text == "(") ++depth;
+            if (text == ">" || text == ")") --depth;
+            if (depth == 0 && text == "=") has_default = true;
+            if (text == ".") header.has_pack = true;
+            const bool is_name = is_word(text) && text != "class" && text != "typename";
+            if (depth == 0 && !has_default && is_name) name = text;
+        }
+        headers_.push_back(static_cast<template_header&&>(header));
+        constexpr std::size_t most = 16;  // one for each level of nested classes, and their member
+        if (pending_.size() < most) pending_.push_back(headers_.size() - 1);
+        header_end_ = behind;
+        is_unchecked_ = true;
+        return behind;
+    }
+
+    // `at` is on the `{` behind the pending headers. In `struct pool<T*>` and `pool<T*>::grab()`
+    // the arguments differ from the parameters; header i belongs to the i-th class with arguments.
+    void check_specialisation(std::size_t at) {
+        if (pending_.empty() || !is_unchecked_) return;
+        is_unchecked_ = false;
+        std::vector<std::size_t> opens;  // the "<" of each class of the name being declared
+        const std::string_view first = text_at(header_end_);
+        const bool is_class = first == "struct" || first == "class" || first == "union";
+        constexpr std::size_t far_away = 256;
+        for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
+            const std::string_view text = tokens_[i].text;
+            if ((text == "(" && !is_class) || (text == ":" && is_class)) break;
+            if (is_word(text) && i > header_end_ && text_at(i - 1) != "::") opens.clear();
+            if (text != "<") continue;
+            const std::size_t behind = skip_angle_tokens(tokens_, partners_, i);
+            if (behind == 0 || behind > at) break;
+            if (is_class || text_at(behind) == "::") opens.push_back(i);
+            i = behind - 1;
+        }
+        for (std::size_t i = 0; i < opens.size(); ++i) {
+            if (i < pending_.size()) check_arguments(headers_[pending_[i]], opens[i]);
+        }
+    }
+
+    // `open` is on the "<" of the arguments that a class is declared or a member is defined with.
+    void check_arguments(template_header& header, std::size_t open) {
+        const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
+        std::size_t parameter = 0;
+        bool is_same = true;
+        for (std::size_t i = open + 1; i < close; ++i) {
+            const std::string_view text = tokens_[i].text;
+            if (text == "," || text == ".") continue;
+            is_same = is_same && parameter < header.parameters.size() &&
+                      text == header.parameters[parameter];
+            ++parameter;
+        }
+        header.shows_arguments = is_same && parameter == header.parameters.size();
+    }
+
+    const std::vector<source_token>& tokens_;
+    const std::vector<std::size_t>& partners_;
+    std::vector<template_header> headers_;
+    std::vector<node> scopes_;
+    std::vector<std::size_t> open_;  // for every open brace: the scope outside it
+    std::vector<std::size_t> pending_;
+    std::size_t current_ = 0;
+    std::size_t header_end_ = 0;
+    bool is_unchecked_ = false;  // the pending headers, by check_specialisation
 };
 
-}  // namespace detail
+}  // namespace symbolize
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_GATE_HPP
+#endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 
-// owned_counter.hpp - a number that one thread changes and every thread may read.
+// new_expressions.hpp - finds every `new T` of a source file, and where compilers say it stands.
 
-#ifndef ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
-#define ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
+#ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
+#define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-namespace detail {
+namespace symbolize {
 
-class owned_counter {
+// Positions are indices of tokens.
+struct new_expression {
+    std::size_t begin = 0;       // of `new`, or of the `::` before it
+    std::size_t last = 0;        // the token that g++ names
+    std::size_t type_begin = 0;  // of the type, without the bounds of an array
+    std::size_t type_end = 0;
+    std::size_t scope = 0;  // of template_scopes
+    bool has_initialiser = false;
+    bool has_type = false;  // false: `new auto(x)`, or something that we cannot read
+};
+
+class source_outline {
 public:
-    ALLOCSCOPE_FAST_PATH void add(std::uint64_t amount) noexcept {
-#if ALLOCSCOPE_ON(THREAD_SANITIZER)
-        __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // so that it can follow
-#else
-        // One instruction, which compilers do not make of an atomic load and store: an event of
-        // the hooks takes eight fewer, and a signal handler finds the addition done or not begun.
-        __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
-#endif
+    explicit source_outline(std::string source)
+        : source_(static_cast<std::string&&>(source)),
+          list_(read_tokens(source_)),
+          partners_(matching_brackets(list_.tokens)),
+          scopes_(list_.tokens, partners_) {
+        std::sort(list_.macros.begin(), list_.macros.end());
+        for (std::size_t at = 0; at < tokens().size();) {
+            const std::string_view text = tokens()[at].text;
+            if (text == "new") read_new(at);
+            if (text == "using" || text == "typedef") read_alias(at);
+            if (text == "using") read_using_std(at);
+            if (text == "struct" || text == "class") class_names_.push_back(text_at(at + 1));
+            at = scopes_.see(at);
+        }
+        std::sort(template_aliases_.begin(), template_aliases_.end());
+        std::sort(class_names_.begin(), class_names_.end());
+        std::sort(standard_names_.begin(), standard_names_.end());
     }
-    // Any thread, with a locked instruction; then nobody may use add() on the same counter.
-    void add_shared(std::uint64_t amount) noexcept {
-        __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
+    source_outline(const source_outline&) = delete;
+    source_outline& operator=(const source_outline&) = delete;
+
+    const std::vector<source_token>& tokens() const noexcept { return list_.tokens; }
+    const std::vector<new_expression>& expressions() const noexcept { return expressions_; }
+
+    // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
+    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
+
+    std::vector<const template_header*> headers_around(std::size_t scope) const {
+        return scopes_.headers_around(scope);
     }
-    // Owner only, or while no thread can write.
-    void set(std::uint64_t value) noexcept {
-        __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
+
+    bool is_macro(std::string_view name) const {
+        return std::binary_search(list_.macros.begin(), list_.macros.end(), name);
     }
-    std::uint64_t read() const noexcept {
-        return __atomic_load_n(&value_, __ATOMIC_ACQUIRE);
+
+    // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
+    bool is_template_alias(std::string_view name) const {
+        return std::binary_search(template_aliases_.begin(), template_aliases_.end(), name);
+    }
+
+    // A name of the standard library that this file uses without "std::".
+    bool is_standard_name(std::string_view name) const {
+        if (std::binary_search(class_names_.begin(), class_names_.end(), name)) return false;
+        if (std::binary_search(standard_names_.begin(), standard_names_.end(), name)) return true;
+        if (!uses_namespace_std_) return false;
+        // Names that hardly anybody gives to a class of his own.
+        for (const std::string_view known :
+             {"string", "wstring", "vector", "deque", "forward_list", "map", "multimap", "multiset",
+              "unordered_map", "unordered_set", "unordered_multimap", "shared_ptr", "unique_ptr",
+              "ostringstream", "istringstream", "stringstream"}) {
+            if (name == known) return true;
+        }
+        return false;
+    }
+
+    // Index of the first token at or behind a line and column.
+    std::size_t token_from(int line, int column) const {
+        const auto found = std::lower_bound(
+            tokens().begin(), tokens().end(), column, [line](const source_token& token, int c) {
+                return token.line < line || (token.line == line && token.column < c);
+            });
+        return static_cast<std::size_t>(found - tokens().begin());
     }
 
 private:
-    alignas(8) std::uint64_t value_ = 0;
+    static std::vector<std::size_t> matching_brackets(const std::vector<source_token>& tokens) {
+        std::vector<std::size_t> partners(tokens.size(), 0);
+        std::vector<std::size_t> open;
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const char c = tokens[i].text.size() == 1 ? tokens[i].text[0] : ' ';
+            if (c == '(' || c == '[' || c == '{') open.push_back(i);
+            if (c != ')' && c != ']' && c != '}') continue;
+            if (open.empty()) continue;
+            const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
+            if (tokens[open.back()].text[0] == opening) {
+                partners[open.back()] = i;
+                partners[i] = open.back();
+                open.pop_back();
+            } else if (c == '}') {  // a macro with half a bracket: start again behind the brace
+                while (!open.empty() && tokens[open.back()].text[0] != '{') open.pop_back();
+                if (!open.empty()) open.pop_back();
+            }
+        }
+        return partners;
+    }
+
+    std::string_view text_at(std::size_t at) const noexcept {
+        return at < tokens().size() ? tokens()[at].text : std::string_view{};
+    }
+
+    std::string_view text_before(std::size_t at) const noexcept {
+        return at > 0 ? tokens()[at - 1].text : std::string_view{};
+    }
+
+    void read_new(std::size_t at) {
+        const std::string_view before = text_before(at);
+        if (before == "operator" || before == "." || before == "->") return;
+        new_expression found;
+        found.begin = before == "::" ? at - 1 : at;
+        std::size_t next = at + 1;
+        std::size_t behind = 0;
+        if (text_at(next) == "(") {
+            const std::size_t close = partners_[next];
+            if (close == 0) return;
+            const std::string_view follows = text_at(close + 1);
+            if (is_word(follows) || follows == "::") {
+                if (!is_allocating_placement(next, close)) return;
+                behind = read_type(close + 1, found);
+            } else {  // new (T)
+                const std::size_t type_end = read_type(next + 1, found);
+                found.has_type = found.has_type && type_end == close && follows != "(";
+                found.last = close;
+                behind = close + 1;
+            }
+        } else {
+            behind = read_type(next, found);
+        }
+        const std::string_view opens = text_at(behind);
+        if ((opens == "(" || opens == "{") && partners_[behind] != 0) {
+            found.has_initialiser = true;
+            found.last = partners_[behind];
+        }
+        found.scope = scopes_.here();
+        expressions_.push_back(found);
+    }
+
+    bool is_allocating_placement(std::size_t open, std::size_t close) const {
+        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
+            if (tokens()[i].text == "nothrow" || tokens()[i].text == "align_val_t") return true;
+        }
+        return false;
+    }
+
+    // Reads a type that starts at `at`; the index behind it and its array bounds.
+    std::size_t read_type(std::size_t at, new_expression& found) {
+        found.type_begin = at;
+        found.last = at < tokens().size() ? at : tokens().size() - 1;
+        bool has_name = false;
+        bool is_builtin = false;
+        bool is_readable = true;
+        for (;; ++at) {
+            const std::string_view text = text_at(at);
+            if (text == "const" || text == "volatile") {
+                found.last = at;
+            } else if (!has_name && builtin_type{}.take(text)) {
+                is_builtin = true;
+                found.last = at;
+            } else if (has_name || is_builtin) {
+                break;
+            } else if (text == "decltype" || text == "auto") {
+                has_name = true;
+                is_readable = false;
+                found.last = at;
+                if (text == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
+                if (at == 0) return found.last + 1;
+            } else if (text == "struct" || text == "class" || text == "union" || text == "enum" ||
+                       text == "typename") {
+                continue;
+            } else if (text == "::" || is_word(text)) {
+                const std::size_t behind = read_qualified_name(at, found);
+                if (behind == 0) return at + 1;
+                has_name = true;
+                at = behind - 1;
+            } else {
+                return at;
+            }
+        }
+        for (; text_at(at) == "*" || text_at(at) == "&" || text_at(at) == "const"; ++at) {
+            found.last = at;
+        }
+        found.type_end = at;
+        found.has_type = is_readable;
+        while (text_at(at) == "[" && partners_[at] != 0) {
+            at = partners_[at];
+            found.last = at++;
+        }
+        return at;
+    }
+
+    // 0 when it cannot be read.
+    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
+        if (text_at(at) == "::") ++at;
+        for (;;) {
+            if (!is_word(text_at(at))) return 0;
+            found.last = at++;
+            if (text_at(at) == "<") {
+                at = skip_angle_tokens(tokens(), partners_, at);
+                if (at == 0) return 0;
+            }
+            if (text_at(at) != "::") return at;
+            ++at;
+            if (text_at(at) == "template") ++at;
+        }
+    }
+
+    // Remembers `using X =` and `typedef ... X;` when they stand in a template.
+    void read_alias(std::size_t at) {
+        if (scopes_.headers_around(scopes_.here()).empty()) return;
+        if (text_at(at) == "using") {
+            if (text_at(at + 2) == "=") template_aliases_.push_back(text_at(at + 1));
+            return;
+        }
+        constexpr std::size_t far_away = 64;
+        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
+            if (tokens()[i].text != ";") continue;
+            template_aliases_.push_back(tokens()[i - 1].text);
+            return;
+        }
+    }
+
+    // `using std::string;` and `using namespace std;`
+    void read_using_std(std::size_t at) {
+        if (text_at(at + 1) == "namespace" && text_at(at + 2) == "std" && text_at(at + 3) == ";") {
+            uses_namespace_std_ = true;
+        }
+        if (text_at(at + 1) == "std" && text_at(at + 2) == "::" && text_at(at + 4) == ";") {
+            standard_names_.push_back(text_at(at + 3));
+        }
+    }
+
+    std::string source_;
+    token_list list_;
+    std::vector<std::size_t> partners_;
+    template_scopes scopes_;
+    std::vector<new_expression> expressions_;
+    std::vector<std::string_view> template_aliases_;
+    std::vector<std::string_view> class_names_;     // declared or named as such in this file
+    std::vector<std::string_view> standard_names_;  // of using-declarations
+    bool uses_namespace_std_ = false;
 };
 
-}  // namespace detail
+}  // namespace symbolize
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
+#endif  // ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 
-// stack_bounds.hpp - between which addresses this thread's stack may be read.
+// source_cache.hpp - source files, each read and taken apart once for a report.
 
-#ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-#define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-
-extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
+#ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+#define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
-namespace detail {
+namespace symbolize {
 
-struct stack_bounds {
-    std::uintptr_t low = 0;
-    std::uintptr_t high = 0;  // first address that is no longer read
+constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
+constexpr std::size_t max_source_files = 256;
 
-    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
-        return address - low < high - low;
+class source_cache {
+public:
+    source_cache() = default;
+    source_cache(const source_cache&) = delete;
+    source_cache& operator=(const source_cache&) = delete;
+
+    // Null when the file cannot be read, is no regular file, or is larger than 2 MiB.
+    const source_outline* find(const std::string& path) {
+        const auto known = files_.find(path);
+        if (known != files_.end()) return known->second.get();
+        if (files_.size() >= max_source_files) return nullptr;
+        return files_.emplace(path, read(path)).first->second.get();
     }
+
+private:
+    static std::unique_ptr<source_outline> read(const std::string& path) {
+        const detail::file_reader file{path.c_str()};
+        const std::uint64_t size = file.identity().size_bytes;
+        if (!file.is_open() || size > max_source_bytes) return nullptr;
+        std::string text(static_cast<std::size_t>(size), '\0');
+        text.resize(file.read_at(0, &text[0], text.size()));
+        return std::make_unique<source_outline>(static_cast<std::string&&>(text));
+    }
+
+    std::map<std::string, std::unique_ptr<source_outline>> files_;
 };
 
-inline std::uintptr_t thread_control_block() noexcept {
-    std::uintptr_t block;
-    __asm__("mov %%fs:0, %0" : "=r"(block));
-    return block;
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+
+// type_answer.hpp - a type's name, and what it was read from.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+#define ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
+enum class type_evidence {
+    none,             // not known: the name is "?"
+    explicit_tag,     // allocscope::allocator<T>, a tracked base class
+    allocator_frame,  // std::allocator<T>::allocate called operator new
+    make_frame,       // std::make_unique<T> and its like did
+    vtable,           // the live object points to the vtable of T
+    constructor,      // T's constructor was called right behind operator new
+    source_text       // `new T` stands at that line and column
+};
+
+struct type_answer {
+    std::string name = "?";
+    type_evidence evidence = type_evidence::none;
+
+    bool is_known() const noexcept { return evidence != type_evidence::none; }
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+
+// wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// A type that is one template with arguments and nothing behind them.
+struct template_type {
+    std::string_view name;
+    std::vector<std::string_view> arguments;  // empty: it is no such type
+};
+
+inline template_type split_template(std::string_view type) {
+    const std::size_t open = type.find('<');
+    if (open == no_position || open == 0 || skip_brackets(type, open) != type.size()) return {};
+    return {type.substr(0, open), split_arguments(type.substr(open))};
 }
 
-inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::uintptr_t deepest = std::uintptr_t{1} << 30U;  // when the limit is "unlimited"
-    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
-    std::uintptr_t depth = deepest;
-    struct rlimit limit;
-    const int saved_errno = errno;
-    if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
-    errno = saved_errno;
-    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
-    return {end - depth, end};
+inline std::string_view without_pointer(std::string_view type) noexcept {
+    if (ends_with(type, "*")) type.remove_suffix(1);
+    return type;
 }
 
-inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
-    constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
-    const std::uintptr_t block = thread_control_block();
-    if (stack_pointer >= block) return {};
-    const auto* words = reinterpret_cast<const std::uintptr_t*>(block);
-    for (std::size_t i = 0; i + 1 < searched_words; ++i) {
-        const std::uintptr_t low = words[i];
-        const std::uintptr_t size = words[i + 1];
-        if (low == 0 || low > stack_pointer || size > block) continue;
-        if (low + size < block || low + size - block > most_behind) continue;
-        return {low, block};
+inline std::string_view without_array(std::string_view type) noexcept {
+    const std::size_t bracket = type.rfind('[');
+    const bool is_array = ends_with(type, "]") && bracket != no_position && bracket != 0;
+    return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
+}
+
+enum class wrapping { none, node, pair_node, control_block, future_result, future_state };
+
+inline wrapping wrapping_of(std::string_view name) noexcept {
+    struct known {
+        std::string_view name;
+        wrapping is;
+    };
+    constexpr known all[] = {
+        {"std::_Rb_tree_node", wrapping::node},
+        {"std::__detail::_Hash_node", wrapping::node},
+        {"std::_List_node", wrapping::node},
+        {"std::_Fwd_list_node", wrapping::node},
+        {"std::_Sp_counted_ptr_inplace", wrapping::node},
+        {"std::__tree_node", wrapping::node},
+        {"std::__hash_node", wrapping::node},
+        {"std::__list_node", wrapping::node},
+        {"std::__forward_list_node", wrapping::node},
+        {"std::__shared_ptr_emplace", wrapping::node},
+        {"std::__function::__func", wrapping::node},
+        {"std::__value_type", wrapping::pair_node},
+        {"std::__hash_value_type", wrapping::pair_node},
+        {"std::_Sp_counted_ptr", wrapping::control_block},
+        {"std::_Sp_counted_deleter", wrapping::control_block},
+        {"std::__shared_ptr_pointer", wrapping::control_block},
+        {"std::__future_base::_Result", wrapping::future_result},
+        {"std::__future_base::_Deferred_state", wrapping::future_state},
+        {"std::__future_base::_Async_state_impl", wrapping::future_state},
+        {"std::__future_base::_Task_state", wrapping::future_state},
+    };
+    for (const known& entry : all) {
+        if (name == entry.name) return entry.is;
+    }
+    return wrapping::none;
+}
+
+// What stands in the block, for a user. Idempotent.
+inline std::string unwrapped_type(std::string type) {
+    for (int layer = 0; layer < 4; ++layer) {
+        if (type == "std::__detail::_Hash_node_base*") return "hash buckets";
+        if (starts_with(type, "std::__hash_node_base<") && ends_with(type, "*")) {
+            return "hash buckets";
+        }
+        if (type == "std::__future_base::_State_baseV2") return "std::future state";
+        const template_type parts = split_template(type);
+        if (parts.arguments.empty()) return type;
+        const std::string first{parts.arguments[0]};
+        switch (wrapping_of(parts.name)) {
+            case wrapping::none:
+                return type;
+            case wrapping::node:
+                type = first;
+                break;
+            case wrapping::pair_node:
+                if (parts.arguments.size() < 2) return type;
+                type =
+                    "std::pair<" + with_const(first) + ", " + std::string{parts.arguments[1]} + '>';
+                break;
+            case wrapping::control_block:
+                return "std::shared_ptr<" + std::string{without_pointer(first)} + "> control block";
+            case wrapping::future_result:
+                return "std::future<" + first + "> result";
+            case wrapping::future_state:
+                return "std::future state";
+        }
+    }
+    return type;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+
+// library_calls.hpp - what a function of the standard library allocates, by its template arguments.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
+struct library_call {
+    std::string_view scope;  // "" for a function of the namespace itself
+    std::vector<std::string_view> scope_arguments;
+    std::string_view function;
+    std::vector<std::string_view> function_arguments;
+};
+
+// Function "" when it is not one of the standard library's.
+inline library_call as_library_call(const function_name& name) {
+    library_call call;
+    if (name.components.size() < 2) return call;
+    const std::string_view space = name.components[0].name;
+    if (space != "std" && space != "__gnu_cxx") return call;
+    call.function = name.last().name;
+    call.function_arguments = split_arguments(name.last().arguments);
+    const name_component& scope = name.components[name.components.size() - 2];
+    if (name.components.size() > 2) {
+        call.scope = scope.name;
+        call.scope_arguments = split_arguments(scope.arguments);
+    }
+    return call;
+}
+
+// The T of "std::allocator<T>"; "" for an allocator that is not the library's own.
+inline std::string_view allocated_by(std::string_view allocator) {
+    for (const std::string_view start :
+         {"std::allocator<", "std::__1::allocator<", "std::__new_allocator<",
+          "__gnu_cxx::new_allocator<", "std::pmr::polymorphic_allocator<"}) {
+        if (!starts_with(allocator, start) || !ends_with(allocator, ">")) continue;
+        const std::size_t size = allocator.size() - start.size() - 1;
+        return without_spaces_around(allocator.substr(start.size(), size));
     }
     return {};
 }
 
-// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
-// the main one.
-inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    const stack_bounds main_stack = main_stack_bounds(stack_pointer);
-    if (main_stack.high != 0) return main_stack;
-    return thread_stack_bounds(stack_pointer);
+// allocate() of the library's allocators: the element type, "" for everything else.
+inline std::string_view type_of_allocator_call(const library_call& call) {
+    if (call.function != "allocate" || call.scope_arguments.empty()) return {};
+    const std::string_view first = call.scope_arguments[0];
+    for (const std::string_view scope : {"__new_allocator", "new_allocator", "allocator",
+                                         "polymorphic_allocator", "malloc_allocator"}) {
+        if (call.scope == scope) return first;
+    }
+    return call.scope == "allocator_traits" ? allocated_by(first) : std::string_view{};
 }
 
-// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
-inline stack_bounds alternate_stack_in_use() noexcept {
-    stack_t handlers = {};
-    const int saved_errno = errno;
-    const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
-    errno = saved_errno;
-    if (!is_known || (handlers.ss_flags & SS_ONSTACK) == 0) return {};
-    const auto low = reinterpret_cast<std::uintptr_t>(handlers.ss_sp);
-    return {low, low + handlers.ss_size};
+// Members that can allocate only characters, inlined code or not.
+inline std::string_view type_of_character_buffer(const library_call& call) {
+    if (call.scope_arguments.empty()) return {};
+    const std::string_view character = call.scope_arguments[0];
+    const bool is_plain = character == "char" || character == "wchar_t" || character == "char8_t" ||
+                          character == "char16_t" || character == "char32_t";
+    const bool is_buffer =
+        call.scope == "basic_string" || call.scope == "basic_stringbuf" ||
+        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
+    return is_plain && is_buffer ? character : std::string_view{};
 }
 
-// What may be read on a stack of unknown extent: the rest of the page we stand on.
-inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
-    return {stack_pointer, (stack_pointer | 4095U) + 1};
+// The internal functions by which containers ask their allocator.
+inline std::string type_of_container_call(const library_call& call) {
+    const std::string_view function = call.function;
+    if (function == "_M_allocate_buckets" || function == "_M_rehash_aux") return "hash buckets";
+    const std::size_t count = call.scope_arguments.size();
+    if (call.scope.empty() && function == "__allocate_guarded" &&
+        !call.function_arguments.empty()) {
+        return std::string{allocated_by(call.function_arguments[0])};
+    }
+    if (count == 0) return {};
+    const std::string first{call.scope_arguments[0]};
+    const bool is_node = function == "_M_get_node" || function == "_M_create_node";
+    if (call.scope == "_Rb_tree") {
+        return is_node && count > 1 ? std::string{call.scope_arguments[1]} : std::string{};
+    }
+    if (call.scope == "_Hashtable_alloc") {
+        return function == "_M_allocate_node" ? std::string{allocated_by(first)} : std::string{};
+    }
+    const bool is_standard = count > 1 && !allocated_by(call.scope_arguments[1]).empty();
+    if (!is_standard) return {};
+    if (call.scope == "_Vector_base") return first;
+    const bool is_list =
+        call.scope == "_List_base" || call.scope == "list" || call.scope == "_Fwd_list_base";
+    if (is_list && is_node) return first;
+    if (call.scope == "_Deque_base" && function == "_M_allocate_node") return first;
+    if (call.scope == "_Deque_base" && function == "_M_allocate_map") return first + '*';
+    return {};
 }
 
-}  // namespace detail
+// Any member of a vector: the type of its elements. Such a member may also copy an element that
+// allocates, so it only confirms what functions further in have said.
+inline std::string element_of_vector(const library_call& call) {
+    if (call.scope != "vector" || call.scope_arguments.size() < 2) return {};
+    if (allocated_by(call.scope_arguments[1]).empty()) return {};
+    const std::string_view element = call.scope_arguments[0];
+    return element == "bool" ? std::string{} : std::string{element};
+}
+
+// Functions that contain `new T` themselves and name T in their arguments.
+inline std::string type_of_make_call(const library_call& call) {
+    const std::string_view function = call.function;
+    const std::string_view scope_first =
+        call.scope_arguments.empty() ? std::string_view{} : call.scope_arguments[0];
+    const std::string_view first =
+        call.function_arguments.empty() ? std::string_view{} : call.function_arguments[0];
+
+    if (call.scope.empty() || call.scope == "__1" || call.scope == "__detail") {
+        for (const std::string_view maker :
+             {"make_unique", "make_unique_for_overwrite", "make_shared", "allocate_shared",
+              "make_shared_for_overwrite", "get_temporary_buffer", "__get_temporary_buffer"}) {
+            if (function == maker) return std::string{without_array(first)};
+        }
+        return {};
+    }
+    if (call.scope == "_Base_manager" &&
+        (function == "_M_create" || function == "_M_init_functor" || function == "_M_clone")) {
+        return std::string{scope_first};
+    }
+    if (call.scope == "_Manager_external" && (function == "_S_create" || function == "_S_manage")) {
+        return std::string{scope_first};
+    }
+    if (call.scope == "__shared_count" && function == "__shared_count" && ends_with(first, "*")) {
+        return "std::_Sp_counted_ptr<" + std::string{first} + '>';
+    }
+    if (call.scope == "thread" && function == "thread") return "std::thread state";
+    if (call.scope == "promise" && function == "promise") {
+        return "std::__future_base::_Result<" + std::string{scope_first} + '>';
+    }
+    if (call.scope == "__future_base" && function == "_S_allocate_result") {
+        return "std::__future_base::_Result<" + std::string{first} + '>';
+    }
+    if ((call.scope == "_Deferred_state" || call.scope == "_Async_state_impl") &&
+        function == call.scope && call.scope_arguments.size() > 1) {
+        return "std::__future_base::_Result<" + std::string{call.scope_arguments[1]} + '>';
+    }
+    if (call.scope == "locale" && function == "locale") return "std::locale::_Impl";
+    return type_of_container_call(call);
+}
+
+}  // namespace symbolize
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
 
-// epoch.hpp - the time between two window boundaries, as one thread sees it.
+// type_from_frames.hpp - the type in the template arguments of the function that called new.
 
-#ifndef ALLOCSCOPE_RECORD_EPOCH_HPP
-#define ALLOCSCOPE_RECORD_EPOCH_HPP
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_FRAMES_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_FRAMES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// Forwards a request for memory and nothing else: its caller is the one to ask.
+inline bool is_forwarding_frame(const code_frame& frame) {
+    const std::string plain = plain_name(parse_function_name(frame.function));
+    if (starts_with(plain, "operator new")) return true;
+    for (const std::string_view end :
+         {"::__libcpp_operator_new", "::__libcpp_allocate", "newdel_res_t::do_allocate",
+          "__new_delete_memory_resource_imp::do_allocate", "std::pmr::memory_resource::allocate"}) {
+        if (ends_with(plain, end)) return true;
+    }
+    return false;
+}
+
+// Index of the frame that wanted the memory; frames.size() when there is none.
+inline std::size_t asking_frame(const std::vector<code_frame>& frames) {
+    std::size_t index = 0;
+    while (index < frames.size() && is_forwarding_frame(frames[index])) ++index;
+    return index;
+}
+
+// What one frame says by itself, were it the direct caller of operator new.
+inline type_answer type_from_frame(const code_frame& frame) {
+    const function_name name = parse_function_name(frame.function);
+    if (name.is_known() && name.components[0].name == "allocscope" &&
+        name.last().name == "allocate" && name.components.size() > 2) {
+        const name_component& scope = name.components[name.components.size() - 2];
+        const std::vector<std::string_view> arguments = split_arguments(scope.arguments);
+        if (scope.name != "allocator" || arguments.empty()) return {};
+        return {unwrapped_type(pretty_type(arguments[0])), type_evidence::explicit_tag};
+    }
+    const library_call call = as_library_call(name);
+    if (call.function.empty()) return {};
+    std::string_view type = type_of_allocator_call(call);
+    if (!type.empty()) {
+        return {unwrapped_type(pretty_type(type)), type_evidence::allocator_frame};
+    }
+    type = type_of_character_buffer(call);
+    if (!type.empty()) return {std::string{type}, type_evidence::make_frame};
+    if (frame.line <= 0) return {};
+    std::string made = type_of_container_call(call);
+    if (made.empty()) made = type_of_make_call(call);
+    if (made.empty()) return {};
+    return {unwrapped_type(pretty_type(made)), type_evidence::make_frame};
+}
+
+// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
+// the other, and what is inlined below carries the other's names. The frames further out tell:
+//
+//     std::__new_allocator<char const*>::allocate                       says const char*
+//     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
+//     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
+//     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
+//
+// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
+// the same request, and the outermost of them is believed.
+class request_path {
+public:
+    request_path(const std::vector<code_frame>& frames, std::size_t asking)
+        : frames_(frames), at_(asking), answer_(type_from_frame(frames[asking])) {
+        plain_ = plain_name(parse_function_name(frames_[at_].function));
+    }
+
+    type_answer follow() {
+        while (answer_.is_known() && ++at_ < frames_.size() && step()) {
+        }
+        return answer_;
+    }
+
+private:
+    // False when this frame asks for something of its own.
+    bool step() {
+        const function_name name = parse_function_name(frames_[at_].function);
+        std::string plain = plain_name(name);
+        const bool is_same_function = plain == plain_ && !plain.empty();
+        plain_ = static_cast<std::string&&>(plain);
+        const library_call call = as_library_call(name);
+        if (call.function.empty()) return false;
+        if (is_same_function && !was_vector_) {
+            const type_evidence evidence = answer_.evidence;
+            answer_ = type_from_frame(frames_[at_]);
+            if (answer_.is_known()) answer_.evidence = evidence;
+            return true;
+        }
+        std::string type{type_of_allocator_call(call)};
+        if (type.empty()) type = type_of_container_call(call);
+        if (type.empty()) return vector_step(element_of_vector(call), is_same_function);
+        answer_.name = unwrapped_type(pretty_type(type));
+        return true;
+    }
+
+    bool vector_step(const std::string& element, bool is_same_function) {
+        if (element.empty()) return false;
+        const std::string type = unwrapped_type(pretty_type(element));
+        if (type != answer_.name && was_vector_ && !is_same_function) {
+            // A vector of vectors copies an element; anything else cannot be told apart from that.
+            if (type != "std::vector<" + answer_.name + '>') answer_ = {};
+            return false;
+        }
+        answer_.name = type;
+        was_vector_ = true;
+        return true;
+    }
+
+    const std::vector<code_frame>& frames_;
+    std::size_t at_;
+    type_answer answer_;
+    std::string plain_;        // of the frame before
+    bool was_vector_ = false;  // the frame before is a member of std::vector
+};
+
+// What the direct caller of operator new tells by its name. `frames` innermost first.
+inline type_answer type_from_frames(const std::vector<code_frame>& frames) {
+    const std::size_t asking = asking_frame(frames);
+    if (asking == frames.size()) return {};
+    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
+    // allocator that passes its request on as it is.
+    const bool is_resource =
+        asking > 0 && ends_with(plain_name(parse_function_name(frames[asking - 1].function)),
+                                "memory_resource::allocate");
+    const type_answer answer = request_path{frames, asking}.follow();
+    if (is_resource && answer.evidence != type_evidence::allocator_frame) return {};
+    return answer;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_FRAMES_HPP
+
+// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// A word that may be a macro with a `new` inside: by convention, or defined in this file.
+inline bool may_be_macro_call(const source_outline& file, std::size_t at) {
+    const std::vector<source_token>& tokens = file.tokens();
+    const std::string_view word = tokens[at].text;
+    if (!is_word(word)) return false;
+    if (file.is_macro(word)) return true;
+    if (word.size() < 2 || at + 1 == tokens.size() || tokens[at + 1].text != "(") return false;
+    for (const char c : word) {
+        if (c >= 'a' && c <= 'z') return false;
+    }
+    return true;
+}
+
+// True when something in [begin, end) but `known` might call operator new in this very place.
+inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+    const std::vector<source_token>& tokens = file.tokens();
+    for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
+        if (tokens[i].text == "operator" || may_be_macro_call(file, i)) return true;
+    }
+    return false;
+}
+
+// g++ gives a `new` without initialiser, whose value is handed over as it is, the place of the
+// call's "(". The only such new-expression in that call, when it is an argument by itself.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (close <= open || has_hidden_new(file, open, close)) return nullptr;
+    const new_expression* only = nullptr;
+    for (const new_expression& expression : file.expressions()) {
+        if (expression.begin < open || expression.begin > close) continue;
+        if (expression.has_initialiser) continue;
+        if (only != nullptr) return nullptr;
+        only = &expression;
+    }
+    if (only == nullptr) return nullptr;
+    const std::string_view before = file.tokens()[only->begin - 1].text;
+    return before == "(" || before == "," ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const new_expression* only = nullptr;
+    for (const new_expression& expression : file.expressions()) {
+        const int first = file.tokens()[expression.begin].line;
+        const int last = file.tokens()[expression.last].line;
+        if (line != first && line != last) continue;
+        if (only != nullptr) return nullptr;
+        only = &expression;
+    }
+    if (only == nullptr) return nullptr;
+    const int first = file.tokens()[only->begin].line;
+    const int last = file.tokens()[only->last].line;
+    const bool is_hidden =
+        has_hidden_new(file, file.token_from(first, 0), file.token_from(last + 1, 0));
+    return is_hidden ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+    if (column <= 0) return find_on_line(file, line);
+    const std::size_t at = file.token_from(line, column);
+    if (at == file.tokens().size()) return nullptr;
+    const source_token& token = file.tokens()[at];
+    if (token.line != line || token.column != column) return nullptr;
+    for (const new_expression& expression : file.expressions()) {
+        if (expression.begin == at || expression.last == at) return &expression;
+    }
+    return token.text == "(" ? find_in_call(file, at) : nullptr;
+}
+
+// Puts what the frame's function shows in the place of template parameters.
+class source_spelling {
+public:
+    source_spelling(const source_outline& file, const new_expression& expression,
+                    std::string_view function)
+        : file_(file),
+          expression_(expression),
+          name_(parse_function_name(function)),
+          headers_(file.headers_around(expression.scope)) {
+        for (std::size_t i = 0; i < name_.components.size(); ++i) {
+            const bool is_generic_lambda = name_.components[i].name == "operator()" && i > 0 &&
+                                           name_.components[i - 1].name[0] == '{';
+            if (name_.components[i].arguments.empty() || is_generic_lambda) continue;
+            instantiated_.push_back(i);
+        }
+    }
+
+    // "" when it is not certain.
+    std::string spelled() const {
+        const std::vector<source_token>& tokens = file_.tokens();
+        std::string text;
+        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
+            const std::string_view token = tokens[i].text;
+            if (token == "template") continue;
+            std::string word{token};
+            if (is_word(token) && (i == 0 || tokens[i - 1].text != "::")) {
+                word = meaning_of(token);
+                if (word.empty()) return {};
+            }
+            const bool touches =
+                !text.empty() && is_name_character(text.back()) && is_name_character(word[0]);
+            if (touches) text += ' ';
+            text += word;
+        }
+        return without_const(pretty_type(text));
+    }
+
+private:
+    // `new const T` makes a T.
+    static std::string without_const(std::string type) {
+        if (ends_with(type, "* const")) return type.substr(0, type.size() - 6);
+        const bool is_compound = ends_with(type, "*") || ends_with(type, "&");
+        return starts_with(type, "const ") && !is_compound ? type.substr(6) : type;
+    }
+
+    std::string meaning_of(std::string_view word) const {
+        if (is_plain_word(word)) return std::string{word};
+        if (file_.is_macro(word)) return {};
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            const std::vector<std::string_view>& parameters = headers_[i - 1]->parameters;
+            for (std::size_t p = 0; p < parameters.size(); ++p) {
+                if (parameters[p] == word) return argument(i - 1, p);
+            }
+        }
+        // Inside a template that the text does not show, any name may be a parameter.
+        if (!instantiated_.empty() && headers_.empty()) return {};
+        if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_standard_name(word)) return "std::" + std::string{word};
+        return own_class(word);
+    }
+
+    static bool is_plain_word(std::string_view word) {
+        for (const std::string_view plain :
+             {"std", "const", "volatile", "bool", "void", "float", "wchar_t", "char8_t", "char16_t",
+              "char32_t", "struct", "class", "union", "enum", "typename", "true", "false"}) {
+            if (word == plain) return true;
+        }
+        return builtin_type{}.take(word);
+    }
+
+    // Argument `index` of what the header's template was instantiated with.
+    std::string argument(std::size_t header, std::size_t index) const {
+        if (headers_.size() != instantiated_.size()) return {};
+        for (const template_header* outer : headers_) {
+            if (!outer->shows_arguments) return {};
+        }
+        const std::vector<std::string_view> arguments =
+            split_arguments(name_.components[instantiated_[header]].arguments);
+        const std::size_t count = headers_[header]->parameters.size();
+        if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
+            if (index + 1 >= count || index >= arguments.size()) return {};
+        } else if (arguments.size() != count) {
+            return {};
+        }
+        return std::string{arguments[index]};
+    }
+
+    // `pool` inside a member of app::pool<int> is app::pool<int>.
+    std::string own_class(std::string_view word) const {
+        for (const std::size_t i : instantiated_) {
+            const name_component& component = name_.components[i];
+            if (component.name != word || i + 1 == name_.components.size()) continue;
+            const char* begin = name_.whole.data();
+            const char* end = component.arguments.data() + component.arguments.size();
+            return std::string(begin, end);
+        }
+        return std::string{word};
+    }
+
+    const source_outline& file_;
+    const new_expression& expression_;
+    function_name name_;
+    std::vector<const template_header*> headers_;  // outermost first
+    std::vector<std::size_t> instantiated_;        // components that show arguments
+};
+
+// What stands at the frame's line and column. The frame must be the direct caller of operator new.
+inline type_answer type_from_source(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
+    const function_name function = parse_function_name(frame.function);
+    const std::size_t count = function.components.size();
+    // Without a column a default member initialiser would be taken for what stands on the
+    // constructor's line.
+    const bool is_constructor =
+        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
+    if (frame.column <= 0 && is_constructor) return {};
+    const source_outline* file = sources.find(frame.file);
+    if (file == nullptr) return {};
+    const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
+    if (expression == nullptr || !expression->has_type) return {};
+    std::string type = source_spelling{*file, *expression, frame.function}.spelled();
+    if (type.empty()) return {};
+    return {static_cast<std::string&&>(type), type_evidence::source_text};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+// type_from_vtable.hpp - the class whose vtable a live object points to.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_VTABLE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_VTABLE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// `symbol` is demangled. "" when it is not a vtable.
+inline std::string type_from_vtable(std::string_view symbol) {
+    constexpr std::string_view mark = "vtable for ";
+    if (!starts_with(symbol, mark)) return {};
+    const std::string type = pretty_type(symbol.substr(mark.size()));
+    return type.empty() ? type : unwrapped_type(type);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_VTABLE_HPP
+
+// type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+#define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// The direct caller of operator new, for its source text. When it was folded with another
+// instantiation of the same template, its name says nothing about its template arguments.
+inline code_frame frame_for_source(const std::vector<code_frame>& frames, std::size_t asking) {
+    code_frame frame = frames[asking];
+    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function &&
+        plain_name(parse_function_name(frames[asking + 1].function)) ==
+            plain_name(parse_function_name(frame.function))) {
+        frame.function.clear();
+    }
+    return frame;
+}
+
+// `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
+// into, "" when it points to none. A vtable says the whole name; but it may be that of the first
+// member of a class without virtual functions, so it does not stand against the source text.
+inline type_answer name_type(const std::vector<code_frame>& frames, source_cache& sources,
+                             std::string_view vtable_symbol = {}) {
+    type_answer answer = type_from_frames(frames);
+    if (answer.is_known()) return answer;
+    const std::size_t asking = asking_frame(frames);
+    if (asking < frames.size()) {
+        answer = type_from_source(frame_for_source(frames, asking), sources);
+    }
+    const std::string dynamic = type_from_vtable(vtable_symbol);
+    if (dynamic.empty()) return answer;
+    const bool agrees =
+        !answer.is_known() || dynamic == answer.name || ends_with(dynamic, "::" + answer.name);
+    if (agrees) return {dynamic, type_evidence::vtable};
+    return answer;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+
+// name_book.hpp - what the stacks of a process are called, each worked out once.
+
+#ifndef ALLOCSCOPE_NAMING_NAME_BOOK_HPP
+#define ALLOCSCOPE_NAMING_NAME_BOOK_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Serial of no epoch as a thread has it. What remembers an epoch says "none" with 0, so that the
-// two never agree.
-constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
+// A stack with everything a row says of it. Texts belong to the book.
+struct named_stack {
+    std::vector<std::uintptr_t> addresses;
+    const char* path = "";   // of the user's frame; "" when it has no line
+    const char* place = "";  // when there is no line: the function, else the module
+    int line = 0;
+    const char* type = "?";
+    const char* function = "";
+    std::uint64_t offset = 0;
+    std::vector<snapshot::frame> frames;
+    std::size_t user_frame = 0;
+    bool is_type_final = false;  // false: a live object's vtable might still tell
+    std::uint64_t rule_version = 0;
+};
 
-struct alignas(64) epoch {
-    std::atomic<std::uint64_t> began_at;  // boundary clock
-    std::atomic<std::uint64_t> instance;  // of the thread, never used twice
-    std::atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
-    std::atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
-    std::atomic<std::uint32_t> cohorts;   // first of the list; 0: none
-    std::atomic<epoch*> older;
-    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
+// What the symbol tables say of a stack. `frames` point into `names`.
+struct symbol_stack {
+    std::vector<symbolize::code_frame> names;
+    std::vector<snapshot::frame> frames;
+    std::size_t user_frame = 0;
+};
+
+class name_book {
+public:
+    name_book() = default;
+    name_book(const name_book&) = delete;
+    name_book& operator=(const name_book&) = delete;
+
+    // Before the stacks of a snapshot are asked for: libraries may have come and gone.
+    void refresh() {
+        if (symbols_.refresh_modules()) by_hash_.clear();
+    }
+
+    // After them: the files that were read are not needed until the next new stack.
+    void rest() { symbols_.release_debug_data(); }
+
+    // The stack's names, worked out when it is seen for the first time.
+    named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+                      const symbolize::frame_rule& rule) {
+        if (named_stack* found = known(hash, addresses, count, rule)) return *found;
+        stacks_.emplace_back();
+        named_stack& made = stacks_.back();
+        made.addresses.assign(addresses, addresses + count);
+        made.rule_version = rule.version();
+        name(made, rule);
+        by_hash_.emplace(hash, &made);
+        has_new_ = true;
+        return made;
+    }
+
+    // Whether find() would work out nothing.
+    bool knows(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+               const symbolize::frame_rule& rule) const {
+        return known(hash, addresses, count, rule) != nullptr;
+    }
+
+    // A stack with the names of the symbol tables alone: a frame for each address. Not kept.
+    symbol_stack symbols_of(const std::uintptr_t* addresses, std::size_t count,
+                            const symbolize::frame_rule& rule) {
+        symbol_stack made;
+        made.names.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            made.names[i].function = symbols_.function_symbol_at(addresses[i] - 1);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            made.frames.push_back(
+                {made.names[i].function.c_str(), "", 0, 0, false, addresses[i] - 1, "", 0});
+        }
+        made.user_frame = symbolize::user_frame(made.names, rule);
+        return made;
+    }
+
+    // The type as the vtable that a live object of the stack points to has it.
+    void settle_type(named_stack& stack, std::uintptr_t first_word) {
+        stack.is_type_final = true;
+        const std::string symbol = symbols_.data_symbol_at(first_word);
+        if (symbol.empty()) return;
+        const std::string type = symbolize::type_from_vtable(symbol);
+        if (!type.empty()) stack.type = keep(type);
+    }
+
+    const char* keep(const std::string& text) { return texts_.insert(text).first->c_str(); }
+
+    bool has_new() const noexcept { return has_new_; }
+    void forget_new() noexcept { has_new_ = false; }
+
+    std::size_t stack_count() const noexcept { return stacks_.size(); }
+    std::uint32_t references = 1;  // under the naming lock
+
+private:
+    using code_frame = symbolize::code_frame;
+    using code_location = symbolize::code_location;
+
+    named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+                       const symbolize::frame_rule& rule) const {
+        const auto range = by_hash_.equal_range(hash);
+        for (auto at = range.first; at != range.second; ++at) {
+            named_stack& found = *at->second;
+            if (found.rule_version == rule.version() && found.addresses.size() == count &&
+                std::memcmp(found.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
+                return &found;
+            }
+        }
+        return nullptr;
+    }
+
+    struct whose {
+        const code_location* location;
+        bool is_outermost;  // of its location: the symbol's offset is this frame's
+    };
+
+    void name(named_stack& stack, const symbolize::frame_rule& rule) {
+        std::vector<code_frame> frames;
+        std::vector<whose> owners;
+        for (const std::uintptr_t address : stack.addresses) {
+            const code_location& location = symbols_.resolve(address - 1);
+            add_frames(location, frames, owners);
+        }
+        const std::size_t user = place_of(frames, owners, rule);
+        stack.user_frame = user;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            stack.frames.push_back(kept_frame(frames[i], *owners[i].location));
+        }
+        const symbolize::type_answer type = symbolize::name_type(frames, sources_);
+        if (type.is_known()) stack.type = keep(type.name);
+        stack.is_type_final = type.is_known();
+        if (user < frames.size()) place(stack, frames[user], *owners[user].location);
+    }
+
+    // The user's frame. Without any name to go by, as in a stripped program, the first frame that
+    // is at least not in one of the system's libraries.
+    static std::size_t place_of(const std::vector<code_frame>& frames,
+                                const std::vector<whose>& owners,
+                                const symbolize::frame_rule& rule) {
+        const std::size_t user = symbolize::user_frame(frames, rule);
+        if (user < frames.size() && !rule.is_library(frames[user])) return user;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+            if (is_nameless && !is_system_library(owners[i].location->module)) return i;
+        }
+        return user;
+    }
+
+    static bool is_system_library(const std::string& module) {
+        if (module.empty()) return true;
+        const std::size_t slash = module.rfind('/');
+        const std::string name = slash == std::string::npos ? module : module.substr(slash + 1);
+        for (const char* start : {"libc.so", "libc-", "libstdc++.so", "libc++.so", "libc++abi.so",
+                                  "libgcc_s.so", "libm.so", "libpthread.so", "ld-linux"}) {
+            if (name.rfind(start, 0) == 0) return true;
+        }
+        return false;
+    }
+
+    static void add_frames(const code_location& location, std::vector<code_frame>& frames,
+                           std::vector<whose>& owners) {
+        if (location.frames.empty()) {
+            frames.emplace_back();
+            owners.push_back({&location, true});
+        }
+        for (const code_frame& frame : location.frames) {
+            frames.push_back(frame);
+            owners.push_back({&location, &frame == &location.frames.back()});
+        }
+    }
+
+    snapshot::frame kept_frame(const code_frame& frame, const code_location& location) {
+        return {keep(frame.function),  keep(frame.file),      frame.line,
+                frame.column,          frame.is_inlined,      location.address,
+                keep(location.module), location.module_offset};
+    }
+
+    void place(named_stack& stack, const code_frame& frame, const code_location& location) {
+        stack.function = keep(frame.function);
+        if (frame.line != 0 && !frame.file.empty()) {
+            stack.path = keep(symbolize::tidy_path(frame.file));
+            stack.line = frame.line;
+        } else if (!location.symbol.empty()) {
+            stack.place = keep(location.symbol);
+            stack.offset = location.symbol_offset;
+        } else {
+            const std::size_t slash = location.module.rfind('/');
+            stack.place = keep(slash == std::string::npos ? location.module
+                                                          : location.module.substr(slash + 1));
+            stack.offset = location.module_offset;
+        }
+    }
+
+    symbolize::symbolizer symbols_;
+    symbolize::source_cache sources_;
+    std::unordered_set<std::string> texts_;
+    std::deque<named_stack> stacks_;  // stay where they are
+    std::unordered_multimap<std::uint64_t, named_stack*> by_hash_;
+    bool has_new_ = false;
 };
 
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_EPOCH_HPP
+#endif  // ALLOCSCOPE_NAMING_NAME_BOOK_HPP
+
+// row_text.hpp - the contents of a snapshot while they are still being put together.
+
+#ifndef ALLOCSCOPE_NAMING_ROW_TEXT_HPP
+#define ALLOCSCOPE_NAMING_ROW_TEXT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The index of a frame that is not there.
+constexpr std::size_t no_frame = static_cast<std::size_t>(-1);
+
+struct frame_text {
+    std::string function;
+    std::string file;
+    int line = 0;
+    int column = 0;
+    bool is_inlined = false;
+    std::uint64_t address = 0;
+    std::string module;
+    std::uint64_t offset = 0;
+};
+
+struct row_text {
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+    std::string file;
+    int line = 0;
+    std::string type = "?";
+    std::string function;
+    std::uint64_t offset = 0;
+    std::uint64_t sites = 1;
+    std::vector<frame_text> frames;
+    std::size_t user_frame = no_frame;  // whatever is not an index into frames: none
+    std::uint64_t samples = 0;
+    // Sampled windows only; of other rows build_snapshot() knows them.
+    std::uint64_t objects_low = 0;
+    std::uint64_t objects_high = 0;
+    std::uint64_t bytes_low = 0;
+    std::uint64_t bytes_high = 0;
+};
+
+struct loss_text {
+    std::string reason;
+    std::uint64_t count = 0;
+};
+
+struct info_text {
+    std::string name;
+    recording record = recording::exact;
+    threads from = threads::all;
+    std::uint32_t stack_frames = 24;
+    std::uint64_t duration_ns = 0;
+    allocation_counts totals;
+    std::uint64_t own_memory_bytes = 0;
+    std::vector<loss_text> losses;  // those with a count of 0 are left out of the snapshot
+    bool is_difference = false;
+    std::string not_recording;
+    std::uint64_t sample_bytes = 0;
+    std::uint64_t samples = 0;
+    snapshot::window_estimates estimates;  // sampled windows only; otherwise the totals
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_NAMING_ROW_TEXT_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -4315,16 +9299,1274 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <pthread.h>
+
+// estimates.hpp - from sums of samples to the numbers of a snapshot.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
+#define ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr estimate exactly(std::uint64_t value) noexcept {
+    return {value, value, value};
+}
+
+// What a window knows that records every event.
+inline snapshot::window_estimates exact_estimates(const allocation_counts& totals) noexcept {
+    return {exactly(totals.allocations),    exactly(totals.frees),
+            exactly(totals.live_objects()), exactly(totals.bytes_allocated),
+            exactly(totals.bytes_freed),    exactly(totals.live_bytes())};
+}
+
+// The interval of an estimate around a number that was rounded in another way.
+inline estimate around(std::uint64_t value, const estimate& known) noexcept {
+    return {value, known.low < value ? known.low : value, known.high > value ? known.high : value};
+}
+
+// `deaths` are part of `births`; `totals` are what the counts of the window say.
+inline snapshot::window_estimates sampled_estimates(const allocation_counts& totals,
+                                                    const sample_sums& births,
+                                                    const sample_sums& deaths,
+                                                    std::uint64_t sample_bytes) noexcept {
+    sample_sums alive = births;
+    alive.subtract(deaths);
+    return {around(totals.allocations, births.objects_95(sample_bytes)),
+            around(totals.frees, deaths.objects_95(sample_bytes)),
+            around(totals.live_objects(), alive.objects_95(sample_bytes)),
+            around(totals.bytes_allocated, births.bytes_95(sample_bytes)),
+            around(totals.bytes_freed, deaths.bytes_95(sample_bytes)),
+            around(totals.live_bytes(), alive.bytes_95(sample_bytes))};
+}
+
+// All numbers of a row that are estimated: objects, bytes, samples, and the intervals.
+inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept {
+    const estimate objects = alive.objects_95();
+    const estimate bytes = alive.bytes_95();
+    row.samples = alive.samples;
+    row.objects = objects.value;
+    row.objects_low = objects.low;
+    row.objects_high = objects.high;
+    row.bytes = bytes.value;
+    row.bytes_low = bytes.low;
+    row.bytes_high = bytes.high;
+}
+
+// Of a row of a window that records every event: the numbers are known.
+template <class Row>
+void set_exact(Row& row) noexcept {
+    row.objects_low = row.objects_high = row.objects;
+    row.bytes_low = row.bytes_high = row.bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
+
+// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
+
+#ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+#define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class uncharged_work {
+public:
+    uncharged_work() noexcept : engine_(find_engine()) {
+        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
+        if (engine_ != nullptr) engine_->pause(+1);
+    }
+    ~uncharged_work() {
+        if (engine_ != nullptr) engine_->pause(-1);
+        ::pthread_setcancelstate(cancel_state_, nullptr);
+    }
+    uncharged_work(const uncharged_work&) = delete;
+    uncharged_work& operator=(const uncharged_work&) = delete;
+
+private:
+    const engine* engine_;
+    int cancel_state_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+
+// build_snapshot.hpp - lays rows, frames and texts out in the one block of a snapshot.
+
+#ifndef ALLOCSCOPE_NAMING_BUILD_SNAPSHOT_HPP
+#define ALLOCSCOPE_NAMING_BUILD_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
+ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
+                                               const snapshot_data& earlier);
+
+// Of a number that counts up in a plain snapshot and up or down in a difference.
+inline std::uint64_t size_of_change(std::uint64_t value, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
+    return is_negative ? std::uint64_t{0} - value : value;
+}
+
+// Most objects first (in a difference: the largest change), then most bytes; what is still equal
+// goes by its texts, so that the order does not depend on how the rows were found.
+inline bool row_comes_before(const row_text& left, const row_text& right, bool is_difference) {
+    const std::uint64_t left_objects = size_of_change(left.objects, is_difference);
+    const std::uint64_t right_objects = size_of_change(right.objects, is_difference);
+    if (left_objects != right_objects) return left_objects > right_objects;
+    const std::uint64_t left_bytes = size_of_change(left.bytes, is_difference);
+    const std::uint64_t right_bytes = size_of_change(right.bytes, is_difference);
+    if (left_bytes != right_bytes) return left_bytes > right_bytes;
+    if (const int order = left.file.compare(right.file); order != 0) return order < 0;
+    if (left.line != right.line) return left.line < right.line;
+    if (left.offset != right.offset) return left.offset < right.offset;
+    if (const int order = left.type.compare(right.type); order != 0) return order < 0;
+    if (const int order = left.function.compare(right.function); order != 0) return order < 0;
+    if (left.objects != right.objects) return left.objects < right.objects;  // signs differ
+    return left.bytes < right.bytes;
+}
+
+// Every text once. First add() all of them; then there is a size, and once the bytes have an
+// address, at() knows where each text went. The views must stay valid meanwhile.
+class text_pool {
+public:
+    void add(std::string_view text) {
+        if (offsets_.emplace(text, size_bytes_).second) size_bytes_ += length(text) + 1;
+    }
+    std::size_t size_bytes() const noexcept { return size_bytes_; }
+
+    void place(char* bytes) {
+        bytes_ = bytes;
+        for (const auto& [text, offset] : offsets_) {
+            if (length(text) != 0) std::memcpy(bytes + offset, text.data(), length(text));
+            bytes[offset + length(text)] = '\0';
+        }
+    }
+    const char* at(std::string_view text) const { return bytes_ + offsets_.find(text)->second; }
+
+private:
+    // A zero byte inside would hide what follows it from some readers and not from others.
+    static std::size_t length(std::string_view text) noexcept {
+        return std::min(text.find('\0'), text.size());
+    }
+
+    std::unordered_map<std::string_view, std::size_t> offsets_;
+    std::size_t size_bytes_ = 0;
+    char* bytes_ = nullptr;
+};
+
+// Where each part of the block begins.
+struct snapshot_layout {
+    std::size_t row_count = 0;
+    std::size_t frame_count = 0;
+    std::size_t loss_count = 0;
+    text_pool texts;
+
+    snapshot_layout(const std::vector<row_text>& rows, const info_text& about) {
+        row_count = rows.size();
+        for (const row_text& row : rows) {
+            frame_count += row.frames.size();
+            for (const std::string* text : {&row.file, &row.type, &row.function}) texts.add(*text);
+            for (const frame_text& frame : row.frames) {
+                for (const std::string* text : {&frame.function, &frame.file, &frame.module}) {
+                    texts.add(*text);
+                }
+            }
+        }
+        texts.add(about.name);
+        texts.add(about.not_recording);
+        for (const loss_text& loss : about.losses) {
+            if (loss.count == 0) continue;
+            ++loss_count;
+            texts.add(loss.reason);
+        }
+    }
+
+    std::size_t rows_at() const { return sizeof(snapshot_data); }
+    std::size_t frames_at() const { return rows_at() + row_count * sizeof(snapshot::row); }
+    std::size_t losses_at() const { return frames_at() + frame_count * sizeof(snapshot::frame); }
+    std::size_t texts_at() const { return losses_at() + loss_count * sizeof(snapshot::loss); }
+    std::size_t size_bytes() const { return texts_at() + texts.size_bytes(); }
+};
+static_assert(sizeof(snapshot_data) % alignof(snapshot::row) == 0 &&
+                  sizeof(snapshot::row) % alignof(snapshot::frame) == 0 &&
+                  sizeof(snapshot::frame) % alignof(snapshot::loss) == 0,
+              "each part of the block ends where the next one may begin");
+
+// Hidden: the block must call the module that made it, not a plugin that may be unloaded.
+ALLOCSCOPE_HIDDEN inline void release_snapshot_block(snapshot_data* data) {
+    std::free(data);
+}
+
+inline void place_rows(char* block, const snapshot_layout& layout,
+                       const std::vector<row_text>& rows) {
+    auto* row_out = reinterpret_cast<snapshot::row*>(block + layout.rows_at());
+    auto* frame_out = reinterpret_cast<snapshot::frame*>(block + layout.frames_at());
+    for (const row_text& row : rows) {
+        const std::size_t frame_count = row.frames.size();
+        new (row_out++) snapshot::row{row.objects,
+                                      row.bytes,
+                                      layout.texts.at(row.file),
+                                      row.line,
+                                      layout.texts.at(row.type),
+                                      layout.texts.at(row.function),
+                                      row.offset,
+                                      row.sites,
+                                      frame_out,
+                                      frame_count,
+                                      std::min(row.user_frame, frame_count),
+                                      row.samples,
+                                      row.objects_low,
+                                      row.objects_high,
+                                      row.bytes_low,
+                                      row.bytes_high};
+        for (const frame_text& frame : row.frames) {
+            new (frame_out++) snapshot::frame{layout.texts.at(frame.function),
+                                              layout.texts.at(frame.file),
+                                              frame.line,
+                                              frame.column,
+                                              frame.is_inlined,
+                                              frame.address,
+                                              layout.texts.at(frame.module),
+                                              frame.offset};
+        }
+    }
+}
+
+inline void place_losses(char* block, const snapshot_layout& layout, const info_text& about) {
+    auto* loss_out = reinterpret_cast<snapshot::loss*>(block + layout.losses_at());
+    for (const loss_text& loss : about.losses) {
+        if (loss.count == 0) continue;
+        new (loss_out++) snapshot::loss{layout.texts.at(loss.reason), loss.count};
+    }
+}
+
+// The block, with one reference. Rows may come in any order. Null when memory for the block was
+// refused; throws std::bad_alloc when it was refused for the temporaries.
+inline snapshot_data* build_snapshot(std::vector<row_text> rows, const info_text& about) {
+    const uncharged_work quietly;
+    const bool is_difference = about.is_difference;
+    std::sort(rows.begin(), rows.end(), [is_difference](const row_text& a, const row_text& b) {
+        return row_comes_before(a, b, is_difference);
+    });
+    const bool is_sampled = about.record == recording::sampled;
+    if (!is_sampled) {
+        for (row_text& row : rows) set_exact(row);
+    }
+    snapshot_layout layout{rows, about};
+    char* block = static_cast<char*>(std::malloc(layout.size_bytes()));
+    if (block == nullptr) return nullptr;
+    layout.texts.place(block + layout.texts_at());
+    place_rows(block, layout, rows);
+    place_losses(block, layout, about);
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+    for (const row_text& row : rows) {
+        objects += row.objects;
+        bytes += row.bytes;
+    }
+    const snapshot::window_info info{
+        layout.texts.at(about.name),
+        about.record,
+        about.from,
+        about.stack_frames,
+        about.duration_ns,
+        about.totals,
+        about.own_memory_bytes,
+        reinterpret_cast<const snapshot::loss*>(block + layout.losses_at()),
+        layout.loss_count,
+        is_difference,
+        layout.texts.at(about.not_recording),
+        about.sample_bytes,
+        about.samples,
+        is_sampled ? about.estimates : exact_estimates(about.totals)};
+    return new (block)
+        snapshot_data{1,
+                      &release_snapshot_block,
+                      reinterpret_cast<const snapshot::row*>(block + layout.rows_at()),
+                      rows.size(),
+                      objects,
+                      bytes,
+                      info,
+                      &difference_of};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_NAMING_BUILD_SNAPSHOT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// interval_reach.hpp - the interval of a sum or difference of estimates.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_INTERVAL_REACH_HPP
+#define ALLOCSCOPE_SNAPSHOT_INTERVAL_REACH_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// How far an interval reaches below and above its number, while numbers are added and subtracted.
+// The distances add as if at right angles: those of estimates that do not depend on each other (the
+// method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of confidence limits
+// about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one window do depend
+// on each other, as they share samples: there the interval is wider than it need be.
+class interval_reach {
+public:
+    void meet(const estimate& number, bool is_added) noexcept {
+        const double below = static_cast<double>(number.value - number.low);
+        const double above = static_cast<double>(number.high - number.value);
+        below_squared_ += is_added ? below * below : above * above;
+        above_squared_ += is_added ? above * above : below * below;
+    }
+
+    estimate around(std::uint64_t value) const noexcept {
+        return {value, value - whole_number(std::ceil(std::sqrt(below_squared_))),
+                value + whole_number(std::ceil(std::sqrt(above_squared_)))};
+    }
+
+private:
+    double below_squared_ = 0.0;
+    double above_squared_ = 0.0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_INTERVAL_REACH_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// snapshot_difference.hpp - what one snapshot has more, and less, than another.
+
+#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+#define ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The path that `row.file` was shortened from; "" when it is not known.
+inline std::string_view whole_path_of(const snapshot::row& row) noexcept {
+    if (row.line == 0 || row.user_frame >= row.frame_count) return {};
+    return row.frames[row.user_frame].file;
+}
+
+// What two rows have in common when they are the same place.
+inline std::string key_of(const snapshot::row& row) {
+    const std::string_view path = whole_path_of(row);
+    std::string key{path.empty() ? std::string_view{row.file} : path};
+    key += '\0';
+    key += row.line != 0 ? std::to_string(row.line) : '+' + std::to_string(row.offset);
+    key += '\0';
+    key += row.type;
+    return key;
+}
+
+inline row_text text_of(const snapshot::row& row) {
+    row_text copy;
+    copy.file = row.file;
+    copy.line = row.line;
+    copy.type = row.type;
+    copy.function = row.function;
+    copy.offset = row.offset;
+    copy.sites = row.sites;
+    copy.user_frame = row.user_frame;
+    copy.frames.reserve(row.frame_count);
+    for (std::size_t i = 0; i < row.frame_count; ++i) {
+        const snapshot::frame& frame = row.frames[i];
+        copy.frames.push_back({frame.function, frame.file, frame.line, frame.column,
+                               frame.is_inlined, frame.address, frame.module, frame.offset});
+    }
+    return copy;
+}
+
+// The directory that several paths lost when they were shortened, with its last '/'.
+class cut_directory {
+public:
+    void meet(std::string_view cut) {
+        if (!is_known_) directory_ = cut;
+        is_known_ = true;
+        std::size_t same = 0;
+        while (same < directory_.size() && same < cut.size() && directory_[same] == cut[same]) {
+            ++same;
+        }
+        const std::size_t slash = directory_.substr(0, same).rfind('/');
+        directory_ = directory_.substr(0, slash == std::string_view::npos ? 0 : slash + 1);
+    }
+    bool is_known() const noexcept { return is_known_; }
+    std::string_view directory() const noexcept { return directory_; }
+
+private:
+    std::string_view directory_;
+    bool is_known_ = false;
+};
+
+// The name of a row's file in the difference. Two snapshots that were shortened alike keep their
+// names; otherwise the paths of both lose what both lost. Two files never get one name.
+class difference_names {
+public:
+    difference_names(const snapshot_data& later, const snapshot_data& earlier) {
+        see(later, 0);
+        see(earlier, 1);
+    }
+
+    std::string name_of(const snapshot::row& row) {
+        const std::string_view path = whole_path_of(row);
+        if (path.empty()) return row.file;
+        std::string name = shorten(row, path);
+        const auto [owner, is_new] = owners_.emplace(name, path);
+        return is_new || owner->second == path ? name : std::string{path};
+    }
+
+private:
+    static constexpr std::size_t kinds = 2;  // absolute and relative paths have no common directory
+    static std::size_t kind_of(std::string_view path) noexcept { return path[0] == '/' ? 0 : 1; }
+
+    static bool ends_with(std::string_view text, std::string_view end) noexcept {
+        return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+    }
+
+    void see(const snapshot_data& data, std::size_t side) {
+        for (std::size_t i = 0; i < data.row_count; ++i) {
+            const std::string_view name = data.rows[i].file;
+            const std::string_view path = whole_path_of(data.rows[i]);
+            if (path.empty() || !ends_with(path, name)) continue;
+            cuts_[side][kind_of(path)].meet(path.substr(0, path.size() - name.size()));
+        }
+    }
+
+    std::string shorten(const snapshot::row& row, std::string_view path) const {
+        const cut_directory& later = cuts_[0][kind_of(path)];
+        const cut_directory& earlier = cuts_[1][kind_of(path)];
+        const bool are_alike =
+            !later.is_known() || !earlier.is_known() || later.directory() == earlier.directory();
+        if (are_alike || !ends_with(path, row.file)) return row.file;
+        cut_directory both = later;
+        both.meet(earlier.directory());
+        // Only the root in common: whole paths say more.
+        return std::string{path.substr(both.directory() == "/" ? 0 : both.directory().size())};
+    }
+
+    cut_directory cuts_[2][kinds];
+    std::unordered_map<std::string, std::string_view> owners_;
+};
+
+class row_reach {
+public:
+    void meet(const snapshot::row& row, bool is_added) noexcept {
+        objects_.meet({row.objects, row.objects_low, row.objects_high}, is_added);
+        bytes_.meet({row.bytes, row.bytes_low, row.bytes_high}, is_added);
+    }
+
+    void set_interval_of(row_text& row) const noexcept {
+        const estimate objects = objects_.around(row.objects);
+        const estimate bytes = bytes_.around(row.bytes);
+        row.objects_low = objects.low;
+        row.objects_high = objects.high;
+        row.bytes_low = bytes.low;
+        row.bytes_high = bytes.high;
+    }
+
+private:
+    interval_reach objects_;
+    interval_reach bytes_;
+};
+
+// The rows of both, merged by place, with the numbers of `later` minus those of `earlier`.
+inline std::vector<row_text> changed_rows(const snapshot_data& later,
+                                          const snapshot_data& earlier) {
+    difference_names names{later, earlier};
+    std::unordered_map<std::string, std::size_t> index_of;
+    std::vector<row_text> merged;
+    std::vector<row_reach> reaches;
+    bool is_added = true;
+    for (const snapshot_data* data : {&later, &earlier}) {
+        for (std::size_t i = 0; i < data->row_count; ++i) {
+            const snapshot::row& row = data->rows[i];
+            const auto [place, is_new] = index_of.emplace(key_of(row), merged.size());
+            if (is_new) {
+                merged.push_back(text_of(row));
+                merged.back().file = names.name_of(row);
+                reaches.emplace_back();
+            }
+            row_text& sum = merged[place->second];
+            sum.objects += is_added ? row.objects : std::uint64_t{0} - row.objects;
+            sum.bytes += is_added ? row.bytes : std::uint64_t{0} - row.bytes;
+            sum.samples += row.samples;
+            reaches[place->second].meet(row, is_added);
+        }
+        is_added = false;
+    }
+    std::vector<row_text> changed;
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+        if (merged[i].objects == 0 && merged[i].bytes == 0) continue;
+        reaches[i].set_interval_of(merged[i]);
+        changed.push_back(std::move(merged[i]));
+    }
+    return changed;
+}
+
+// Two snapshots of one window count the same losses, so they are not added up: of each reason, the
+// larger number.
+inline void merge_losses(const snapshot::window_info& info, std::vector<loss_text>& losses) {
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        const snapshot::loss& loss = info.losses[i];
+        const auto same = std::find_if(losses.begin(), losses.end(), [&](const loss_text& known) {
+            return known.reason == loss.reason;
+        });
+        if (same == losses.end()) {
+            losses.push_back({loss.reason, loss.count});
+        } else {
+            same->count = std::max(same->count, loss.count);
+        }
+    }
+}
+
+// `snapshot{}` as one side means "nothing", and is no reason to doubt the result.
+inline bool is_no_window(const snapshot_data& data) noexcept {
+    return data.release == nullptr &&
+           std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
+}
+
+inline allocation_counts counts_difference(const allocation_counts& later,
+                                           const allocation_counts& earlier) noexcept {
+    allocation_counts change;
+    change.allocations = later.allocations - earlier.allocations;
+    change.frees = later.frees - earlier.frees;
+    change.bytes_allocated = later.bytes_allocated - earlier.bytes_allocated;
+    change.bytes_freed = later.bytes_freed - earlier.bytes_freed;
+    change.peak_bytes = later.peak_bytes - earlier.peak_bytes;
+    return change;
+}
+
+inline estimate estimate_difference(const estimate& later, const estimate& earlier) noexcept {
+    interval_reach reach;
+    reach.meet(later, true);
+    reach.meet(earlier, false);
+    return reach.around(later.value - earlier.value);
+}
+
+inline snapshot::window_estimates estimates_difference(
+    const snapshot::window_estimates& later, const snapshot::window_estimates& earlier) noexcept {
+    return {estimate_difference(later.allocations, earlier.allocations),
+            estimate_difference(later.frees, earlier.frees),
+            estimate_difference(later.live_objects, earlier.live_objects),
+            estimate_difference(later.bytes_allocated, earlier.bytes_allocated),
+            estimate_difference(later.bytes_freed, earlier.bytes_freed),
+            estimate_difference(later.live_bytes, earlier.live_bytes)};
+}
+
+inline info_text info_difference(const snapshot_data& later, const snapshot_data& earlier) {
+    const snapshot::window_info& described = is_no_window(later) ? earlier.info : later.info;
+    info_text about;
+    about.name = described.name;
+    about.record = described.record;
+    about.from = described.from;
+    about.stack_frames = described.stack_frames;
+    about.own_memory_bytes = described.own_memory_bytes;
+    about.is_difference = true;
+    about.sample_bytes = described.sample_bytes;
+    about.totals = counts_difference(later.info.totals, earlier.info.totals);
+    about.samples = later.info.samples + earlier.info.samples;
+    about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
+    if (later.info.duration_ns > earlier.info.duration_ns) {
+        about.duration_ns = later.info.duration_ns - earlier.info.duration_ns;
+    }
+    for (const snapshot_data* data : {&later, &earlier}) {
+        if (is_no_window(*data)) continue;
+        merge_losses(data->info, about.losses);
+        if (data->info.record == recording::sampled) about.record = recording::sampled;
+        if (about.not_recording.empty()) about.not_recording = data->info.not_recording;
+    }
+    return about;
+}
+
+// Null: memory was refused.
+inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_data& earlier) {
+    const uncharged_work quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
+#else
+    try {
+        return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+
+// hash_mix.hpp - one number from the return addresses of a stack.
+
+#ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
+#define ALLOCSCOPE_BASE_HASH_MIX_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
+constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
+
+// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), of each the high
+// half, made odd.
+constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
+    std::uint64_t mixed = (position + 1U) * golden_multiplier;
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+    return (mixed >> 32U) | 1U;
+}
+
+struct position_table {
+    static constexpr std::uint32_t size = 128;
+    alignas(64) std::uint64_t multipliers[size];
+
+    constexpr position_table() noexcept : multipliers() {
+        for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
+    }
+};
+ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
+
+// What the address at a position adds to the sum.
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
+                                             std::uint32_t position) noexcept {
+    return (address & 0xffffffffU) * positions.multipliers[position];
+}
+
+constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
+
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t value) noexcept {
+    return (hash ^ value) * golden_multiplier;
+}
+
+// Folds the strong high bits into the low ones, from which tables take their index.
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
+    return hash ^ (hash >> 32U);
+}
+
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
+// a row) make sums that lie in rows, too; so it is folded before it is multiplied.
+ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
+    return hash_finish(hash_finish(sum) * golden_multiplier);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <time.h>
+
+// monotonic_clock.hpp - nanoseconds that never go back.
+
+#ifndef ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+#define ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
+inline std::uint64_t monotonic_ns() noexcept {
+    struct timespec now;
+    if (::clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
+    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <emmintrin.h>
-#include <link.h>
-#include <pthread.h>
+#include <initializer_list>
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+// page_memory.hpp - pages from the kernel, and back.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::size_t page_bytes = 4096;
+
+// A test sets this to k >= 0: the k-th mapping from now on, and all after it, are refused.
+ALLOCSCOPE_HIDDEN inline std::atomic<std::int64_t> mappings_until_refusal{-1};
+
+// Bytes that are mapped for tables and caches now (reservations of address space not included).
+ALLOCSCOPE_HIDDEN inline std::atomic<std::size_t> mapped_pages_bytes{0};
+
+inline bool is_mapping_refused() noexcept {
+    if (mappings_until_refusal.load(std::memory_order_relaxed) < 0) return false;
+    if (mappings_until_refusal.load(std::memory_order_relaxed) == 0) return true;
+    mappings_until_refusal.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+}
+
+// Zeroed pages, readable and writable, or null. Not in core dumps; never huge pages, which would
+// turn a sparse table into a dense one.
+inline void* reserve_pages(std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) {
+        pages = nullptr;
+    } else {
+        ::madvise(pages, bytes, MADV_NOHUGEPAGE);
+        ::madvise(pages, bytes, MADV_DONTDUMP);
+    }
+    errno = saved_errno;
+    return pages;
+}
+
+// Addresses only: nothing can be read or written there before open_pages(), and nothing counts as
+// memory of the process. Null when they are refused.
+inline void* reserve_addresses(std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* addresses =
+        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (addresses == MAP_FAILED) {
+        addresses = nullptr;
+    } else {
+        ::madvise(addresses, bytes, MADV_NOHUGEPAGE);
+        ::madvise(addresses, bytes, MADV_DONTDUMP);
+    }
+    errno = saved_errno;
+    return addresses;
+}
+
+// Makes whole pages of reserved addresses readable and writable; they read as zero at first.
+inline bool open_pages(void* pages, std::size_t bytes) noexcept {
+    if (is_mapping_refused()) return false;
+    const int saved_errno = errno;
+    const bool is_open = ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
+    errno = saved_errno;
+    return is_open;
+}
+
+// How much of the address space the process may use (RLIMIT_AS).
+inline std::size_t address_space_limit() noexcept {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    return limit.rlim_cur;
+}
+
+inline void return_reservation(void* pages, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    ::munmap(pages, bytes);
+    errno = saved_errno;
+}
+
+// As above, for good, and counted as memory of ours.
+inline void* map_pages(std::size_t bytes) noexcept {
+    void* pages = reserve_pages(bytes);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return pages;
+}
+
+// Gives the memory back and keeps the addresses: the pages read as zero afterwards.
+inline void empty_pages(void* pages, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    ::madvise(pages, bytes, MADV_DONTNEED);
+    errno = saved_errno;
+}
+
+// How many bytes of the range are in memory now.
+inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
+    constexpr std::size_t pages_at_once = 512;
+    unsigned char present[pages_at_once];
+    const int saved_errno = errno;
+    std::size_t count = 0;
+    for (std::size_t done = 0; done < bytes; done += pages_at_once * page_bytes) {
+        const std::size_t left = bytes - done;
+        const std::size_t now =
+            left < pages_at_once * page_bytes ? left : pages_at_once * page_bytes;
+        if (::mincore(static_cast<char*>(pages) + done, now, present) != 0) break;
+        for (std::size_t i = 0; i < now / page_bytes; ++i) count += present[i] & 1U;
+    }
+    errno = saved_errno;
+    return count * page_bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
+
+// page_arena.hpp - small pieces of zeroed memory that are given back all at once.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class page_arena {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{256} * 1024;
+    static constexpr std::size_t largest_piece = block_bytes / 8;
+
+    // Zeroed, aligned to 64; null when the kernel refuses. `bytes` is at most largest_piece.
+    void* allocate(std::size_t bytes) noexcept {
+        const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
+        for (;;) {
+            block* current = current_.load(std::memory_order_acquire);
+            if (current != nullptr) {
+                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
+                if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
+            }
+            if (!add_block(current)) return nullptr;
+        }
+    }
+
+    // Unmaps everything.
+    void release() noexcept {
+        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
+        while (next != nullptr) {
+            block* older = next->next;
+            return_reservation(next, block_bytes);
+            next = older;
+        }
+    }
+
+    // Bytes handed out, and so touched at most.
+    std::size_t used_bytes() const noexcept {
+        std::size_t sum = 0;
+        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
+            const std::size_t used = b->used.load(std::memory_order_relaxed);
+            sum += used < block_bytes ? used : block_bytes;
+        }
+        return sum;
+    }
+
+private:
+    struct alignas(64) block {
+        block* next;
+        std::atomic<std::size_t> used;
+    };
+
+    bool add_block(block* seen) noexcept {
+        void* pages = reserve_pages(block_bytes);
+        if (pages == nullptr) return false;
+        auto* fresh = static_cast<block*>(pages);
+        fresh->next = seen;
+        fresh->used.store(sizeof(block), std::memory_order_relaxed);
+        // Release: whoever sees the block sees its head.
+        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
+            return_reservation(pages, block_bytes);
+        }
+        return true;
+    }
+
+    std::atomic<block*> current_{nullptr};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+
+// gate.hpp - one word that says whether and how hooks record, and the facts behind it.
+
+#ifndef ALLOCSCOPE_STATE_GATE_HPP
+#define ALLOCSCOPE_STATE_GATE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What a thread does with an allocation, from the needs of all windows that watch it: the greatest
+// of what they want; but samples and numbers together are stacks, as neither serves the other.
+enum class charge : std::uint32_t {
+    nothing,             // no window watches this thread; frees are still seen
+    samples,             // a few allocations, each with its stack
+    numbers,             // counters only
+    stacks,              // each allocation with its stack
+    stacks_without_memo  // there was no memory for the thread's caches
+};
+
+// A number that no view has, and that the word never is: not 0, which a shut gate has.
+constexpr std::uint64_t no_view = ~std::uint64_t{0};
+
+// In a view's number: the hooks must see every event. The sign, so that the one test of an operator
+// tells all three states of the word.
+constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
+
+constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
+    return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
+}
+
+// A set of ways to find callers (options::unwind). Windows that want different ones get stacks that
+// serve all: by any means.
+using unwinding_set = std::uint32_t;
+constexpr unwinding_set only(unwinding method) noexcept {
+    return 1U << static_cast<std::uint32_t>(method);
+}
+constexpr unwinding common_method(unwinding_set wanted) noexcept {
+    return wanted == only(unwinding::cfi)              ? unwinding::cfi
+           : wanted == only(unwinding::frame_pointers) ? unwinding::frame_pointers
+                                                       : unwinding::automatic;
+}
+
+struct view {
+    std::uint64_t number = 0;
+    std::uint64_t clock = 0;         // boundary clock when the view began
+    std::uint64_t windows = 0;       // process-wide windows in slots 0..63
+    charge mode = charge::nothing;   // greatest of the process-wide windows
+    std::uint32_t frames = 0;        // most stack_frames of the process-wide exact windows
+    std::uint32_t session = 0;       // tag of the records in the live object map
+    std::uint32_t many_windows = 0;  // windows in slots from 64 on, of any kind
+    std::uint32_t tables = 0;        // generation of the tables: caches of another one are void
+    unwinding_set methods = 0;       // of the process-wide windows with stacks
+    std::uint64_t sample_bytes = 0;  // least of the process-wide sampled windows; 0: there is none
+};
+
+class gate {
+public:
+    ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
+        // Relaxed: a thread that was told of the window by any synchronisation sees its number;
+        // what is behind the number is read with acquire in load().
+        return word_.load(std::memory_order_relaxed);
+    }
+
+    // Whether a free must be looked up, or be asked whether it is one of null: a test of the
+    // address alone, with bits that say what of it has to be zero. Nothing, while every event is
+    // recorded; what is below a page, while only samples are; all of it, while no window is open.
+    ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
+        return (reinterpret_cast<std::uintptr_t>(block) &
+                address_bits_.load(std::memory_order_relaxed)) == 0;
+    }
+
+    void shut() noexcept {
+        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+        word_.store(0, std::memory_order_seq_cst);
+    }
+
+    // Control lock held. Numbers and publishes the view.
+    void publish(const view& next, bool sees_every_event) noexcept {
+        last_number_ += 2;
+        const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
+        stored& place = views_[number / 2 % view_count];
+        place.number.store(0, std::memory_order_relaxed);
+        // Release: who reads anything new here, reads 0 or the new number afterwards.
+        place.clock.store(next.clock, std::memory_order_release);
+        place.windows.store(next.windows, std::memory_order_release);
+        place.mode.store(next.mode, std::memory_order_release);
+        place.frames.store(next.frames, std::memory_order_release);
+        place.session.store(next.session, std::memory_order_release);
+        place.many_windows.store(next.many_windows, std::memory_order_release);
+        place.tables.store(next.tables, std::memory_order_release);
+        place.methods.store(next.methods, std::memory_order_release);
+        place.sample_bytes.store(next.sample_bytes, std::memory_order_release);
+        place.number.store(number, std::memory_order_release);
+        // Before the word, so that whoever was told of the window sees it too.
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
+        word_.store(number, std::memory_order_release);
+    }
+
+    // The view in force. False: the gate is shut.
+    bool load(view& out) const noexcept {
+        for (;;) {
+            const std::uint64_t number = word_.load(std::memory_order_acquire);
+            if (number == 0) return false;
+            const stored& place = views_[number / 2 % view_count];
+            const std::uint64_t before = place.number.load(std::memory_order_acquire);
+            out.clock = place.clock.load(std::memory_order_acquire);
+            out.windows = place.windows.load(std::memory_order_acquire);
+            out.mode = place.mode.load(std::memory_order_acquire);
+            out.frames = place.frames.load(std::memory_order_acquire);
+            out.session = place.session.load(std::memory_order_acquire);
+            out.many_windows = place.many_windows.load(std::memory_order_acquire);
+            out.tables = place.tables.load(std::memory_order_acquire);
+            out.methods = place.methods.load(std::memory_order_acquire);
+            out.sample_bytes = place.sample_bytes.load(std::memory_order_acquire);
+            const std::uint64_t after = place.number.load(std::memory_order_acquire);
+            out.number = number;
+            if (before == number && after == number) return true;
+        }
+    }
+
+private:
+    static constexpr std::size_t view_count = 256;
+    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
+
+    struct alignas(64) stored {
+        std::atomic<std::uint64_t> number{0};
+        std::atomic<std::uint64_t> clock{0};
+        std::atomic<std::uint64_t> windows{0};
+        std::atomic<charge> mode{charge::nothing};
+        std::atomic<std::uint32_t> frames{0};
+        std::atomic<std::uint32_t> session{0};
+        std::atomic<std::uint32_t> many_windows{0};
+        std::atomic<std::uint32_t> tables{0};
+        std::atomic<unwinding_set> methods{0};
+        std::atomic<std::uint64_t> sample_bytes{0};
+    };
+
+    alignas(64) std::atomic<std::uint64_t> word_{0};
+    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    alignas(64) std::uint64_t last_number_ = 0;
+    stored views_[view_count];
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_GATE_HPP
+
+// owned_counter.hpp - a number that one thread changes and every thread may read.
+
+#ifndef ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
+#define ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class owned_counter {
+public:
+    ALLOCSCOPE_FAST_PATH void add(std::uint64_t amount) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+        __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // so that it can follow
+#else
+        // One instruction, which compilers do not make of an atomic load and store: an event of
+        // the hooks takes eight fewer, and a signal handler finds the addition done or not begun.
+        __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
+#endif
+    }
+    // Any thread, with a locked instruction; then nobody may use add() on the same counter.
+    void add_shared(std::uint64_t amount) noexcept {
+        __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
+    }
+    // Owner only, or while no thread can write.
+    void set(std::uint64_t value) noexcept {
+        __atomic_store_n(&value_, value, __ATOMIC_RELEASE);
+    }
+    std::uint64_t read() const noexcept {
+        return __atomic_load_n(&value_, __ATOMIC_ACQUIRE);
+    }
+
+private:
+    alignas(8) std::uint64_t value_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
+
+// stack_bounds.hpp - between which addresses this thread's stack may be read.
+
+#ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+#define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+
+extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct stack_bounds {
+    std::uintptr_t low = 0;
+    std::uintptr_t high = 0;  // first address that is no longer read
+
+    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
+        return address - low < high - low;
+    }
+};
+
+inline std::uintptr_t thread_control_block() noexcept {
+    std::uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    return block;
+}
+
+inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    constexpr std::uintptr_t deepest = std::uintptr_t{1} << 30U;  // when the limit is "unlimited"
+    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    std::uintptr_t depth = deepest;
+    struct rlimit limit;
+    const int saved_errno = errno;
+    if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
+    errno = saved_errno;
+    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
+    return {end - depth, end};
+}
+
+inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
+    constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
+    const std::uintptr_t block = thread_control_block();
+    if (stack_pointer >= block) return {};
+    const auto* words = reinterpret_cast<const std::uintptr_t*>(block);
+    for (std::size_t i = 0; i + 1 < searched_words; ++i) {
+        const std::uintptr_t low = words[i];
+        const std::uintptr_t size = words[i + 1];
+        if (low == 0 || low > stack_pointer || size > block) continue;
+        if (low + size < block || low + size - block > most_behind) continue;
+        return {low, block};
+    }
+    return {};
+}
+
+// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
+// the main one.
+inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    const stack_bounds main_stack = main_stack_bounds(stack_pointer);
+    if (main_stack.high != 0) return main_stack;
+    return thread_stack_bounds(stack_pointer);
+}
+
+// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
+inline stack_bounds alternate_stack_in_use() noexcept {
+    stack_t handlers = {};
+    const int saved_errno = errno;
+    const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
+    errno = saved_errno;
+    if (!is_known || (handlers.ss_flags & SS_ONSTACK) == 0) return {};
+    const auto low = reinterpret_cast<std::uintptr_t>(handlers.ss_sp);
+    return {low, low + handlers.ss_size};
+}
+
+// What may be read on a stack of unknown extent: the rest of the page we stand on.
+inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+    return {stack_pointer, (stack_pointer | 4095U) + 1};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+
+// random_source.hpp - the random numbers that decide which allocations are sampled.
+
+#ifndef ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
+#define ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A one-to-one mapping in which every bit of the result depends on every bit of the number.
+constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
+    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
+    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
+    return number ^ (number >> 31U);
+}
+
+struct random_source {
+    std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
+
+    void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
+
+    // Each of the 2^64 numbers once in 2^64 calls.
+    std::uint64_t next() noexcept {
+        state += golden_multiplier;
+        return mix_64(state);
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
+
+// epoch.hpp - the time between two window boundaries, as one thread sees it.
+
+#ifndef ALLOCSCOPE_STATE_EPOCH_HPP
+#define ALLOCSCOPE_STATE_EPOCH_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Serial of no epoch as a thread has it. What remembers an epoch says "none" with 0, so that the
+// two never agree.
+constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
+
+struct alignas(64) epoch {
+    std::atomic<std::uint64_t> began_at;  // boundary clock
+    std::atomic<std::uint64_t> instance;  // of the thread, never used twice
+    std::atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
+    std::atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
+    std::atomic<std::uint32_t> cohorts;   // first of the list; 0: none
+    std::atomic<epoch*> older;
+    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_EPOCH_HPP
 
 // window_table.hpp - the windows that are open, each in a numbered slot.
 
-#ifndef ALLOCSCOPE_RECORD_WINDOW_TABLE_HPP
-#define ALLOCSCOPE_RECORD_WINDOW_TABLE_HPP
+#ifndef ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
+#define ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -4434,41 +10676,7 @@ private:
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_WINDOW_TABLE_HPP
-
-// random_source.hpp - the random numbers that decide which allocations are sampled.
-
-#ifndef ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
-#define ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// A one-to-one mapping in which every bit of the result depends on every bit of the number.
-constexpr std::uint64_t mix_64(std::uint64_t number) noexcept {
-    number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
-    number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
-    return number ^ (number >> 31U);
-}
-
-struct random_source {
-    std::uint64_t state = 0;  // zero is a seed like any other: usable before seed()
-
-    void seed(std::uint64_t number) noexcept { state = mix_64(number + golden_multiplier); }
-
-    // Each of the 2^64 numbers once in 2^64 calls.
-    std::uint64_t next() noexcept {
-        state += golden_multiplier;
-        return mix_64(state);
-    }
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SAMPLING_RANDOM_SOURCE_HPP
+#endif  // ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
 // site_table.hpp - every distinct stack once, with a small number for it.
 
@@ -4914,182 +11122,6 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
-
-// byte_view.hpp - a pointer and a length over memory that somebody else owns.
-
-#ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
-#define ALLOCSCOPE_BASE_BYTE_VIEW_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct byte_view {
-    const std::uint8_t* data = nullptr;
-    std::size_t size = 0;
-
-    constexpr bool empty() const noexcept { return size == 0; }
-
-    // The bytes [offset, offset + length), or nothing at all when any of them lies outside.
-    constexpr byte_view part(std::uint64_t offset, std::uint64_t length) const noexcept {
-        if (offset > size || length > size - offset) return byte_view{};
-        return byte_view{data + offset, length};
-    }
-
-    // What begins at `offset`; nothing when that lies outside.
-    constexpr byte_view from(std::uint64_t offset) const noexcept {
-        return offset > size ? byte_view{} : part(offset, size - offset);
-    }
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_BYTE_VIEW_HPP
-
-// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
-
-#ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
-#define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class byte_cursor {
-public:
-    byte_cursor() = default;
-    explicit byte_cursor(byte_view bytes, std::uint64_t start = 0) noexcept : bytes_(bytes) {
-        seek(start);
-    }
-
-    bool ok() const noexcept { return ok_; }
-    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
-    std::size_t at() const noexcept { return at_; }
-    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
-    void fail() noexcept { ok_ = false; }
-
-    void seek(std::uint64_t position) noexcept {
-        if (position > bytes_.size) {
-            ok_ = false;
-        } else {
-            at_ = position;
-        }
-    }
-    void skip(std::uint64_t count) noexcept {
-        if (count > remaining()) {
-            ok_ = false;
-        } else {
-            at_ += count;
-        }
-    }
-
-    std::uint8_t u8() noexcept {
-        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
-        return bytes_.data[at_++];
-    }
-    std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
-    std::uint32_t u32() noexcept { return fixed<std::uint32_t>(); }
-    std::uint64_t u64() noexcept { return fixed<std::uint64_t>(); }
-
-    // A number of 1, 2, 3, 4 or 8 bytes; any other width fails.
-    std::uint64_t unsigned_of(unsigned width) noexcept {
-        switch (width) {
-            case 1:
-                return u8();
-            case 2:
-                return u16();
-            case 3: {
-                const std::uint64_t low = u16();
-                return low | (static_cast<std::uint64_t>(u8()) << 16);
-            }
-            case 4:
-                return u32();
-            case 8:
-                return u64();
-            default:
-                ok_ = false;
-                return 0;
-        }
-    }
-
-    // Bits beyond the 64th are dropped; more than 16 bytes fail.
-    std::uint64_t uleb() noexcept {
-        std::uint64_t value = 0;
-        unsigned shift = 0;
-        for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
-            const std::uint8_t byte = u8();
-            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-            if ((byte & 0x80) == 0) return ok_ ? value : 0;
-        }
-        ok_ = false;
-        return 0;
-    }
-    std::int64_t sleb() noexcept {
-        std::uint64_t value = 0;
-        unsigned shift = 0;
-        for (unsigned i = 0; i < longest_leb; ++i) {
-            const std::uint8_t byte = u8();
-            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-            shift += 7;
-            if ((byte & 0x80) != 0) continue;
-            if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
-            return ok_ ? static_cast<std::int64_t>(value) : 0;
-        }
-        ok_ = false;
-        return 0;
-    }
-
-    // A text that ends with a zero byte inside the bytes; "" on failure.
-    const char* text() noexcept {
-        const std::size_t left = remaining();
-        const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
-        if (end == nullptr) return ok_ = false, "";
-        const std::uint8_t* start = bytes_.data + at_;
-        at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
-        return reinterpret_cast<const char*>(start);
-    }
-
-    byte_view block(std::uint64_t length) noexcept {
-        if (length > remaining()) return ok_ = false, byte_view{};
-        const byte_view part = bytes_.part(at_, length);
-        at_ += part.size;
-        return part;
-    }
-
-private:
-    static constexpr unsigned longest_leb = 16;
-
-    template <class Number>
-    Number fixed() noexcept {
-        Number value = 0;
-        if (remaining() < sizeof value) return ok_ = false, Number{0};
-        std::memcpy(&value, bytes_.data + at_, sizeof value);
-        at_ += sizeof value;
-        return value;
-    }
-
-    byte_view bytes_;
-    std::size_t at_ = 0;
-    bool ok_ = true;
-};
-
-// Longer texts are no names; a section without any zero byte must not become one.
-constexpr std::size_t longest_text = std::size_t{1} << 16;
-
-// The text at `offset` of a string section; "" when there is none.
-inline const char* text_at(byte_view section, std::uint64_t offset) noexcept {
-    byte_view rest = section.from(offset);
-    if (rest.size > longest_text) rest.size = longest_text;
-    return byte_cursor{rest}.text();
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 
 // eh_frame.hpp - the records of .eh_frame: which code they are about, and their programs.
 
@@ -6084,61 +12116,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
-// build_id.hpp - the linker's fingerprint of a file, found in its notes.
-
-#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
-#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct build_id {
-    static constexpr std::size_t longest = 64;
-    std::uint8_t bytes[longest] = {};
-    std::size_t size = 0;  // 0: the module has none
-
-    bool known() const noexcept { return size != 0; }
-    bool equals(const build_id& other) const noexcept {
-        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
-    }
-};
-
-// Two fingerprints that both exist and differ: the file is not what was loaded.
-inline bool build_ids_disagree(const build_id& one, const build_id& other) noexcept {
-    return one.known() && other.known() && !one.equals(other);
-}
-
-// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
-inline build_id find_build_id(byte_view notes) noexcept {
-    constexpr std::uint32_t type_build_id = 3;
-    build_id found;
-    byte_cursor in{notes};
-    while (in.remaining() >= 12) {
-        const std::uint32_t name_bytes = in.u32();
-        const std::uint32_t value_bytes = in.u32();
-        const std::uint32_t type = in.u32();
-        const byte_view name = in.block(name_bytes);
-        in.skip((4 - (name_bytes & 3)) & 3);
-        const byte_view value = in.block(value_bytes);
-        if (!in.ok()) break;
-        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
-            value.size != 0 && value.size <= build_id::longest) {
-            std::memcpy(found.bytes, value.data, value.size);
-            found.size = value.size;
-            break;
-        }
-        in.skip((4 - (value_bytes & 3)) & 3);
-    }
-    return found;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
-
 // module_identity.hpp - is the module at this address still the one it was?
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
@@ -7021,8 +12998,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 // thread_state.hpp - all that one thread knows and counts.
 
-#ifndef ALLOCSCOPE_RECORD_THREAD_STATE_HPP
-#define ALLOCSCOPE_RECORD_THREAD_STATE_HPP
+#ifndef ALLOCSCOPE_STATE_THREAD_STATE_HPP
+#define ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -7134,7 +13111,7 @@ struct thread_state : thread_entry {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_THREAD_STATE_HPP
+#endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
 // live_object_map.hpp - from the address of a live block to what we know of it, without hashing.
 
@@ -7369,8 +13346,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 // process_state.hpp - the one global: every table, every thread, every window.
 
-#ifndef ALLOCSCOPE_RECORD_PROCESS_STATE_HPP
-#define ALLOCSCOPE_RECORD_PROCESS_STATE_HPP
+#ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
+#define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -7414,6 +13391,10 @@ struct process_state {
     std::atomic<bool> is_prepared{false};
     std::atomic<bool> has_thread_key{false};
     pthread_key_t thread_key{};
+
+    // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
+    // the first window opens; a thread that ends calls it, from a floor below windows/.
+    void (*reclaim)() noexcept = nullptr;
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
@@ -7449,64 +13430,7 @@ public:
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_PROCESS_STATE_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <time.h>
-
-// monotonic_clock.hpp - nanoseconds that never go back.
-
-#ifndef ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
-#define ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
-inline std::uint64_t monotonic_ns() noexcept {
-    struct timespec now;
-    if (::clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
-           static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
-#include <cstdlib>
-#include <cxxabi.h>
-#include <deque>
-#include <fcntl.h>
-#include <initializer_list>
-#include <limits.h>
-#include <linux/membarrier.h>
-#include <map>
-#include <memory>
-#include <sched.h>
-#include <set>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <system_error>
-#include <unistd.h>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
+#endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
 // thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
 
@@ -7968,438 +13892,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 
-// window_sums.hpp - what the cohorts of a window add up to.
-
-#ifndef ALLOCSCOPE_RECORD_WINDOW_SUMS_HPP
-#define ALLOCSCOPE_RECORD_WINDOW_SUMS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
-template <class Visit>
-inline void for_each_cohort(const epoch& of, Visit&& visit) {
-    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
-        const cohort& found = *process.cohorts.by_id(id);
-        const std::uint32_t next = found.next.load(std::memory_order_relaxed);
-        visit(found, id);
-        id = next;
-    }
-}
-
-// Which objects are meant: born on one thread or any, in [from, until) of the boundary clock.
-struct birth_range {
-    std::uint64_t from;
-    std::uint64_t until;
-    std::uint64_t instance;
-};
-
-inline birth_range births_in(const open_window& window) noexcept {
-    return {window.open_at.load(std::memory_order_relaxed), ~std::uint64_t{0},
-            window.instance.load(std::memory_order_relaxed)};
-}
-
-// Calls visit(cohort, id) for every cohort in the range. Costs nothing for what is older: a
-// thread's epochs are in order of time. Throws what `visit` throws.
-template <class Visit>
-inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
-            if (began_at < range.from) break;
-            if (began_at >= range.until) continue;
-            if (range.instance != every_thread &&
-                range.instance != e->instance.load(std::memory_order_relaxed)) {
-                continue;
-            }
-            for_each_cohort(*e, visit);
-        }
-    }
-}
-
-struct death_sum {
-    std::uint64_t deaths = 0;
-    std::uint64_t bytes = 0;
-};
-
-// Everybody's deaths of one cohort.
-inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
-    death_sum sum;
-    sum.deaths = of.deaths.read();
-    sum.bytes = of.death_bytes.read();
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        const foreign_count* count = t->foreign.for_reading(id);
-        if (count == nullptr) continue;
-        sum.deaths += count->deaths.read();
-        sum.bytes += count->death_bytes.read();
-    }
-    return sum;
-}
-
-inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t samples,
-                             std::uint64_t bytes) noexcept {
-    sample_sums sums;
-    sums.samples = samples;
-    sums.objects = from.objects.load(std::memory_order_relaxed);
-    sums.bytes = static_cast<double>(bytes);
-    sums.objects_variance = from.objects_variance.load(std::memory_order_relaxed);
-    sums.bytes_variance = from.bytes_variance.load(std::memory_order_relaxed);
-    sums.objects_skew = from.objects_skew.load(std::memory_order_relaxed);
-    sums.bytes_skew = from.bytes_skew.load(std::memory_order_relaxed);
-    return sums;
-}
-
-// What so many events, each recorded for certain, add to a sampled window.
-inline sample_sums certain_sums(std::uint64_t objects, std::uint64_t bytes) noexcept {
-    sample_sums sums;
-    sums.samples = objects;
-    sums.objects = static_cast<double>(objects);
-    sums.bytes = static_cast<double>(bytes);
-    return sums;
-}
-
-inline sample_sums death_sums_of(const cohort& of, std::uint32_t id) noexcept {
-    const death_sum deaths = deaths_of(of, id);
-    if (!is_sampled(of)) return certain_sums(deaths.deaths, deaths.bytes);
-    return read_sums(process.cohorts.sampled_part_of(id)->deaths, deaths.deaths, deaths.bytes);
-}
-
-inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {
-    const std::uint64_t births = of.births.read();
-    const std::uint64_t bytes = of.birth_bytes.read();
-    if (!is_sampled(of)) return certain_sums(births, bytes);
-    return read_sums(process.cohorts.sampled_part_of(id)->births, births, bytes);
-}
-
-// What a window holds: exact numbers, or for a sampled one what they are estimated from.
-struct window_sum {
-    allocation_counts counts;
-    sample_sums births;
-    sample_sums deaths;
-};
-
-// Control lock. Without the peak; exact windows.
-inline allocation_counts sum_of(const birth_range& range,
-                                const allocation_counts& retired) noexcept {
-    allocation_counts sum = retired;
-    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t id) {
-        const death_sum deaths = deaths_of(c, id);
-        sum.frees += deaths.deaths;
-        sum.bytes_freed += deaths.bytes;
-    });
-    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t) {
-        sum.allocations += c.births.read();
-        sum.bytes_allocated += c.birth_bytes.read();
-    });
-    return sum;
-}
-
-// Objects and bytes of a sampled window. What is freed is taken from what is alive, so that the
-// numbers of a window of which nothing is left agree.
-inline allocation_counts counts_from(const sample_sums& births,
-                                     const sample_sums& deaths) noexcept {
-    sample_sums alive = births;
-    alive.subtract(deaths);
-    allocation_counts counts;
-    counts.allocations = births.objects_95().value;
-    counts.bytes_allocated = births.bytes_95().value;
-    const std::uint64_t objects = alive.objects_95().value;
-    const std::uint64_t bytes = alive.bytes_95().value;
-    counts.frees =
-        counts.allocations - (objects < counts.allocations ? objects : counts.allocations);
-    counts.bytes_freed =
-        counts.bytes_allocated - (bytes < counts.bytes_allocated ? bytes : counts.bytes_allocated);
-    return counts;
-}
-
-// Control lock. Without the peak; sampled windows.
-inline window_sum sampled_totals(const birth_range& range, const retired_births& retired) noexcept {
-    window_sum totals{{}, retired.births, retired.deaths};
-    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
-        totals.deaths.add(death_sums_of(c, id));
-    });
-    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
-        totals.births.add(birth_sums_of(c, id));
-    });
-    totals.counts = counts_from(totals.births, totals.deaths);
-    return totals;
-}
-
-// Control lock. Without the peak.
-inline window_sum totals_in(const birth_range& range, recording how,
-                            const retired_births& retired) noexcept {
-    if (how == recording::sampled) return sampled_totals(range, retired);
-    return {sum_of(range, retired.counts), {}, {}};
-}
-
-// Control lock. The numbers of an open window.
-inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexcept {
-    window_sum totals = totals_in(births_in(window), window.wanted.record, window.retired);
-    allocation_counts& counts = totals.counts;
-    counts.peak_bytes = peak_of_window(slot, window.open_at.load(std::memory_order_relaxed));
-    if (counts.peak_bytes < counts.live_bytes()) counts.peak_bytes = counts.live_bytes();
-    return totals;
-}
-
-// What the tables have in memory, but for the live object map.
-inline std::uint64_t table_bytes() noexcept {
-    std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
-                          process.cohorts.used_bytes() +
-                          mapped_pages_bytes.load(std::memory_order_relaxed);
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        bytes += t->memo.touched_bytes();
-    }
-    return bytes;
-}
-
-// How often it happened since the process began.
-inline std::uint64_t losses_ever(loss_reason reason) noexcept {
-    std::uint64_t sum = 0;
-    if (reason == loss_reason::no_memory_for_thread) {
-        sum = process.events_without_state.load(std::memory_order_relaxed);
-    }
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        sum += t->losses[static_cast<std::uint32_t>(reason)].read();
-    }
-    return sum;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_RECORD_WINDOW_SUMS_HPP
-
-// table_release.hpp - memory of the tables is used again, or given back.
-
-#ifndef ALLOCSCOPE_RECORD_TABLE_RELEASE_HPP
-#define ALLOCSCOPE_RECORD_TABLE_RELEASE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// --- reclaim ---
-
-// A death may have been counted by any thread; the id starts from zero with its next use.
-inline void clear_foreign_deaths(std::uint32_t id) noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        foreign_count* count = t->foreign.for_reading(id);
-        if (count == nullptr) continue;
-        count->deaths.set(0);
-        count->death_bytes.set(0);
-    }
-}
-
-inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
-                                const death_sum& deaths) noexcept {
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = 0; slot < end; ++slot) {
-        open_window* window = process.windows.by_slot(slot);
-        if (!window->owns(of.began_at.load(std::memory_order_relaxed),
-                          of.instance.load(std::memory_order_relaxed))) {
-            continue;
-        }
-        if (window->wanted.record == recording::sampled) {
-            window->retired.births.add(birth_sums_of(dead, id));
-            window->retired.deaths.add(death_sums_of(dead, id));
-            continue;
-        }
-        window->retired.counts.allocations += dead.births.read();
-        window->retired.counts.bytes_allocated += dead.birth_bytes.read();
-        window->retired.counts.frees += deaths.deaths;
-        window->retired.counts.bytes_freed += deaths.bytes;
-    }
-}
-
-// Puts an item on the list from which its thread takes it again.
-template <class Item>
-inline void push_returned(std::atomic<Item>& head, Item item, std::atomic<Item>& link) noexcept {
-    Item first = head.load(std::memory_order_relaxed);
-    do {
-        link.store(first, std::memory_order_relaxed);
-        // Release: the taker sees the cleared counters.
-    } while (!head.compare_exchange_weak(first, item, std::memory_order_acq_rel));
-}
-
-// Takes the cohorts without live objects out of a closed epoch.
-inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
-    std::uint32_t kept_last = 0;
-    std::uint32_t id = closed.cohorts.load(std::memory_order_relaxed);
-    while (id != 0) {
-        cohort& c = *process.cohorts.by_id(id);
-        const std::uint32_t next = c.next.load(std::memory_order_relaxed);
-        const death_sum deaths = deaths_of(c, id);
-        if (deaths.deaths != c.births.read()) {
-            kept_last = id;
-            id = next;
-            continue;
-        }
-        retire_into_windows(c, id, closed, deaths);
-        clear_foreign_deaths(id);
-        if (kept_last == 0) {
-            closed.cohorts.store(next, std::memory_order_relaxed);
-        } else {
-            process.cohorts.by_id(kept_last)->next.store(next, std::memory_order_relaxed);
-        }
-        push_returned(is_sampled(c) ? thread.returned_sampled : thread.returned_cohorts, id,
-                      c.next);
-        id = next;
-    }
-}
-
-// The newest epoch of a thread may still grow; all older ones are closed for good.
-inline void reclaim_thread(thread_state& thread) noexcept {
-    epoch* newer = thread.newest_epoch.load(std::memory_order_acquire);
-    if (newer == nullptr) return;
-    for (epoch* e = newer->older.load(std::memory_order_relaxed); e != nullptr;) {
-        epoch* older = e->older.load(std::memory_order_relaxed);
-        reclaim_epoch(thread, *e);
-        if (e->cohorts.load(std::memory_order_relaxed) == 0) {
-            newer->older.store(older, std::memory_order_relaxed);
-            push_returned(thread.returned_epochs, e, e->older);
-        } else {
-            newer = e;
-        }
-        e = older;
-    }
-}
-
-inline std::uint64_t cohorts_ever_made() noexcept {
-    std::uint64_t sum = 0;
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        sum += t->new_cohorts.read();
-    }
-    return sum;
-}
-
-// Reclaims when so many cohorts were made since the last time that looking through them is
-// paid for.
-inline void reclaim_when_due() noexcept {
-    constexpr std::uint64_t least = 2048;
-    const std::uint64_t made = cohorts_ever_made();
-    const std::uint64_t since = made - process.cohorts_at_last_reclaim;
-    if (since < least || since < process.cohorts_kept * 2) return;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        reclaim_thread(*t);
-    }
-    process.cohorts_at_last_reclaim = made;
-    std::uint64_t kept = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
-        }
-    }
-    process.cohorts_kept = kept;
-}
-
-// --- release ---
-
-// True when no thread is inside a hook, and none can come in before the gate opens again.
-inline bool all_threads_are_outside() noexcept {
-    constexpr int most_yields = 2000;
-    if (!fence_all_threads()) return false;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        // Acquire: pairs with the release in leave().
-        for (int i = 0; t->busy.load(std::memory_order_acquire) != 0; ++i) {
-            if (i == most_yields) return false;
-            ::sched_yield();
-        }
-    }
-    return true;
-}
-
-inline void release_thread_tables(thread_state& thread) noexcept {
-    thread.memo.release();
-    thread.cohorts.release();
-    thread.foreign.release();
-    thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
-    thread.returned_cohorts.store(0, std::memory_order_relaxed);
-    thread.returned_sampled.store(0, std::memory_order_relaxed);
-    thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
-    thread.next_cohort = 0;
-    thread.last_cohort = 0;
-}
-
-// The gate is shut. False: a thread is still inside; nothing was given back.
-inline bool release_tables() noexcept {
-    if (!all_threads_are_outside()) return false;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        release_thread_tables(*t);
-    }
-    process.objects.wipe();
-    process.samples.wipe();
-    process.cohorts.release();
-    process.sites.release();
-    process.arena.release();
-    ++process.tables;
-    process.session = 1;
-    process.births_since_wipe = 0;
-    process.cohorts_at_last_reclaim = cohorts_ever_made();
-    process.cohorts_kept = 0;
-    return true;
-}
-
-// Of all threads in epochs that began at `clock` or later; stops counting at `enough`.
-inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
-    std::uint64_t births = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            if (e->began_at.load(std::memory_order_relaxed) < clock || births >= enough) break;
-            for_each_cohort(
-                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
-        }
-    }
-    return births;
-}
-
-// What may stay mapped after the last window, so that a suite of small windows does not map and
-// unmap all day. 2 MiB are promised; the rest is for what is not looked at here.
-constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
-
-inline void remember_losses() noexcept {
-    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
-        process.losses_before_session[i] = losses_ever(static_cast<loss_reason>(i));
-    }
-}
-
-// The last window has closed and the gate is shut.
-inline void end_session() noexcept {
-    remember_losses();
-    process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
-    // An event touches one page of the map at most.
-    const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;
-    const bool is_last_session = process.session == live_object_map::last_session;
-    if (map_bytes + table_bytes() > kept_bytes || is_last_session) {
-        if (release_tables()) return;
-    }
-    // Records of this session mean nothing from now on. Should the numbers have run out while a
-    // thread hung inside a hook, the last one is used on: an old record may then be taken for one
-    // of today, which the next release mends.
-    if (!is_last_session) ++process.session;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_RECORD_TABLE_RELEASE_HPP
-
 // thread_lifecycle.hpp - a thread gets its state with its first event and gives it back at its end.
 
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
@@ -8472,7 +13964,7 @@ inline void thread_end(void* value) noexcept {
     }
     // Under one long window, threads that come and go are the only boundaries there are.
     if (::pthread_mutex_trylock(&process.control) == 0) {
-        reclaim_when_due();
+        process.reclaim();
         ::pthread_mutex_unlock(&process.control);
     }
 }
@@ -8635,10 +14127,48 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
+// sample_gap.hpp - how many bytes until the next sample.
+
+#ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
+#define ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// No gap is longer, so that it fits a signed countdown.
+constexpr std::uint64_t longest_sample_gap = 0x7fffffffffffffffU;
+
+// An exponentially distributed number with mean 1, never 0 and at most 45.1. The uniform number is
+// the middle of one of 2^64 steps; the logarithm is taken from the end it is nearer to, where a
+// double is fine enough to tell all steps apart. So gaps far below a mean of 2^62 are still right.
+inline double draw_exponential(random_source& random) noexcept {
+    constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
+    constexpr std::uint64_t half = std::uint64_t{1} << 63U;
+    const std::uint64_t uniform = random.next();
+    if (uniform < half) return -std::log((static_cast<double>(uniform) + 0.5) * step);
+    return -std::log1p(-(static_cast<double>(~uniform) + 0.5) * step);
+}
+
+// Bytes up to and including the one that is sampled; 1 to longest_sample_gap. With a mean of 1 or 0
+// always 1: everything is recorded. About 20 ns.
+inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
+    if (mean <= 1) return 1;
+    const double gap = std::ceil(draw_exponential(random) * static_cast<double>(mean));
+    if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
+    return gap > 1.0 ? static_cast<std::uint64_t>(gap) : 1;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
+
 // watches.hpp - which threads are watched by guards, and which allocations are to fail.
 
-#ifndef ALLOCSCOPE_RECORD_WATCHES_HPP
-#define ALLOCSCOPE_RECORD_WATCHES_HPP
+#ifndef ALLOCSCOPE_STATE_WATCHES_HPP
+#define ALLOCSCOPE_STATE_WATCHES_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -8745,45 +14275,7 @@ inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_WATCHES_HPP
-
-// sample_gap.hpp - how many bytes until the next sample.
-
-#ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
-#define ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// No gap is longer, so that it fits a signed countdown.
-constexpr std::uint64_t longest_sample_gap = 0x7fffffffffffffffU;
-
-// An exponentially distributed number with mean 1, never 0 and at most 45.1. The uniform number is
-// the middle of one of 2^64 steps; the logarithm is taken from the end it is nearer to, where a
-// double is fine enough to tell all steps apart. So gaps far below a mean of 2^62 are still right.
-inline double draw_exponential(random_source& random) noexcept {
-    constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
-    constexpr std::uint64_t half = std::uint64_t{1} << 63U;
-    const std::uint64_t uniform = random.next();
-    if (uniform < half) return -std::log((static_cast<double>(uniform) + 0.5) * step);
-    return -std::log1p(-(static_cast<double>(~uniform) + 0.5) * step);
-}
-
-// Bytes up to and including the one that is sampled; 1 to longest_sample_gap. With a mean of 1 or 0
-// always 1: everything is recorded. About 20 ns.
-inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
-    if (mean <= 1) return 1;
-    const double gap = std::ceil(draw_exponential(random) * static_cast<double>(mean));
-    if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
-    return gap > 1.0 ? static_cast<std::uint64_t>(gap) : 1;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
+#endif  // ALLOCSCOPE_STATE_WATCHES_HPP
 
 // view_refresh.hpp - a thread learns that windows have opened or closed.
 
@@ -9451,10 +14943,442 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_RECORDER_HPP
 
+// window_sums.hpp - what the cohorts of a window add up to.
+
+#ifndef ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
+#define ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_cohort(const epoch& of, Visit&& visit) {
+    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
+        const cohort& found = *process.cohorts.by_id(id);
+        const std::uint32_t next = found.next.load(std::memory_order_relaxed);
+        visit(found, id);
+        id = next;
+    }
+}
+
+// Which objects are meant: born on one thread or any, in [from, until) of the boundary clock.
+struct birth_range {
+    std::uint64_t from;
+    std::uint64_t until;
+    std::uint64_t instance;
+};
+
+inline birth_range births_in(const open_window& window) noexcept {
+    return {window.open_at.load(std::memory_order_relaxed), ~std::uint64_t{0},
+            window.instance.load(std::memory_order_relaxed)};
+}
+
+// Calls visit(cohort, id) for every cohort in the range. Costs nothing for what is older: a
+// thread's epochs are in order of time. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
+             e = e->older.load(std::memory_order_relaxed)) {
+            const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
+            if (began_at < range.from) break;
+            if (began_at >= range.until) continue;
+            if (range.instance != every_thread &&
+                range.instance != e->instance.load(std::memory_order_relaxed)) {
+                continue;
+            }
+            for_each_cohort(*e, visit);
+        }
+    }
+}
+
+struct death_sum {
+    std::uint64_t deaths = 0;
+    std::uint64_t bytes = 0;
+};
+
+// Everybody's deaths of one cohort.
+inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
+    death_sum sum;
+    sum.deaths = of.deaths.read();
+    sum.bytes = of.death_bytes.read();
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        const foreign_count* count = t->foreign.for_reading(id);
+        if (count == nullptr) continue;
+        sum.deaths += count->deaths.read();
+        sum.bytes += count->death_bytes.read();
+    }
+    return sum;
+}
+
+inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t samples,
+                             std::uint64_t bytes) noexcept {
+    sample_sums sums;
+    sums.samples = samples;
+    sums.objects = from.objects.load(std::memory_order_relaxed);
+    sums.bytes = static_cast<double>(bytes);
+    sums.objects_variance = from.objects_variance.load(std::memory_order_relaxed);
+    sums.bytes_variance = from.bytes_variance.load(std::memory_order_relaxed);
+    sums.objects_skew = from.objects_skew.load(std::memory_order_relaxed);
+    sums.bytes_skew = from.bytes_skew.load(std::memory_order_relaxed);
+    return sums;
+}
+
+// What so many events, each recorded for certain, add to a sampled window.
+inline sample_sums certain_sums(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    sample_sums sums;
+    sums.samples = objects;
+    sums.objects = static_cast<double>(objects);
+    sums.bytes = static_cast<double>(bytes);
+    return sums;
+}
+
+inline sample_sums death_sums_of(const cohort& of, std::uint32_t id) noexcept {
+    const death_sum deaths = deaths_of(of, id);
+    if (!is_sampled(of)) return certain_sums(deaths.deaths, deaths.bytes);
+    return read_sums(process.cohorts.sampled_part_of(id)->deaths, deaths.deaths, deaths.bytes);
+}
+
+inline sample_sums birth_sums_of(const cohort& of, std::uint32_t id) noexcept {
+    const std::uint64_t births = of.births.read();
+    const std::uint64_t bytes = of.birth_bytes.read();
+    if (!is_sampled(of)) return certain_sums(births, bytes);
+    return read_sums(process.cohorts.sampled_part_of(id)->births, births, bytes);
+}
+
+// What a window holds: exact numbers, or for a sampled one what they are estimated from.
+struct window_sum {
+    allocation_counts counts;
+    sample_sums births;
+    sample_sums deaths;
+};
+
+// Control lock. Without the peak; exact windows.
+inline allocation_counts sum_of(const birth_range& range,
+                                const allocation_counts& retired) noexcept {
+    allocation_counts sum = retired;
+    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t id) {
+        const death_sum deaths = deaths_of(c, id);
+        sum.frees += deaths.deaths;
+        sum.bytes_freed += deaths.bytes;
+    });
+    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t) {
+        sum.allocations += c.births.read();
+        sum.bytes_allocated += c.birth_bytes.read();
+    });
+    return sum;
+}
+
+// Objects and bytes of a sampled window. What is freed is taken from what is alive, so that the
+// numbers of a window of which nothing is left agree.
+inline allocation_counts counts_from(const sample_sums& births,
+                                     const sample_sums& deaths) noexcept {
+    sample_sums alive = births;
+    alive.subtract(deaths);
+    allocation_counts counts;
+    counts.allocations = births.objects_95().value;
+    counts.bytes_allocated = births.bytes_95().value;
+    const std::uint64_t objects = alive.objects_95().value;
+    const std::uint64_t bytes = alive.bytes_95().value;
+    counts.frees =
+        counts.allocations - (objects < counts.allocations ? objects : counts.allocations);
+    counts.bytes_freed =
+        counts.bytes_allocated - (bytes < counts.bytes_allocated ? bytes : counts.bytes_allocated);
+    return counts;
+}
+
+// Control lock. Without the peak; sampled windows.
+inline window_sum sampled_totals(const birth_range& range, const retired_births& retired) noexcept {
+    window_sum totals{{}, retired.births, retired.deaths};
+    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
+        totals.deaths.add(death_sums_of(c, id));
+    });
+    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
+        totals.births.add(birth_sums_of(c, id));
+    });
+    totals.counts = counts_from(totals.births, totals.deaths);
+    return totals;
+}
+
+// Control lock. Without the peak.
+inline window_sum totals_in(const birth_range& range, recording how,
+                            const retired_births& retired) noexcept {
+    if (how == recording::sampled) return sampled_totals(range, retired);
+    return {sum_of(range, retired.counts), {}, {}};
+}
+
+// Control lock. The numbers of an open window.
+inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexcept {
+    window_sum totals = totals_in(births_in(window), window.wanted.record, window.retired);
+    allocation_counts& counts = totals.counts;
+    counts.peak_bytes = peak_of_window(slot, window.open_at.load(std::memory_order_relaxed));
+    if (counts.peak_bytes < counts.live_bytes()) counts.peak_bytes = counts.live_bytes();
+    return totals;
+}
+
+// What the tables have in memory, but for the live object map.
+inline std::uint64_t table_bytes() noexcept {
+    std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
+                          process.cohorts.used_bytes() +
+                          mapped_pages_bytes.load(std::memory_order_relaxed);
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        bytes += t->memo.touched_bytes();
+    }
+    return bytes;
+}
+
+// How often it happened since the process began.
+inline std::uint64_t losses_ever(loss_reason reason) noexcept {
+    std::uint64_t sum = 0;
+    if (reason == loss_reason::no_memory_for_thread) {
+        sum = process.events_without_state.load(std::memory_order_relaxed);
+    }
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        sum += t->losses[static_cast<std::uint32_t>(reason)].read();
+    }
+    return sum;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
+
+// table_release.hpp - memory of the tables is used again, or given back.
+
+#ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+#define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- reclaim ---
+
+// A death may have been counted by any thread; the id starts from zero with its next use.
+inline void clear_foreign_deaths(std::uint32_t id) noexcept {
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        foreign_count* count = t->foreign.for_reading(id);
+        if (count == nullptr) continue;
+        count->deaths.set(0);
+        count->death_bytes.set(0);
+    }
+}
+
+inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
+                                const death_sum& deaths) noexcept {
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = 0; slot < end; ++slot) {
+        open_window* window = process.windows.by_slot(slot);
+        if (!window->owns(of.began_at.load(std::memory_order_relaxed),
+                          of.instance.load(std::memory_order_relaxed))) {
+            continue;
+        }
+        if (window->wanted.record == recording::sampled) {
+            window->retired.births.add(birth_sums_of(dead, id));
+            window->retired.deaths.add(death_sums_of(dead, id));
+            continue;
+        }
+        window->retired.counts.allocations += dead.births.read();
+        window->retired.counts.bytes_allocated += dead.birth_bytes.read();
+        window->retired.counts.frees += deaths.deaths;
+        window->retired.counts.bytes_freed += deaths.bytes;
+    }
+}
+
+// Puts an item on the list from which its thread takes it again.
+template <class Item>
+inline void push_returned(std::atomic<Item>& head, Item item, std::atomic<Item>& link) noexcept {
+    Item first = head.load(std::memory_order_relaxed);
+    do {
+        link.store(first, std::memory_order_relaxed);
+        // Release: the taker sees the cleared counters.
+    } while (!head.compare_exchange_weak(first, item, std::memory_order_acq_rel));
+}
+
+// Takes the cohorts without live objects out of a closed epoch.
+inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
+    std::uint32_t kept_last = 0;
+    std::uint32_t id = closed.cohorts.load(std::memory_order_relaxed);
+    while (id != 0) {
+        cohort& c = *process.cohorts.by_id(id);
+        const std::uint32_t next = c.next.load(std::memory_order_relaxed);
+        const death_sum deaths = deaths_of(c, id);
+        if (deaths.deaths != c.births.read()) {
+            kept_last = id;
+            id = next;
+            continue;
+        }
+        retire_into_windows(c, id, closed, deaths);
+        clear_foreign_deaths(id);
+        if (kept_last == 0) {
+            closed.cohorts.store(next, std::memory_order_relaxed);
+        } else {
+            process.cohorts.by_id(kept_last)->next.store(next, std::memory_order_relaxed);
+        }
+        push_returned(is_sampled(c) ? thread.returned_sampled : thread.returned_cohorts, id,
+                      c.next);
+        id = next;
+    }
+}
+
+// The newest epoch of a thread may still grow; all older ones are closed for good.
+inline void reclaim_thread(thread_state& thread) noexcept {
+    epoch* newer = thread.newest_epoch.load(std::memory_order_acquire);
+    if (newer == nullptr) return;
+    for (epoch* e = newer->older.load(std::memory_order_relaxed); e != nullptr;) {
+        epoch* older = e->older.load(std::memory_order_relaxed);
+        reclaim_epoch(thread, *e);
+        if (e->cohorts.load(std::memory_order_relaxed) == 0) {
+            newer->older.store(older, std::memory_order_relaxed);
+            push_returned(thread.returned_epochs, e, e->older);
+        } else {
+            newer = e;
+        }
+        e = older;
+    }
+}
+
+inline std::uint64_t cohorts_ever_made() noexcept {
+    std::uint64_t sum = 0;
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        sum += t->new_cohorts.read();
+    }
+    return sum;
+}
+
+// Reclaims when so many cohorts were made since the last time that looking through them is
+// paid for.
+inline void reclaim_when_due() noexcept {
+    constexpr std::uint64_t least = 2048;
+    const std::uint64_t made = cohorts_ever_made();
+    const std::uint64_t since = made - process.cohorts_at_last_reclaim;
+    if (since < least || since < process.cohorts_kept * 2) return;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        reclaim_thread(*t);
+    }
+    process.cohorts_at_last_reclaim = made;
+    std::uint64_t kept = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
+             e = e->older.load(std::memory_order_relaxed)) {
+            for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
+        }
+    }
+    process.cohorts_kept = kept;
+}
+
+// --- release ---
+
+// True when no thread is inside a hook, and none can come in before the gate opens again.
+inline bool all_threads_are_outside() noexcept {
+    constexpr int most_yields = 2000;
+    if (!fence_all_threads()) return false;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        // Acquire: pairs with the release in leave().
+        for (int i = 0; t->busy.load(std::memory_order_acquire) != 0; ++i) {
+            if (i == most_yields) return false;
+            ::sched_yield();
+        }
+    }
+    return true;
+}
+
+inline void release_thread_tables(thread_state& thread) noexcept {
+    thread.memo.release();
+    thread.cohorts.release();
+    thread.foreign.release();
+    thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
+    thread.returned_cohorts.store(0, std::memory_order_relaxed);
+    thread.returned_sampled.store(0, std::memory_order_relaxed);
+    thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
+    thread.next_cohort = 0;
+    thread.last_cohort = 0;
+}
+
+// The gate is shut. False: a thread is still inside; nothing was given back.
+inline bool release_tables() noexcept {
+    if (!all_threads_are_outside()) return false;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        release_thread_tables(*t);
+    }
+    process.objects.wipe();
+    process.samples.wipe();
+    process.cohorts.release();
+    process.sites.release();
+    process.arena.release();
+    ++process.tables;
+    process.session = 1;
+    process.births_since_wipe = 0;
+    process.cohorts_at_last_reclaim = cohorts_ever_made();
+    process.cohorts_kept = 0;
+    return true;
+}
+
+// Of all threads in epochs that began at `clock` or later; stops counting at `enough`.
+inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
+    std::uint64_t births = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
+             e = e->older.load(std::memory_order_relaxed)) {
+            if (e->began_at.load(std::memory_order_relaxed) < clock || births >= enough) break;
+            for_each_cohort(
+                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
+        }
+    }
+    return births;
+}
+
+// What may stay mapped after the last window, so that a suite of small windows does not map and
+// unmap all day. 2 MiB are promised; the rest is for what is not looked at here.
+constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
+
+inline void remember_losses() noexcept {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        process.losses_before_session[i] = losses_ever(static_cast<loss_reason>(i));
+    }
+}
+
+// The last window has closed and the gate is shut.
+inline void end_session() noexcept {
+    remember_losses();
+    process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
+    // An event touches one page of the map at most.
+    const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;
+    const bool is_last_session = process.session == live_object_map::last_session;
+    if (map_bytes + table_bytes() > kept_bytes || is_last_session) {
+        if (release_tables()) return;
+    }
+    // Records of this session mean nothing from now on. Should the numbers have run out while a
+    // thread hung inside a hook, the last one is used on: an old record may then be taken for one
+    // of today, which the next release mends.
+    if (!is_last_session) ++process.session;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+
 // window_control.hpp - windows open, close, forget and are counted.
 
-#ifndef ALLOCSCOPE_RECORD_WINDOW_CONTROL_HPP
-#define ALLOCSCOPE_RECORD_WINDOW_CONTROL_HPP
+#ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
+#define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -9614,6 +15538,7 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     prepare_process();
     control_lock lock;
     prepare_threads();
+    process.reclaim = &reclaim_when_due;
     const thread_state* self = own_state();
     if (wanted.from == threads::current && self == nullptr) return 0;
     if (!process.objects.prepare() || !process.cohorts.prepare()) return 0;
@@ -9709,12 +15634,12 @@ inline void pause_now(int change) noexcept {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_RECORD_WINDOW_CONTROL_HPP
+#endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
 // take_snapshot.hpp - the only reader of live tables: what a window holds, by stack.
 
-#ifndef ALLOCSCOPE_SNAPSHOT_TAKE_SNAPSHOT_HPP
-#define ALLOCSCOPE_SNAPSHOT_TAKE_SNAPSHOT_HPP
+#ifndef ALLOCSCOPE_NAMING_TAKE_SNAPSHOT_HPP
+#define ALLOCSCOPE_NAMING_TAKE_SNAPSHOT_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -9884,6331 +15809,12 @@ inline void add_own_memory(live_window& taken) noexcept {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_SNAPSHOT_TAKE_SNAPSHOT_HPP
-
-// allocated_rows.hpp - where a window allocated, whatever has become of it since.
-
-#ifndef ALLOCSCOPE_ENGINE_ALLOCATED_ROWS_HPP
-#define ALLOCSCOPE_ENGINE_ALLOCATED_ROWS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Replaces the sites of a window that records every event. What nested windows have reclaimed
-// meanwhile is in the totals only.
-inline void count_births_by_site(live_window& window, window_id id) {
-    control_lock lock;
-    const open_window* found = find_window(id);
-    if (found == nullptr) return;
-    std::map<std::uint32_t, live_site> sites;
-    for_each_cohort_in(births_in(*found), [&sites](const cohort& c, std::uint32_t) {
-        live_site& site = sites[c.site.load(std::memory_order_relaxed)];
-        site.objects += c.births.read();
-        site.bytes += c.birth_bytes.read();
-    });
-    window.sites.clear();
-    window.frames.clear();
-    for (auto& [site_id, site] : sites) {
-        site.id = site_id;
-        if (site.objects != 0) add_site(window, site);
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_ENGINE_ALLOCATED_ROWS_HPP
-
-// evidence_folder.hpp - where a check that failed saves what it saw.
-
-#ifndef ALLOCSCOPE_ENGINE_EVIDENCE_FOLDER_HPP
-#define ALLOCSCOPE_ENGINE_EVIDENCE_FOLDER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// A check that fails in a loop must not fill the disk.
-constexpr std::uint32_t most_evidence_files = 1000;
-
-ALLOCSCOPE_HIDDEN inline std::atomic<std::uint32_t> evidence_files{0};
-
-struct evidence_answer {
-    std::string path;     // "" when nothing was saved
-    std::string problem;  // and why, "" when it was not wanted
-};
-
-// Letters, digits, '.', '_' and '-' of the name; whatever else is in it becomes '_'.
-inline std::string file_name_of(const char* name) {
-    std::string made;
-    for (; *name != '\0' && made.size() < 60; ++name) {
-        const char byte = *name;
-        const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                              (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' ||
-                              (byte == '.' && !made.empty());
-        made += is_plain ? byte : '_';
-    }
-    return made.empty() ? "window" : made;
-}
-
-inline evidence_answer save_evidence_of(const snapshot& rows, const char* name,
-                                        const std::string& head) {
-    const char* wanted = std::getenv("ALLOCSCOPE_EVIDENCE_DIR");
-    if (wanted != nullptr && *wanted == '\0') return {};
-    const engine* own = find_engine();
-    if (own == nullptr || own->save_evidence == nullptr) return {};
-    const std::uint32_t number = evidence_files.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (number > most_evidence_files) {
-        evidence_files.fetch_sub(1, std::memory_order_relaxed);
-        return {"", "this process has saved " + std::to_string(most_evidence_files) + " already"};
-    }
-    const std::string folder = wanted != nullptr ? wanted : "allocscope-evidence";
-    const std::string path = folder + '/' + file_name_of(name) + '-' + std::to_string(::getpid()) +
-                             '-' + std::to_string(number) + ".txt";
-    int failure = ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
-    if (failure == 0) failure = own->save_evidence(rows, head.c_str(), path.c_str());
-    if (failure == 0) return {path, ""};
-    return {"", "cannot write '" + path + "': " + std::generic_category().message(failure)};
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_ENGINE_EVIDENCE_FOLDER_HPP
-
-// expected_beginnings.hpp - stacks whose innermost frames are known to belong to nobody's leak.
-
-#ifndef ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
-#define ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class expected_beginnings {
-public:
-    // The first `decisive` names of the stack decided.
-    void add(const check_request& asked, const leak_stack& stack, std::size_t decisive) {
-        if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
-        beginning made{asked.is_expected, asked.expected_context, {}};
-        // Inlined calls share an address with the function they are inlined into.
-        for (std::size_t i = 0; i < decisive; ++i) {
-            if (i == 0 || !stack.frames[i - 1].is_inlined) {
-                made.addresses.push_back(stack.frames[i].address + 1);
-            }
-        }
-        known_.push_back(std::move(made));
-    }
-
-    // Takes the sites that begin so out of the window.
-    void drop_from(live_window& window, const check_request& asked) const {
-        std::size_t kept = 0;
-        for (const live_site& site : window.sites) {
-            if (!fits(asked, window.frames.data() + site.first_frame, site.frame_count)) {
-                window.sites[kept++] = site;
-            }
-        }
-        window.sites.resize(kept);
-    }
-
-private:
-    static constexpr std::size_t most = 256;
-
-    struct beginning {
-        bool (*is_expected)(const leak_stack& stack, const void* context);
-        const void* context;
-        std::vector<std::uintptr_t> addresses;
-    };
-
-    bool fits(const check_request& asked, const std::uintptr_t* frames, std::size_t count) const {
-        for (const beginning& each : known_) {
-            const std::size_t needed = each.addresses.size();
-            if (each.is_expected != asked.is_expected || each.context != asked.expected_context ||
-                needed > count || each.addresses[0] != frames[0]) {
-                continue;
-            }
-            if (std::memcmp(each.addresses.data(), frames, needed * sizeof *frames) == 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    std::vector<beginning> known_;
-};
-
-// Under the naming lock. Null until the first.
-ALLOCSCOPE_HIDDEN inline expected_beginnings* beginnings_of_process = nullptr;
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_ENGINE_EXPECTED_BEGINNINGS_HPP
-
-// shorten_paths.hpp - file names without the directory that they all share.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_SHORTEN_PATHS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_SHORTEN_PATHS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
-inline std::string tidy_path(std::string_view path) {
-    const bool is_absolute = !path.empty() && path[0] == '/';
-    std::vector<std::string_view> parts;
-    std::size_t at = 0;
-    while (at < path.size()) {
-        std::size_t end = path.find('/', at);
-        if (end == std::string_view::npos) end = path.size();
-        const std::string_view part = path.substr(at, end - at);
-        at = end + 1;
-        if (part.empty() || part == ".") continue;
-        if (part == ".." && !parts.empty() && parts.back() != "..") {
-            parts.pop_back();
-        } else if (part != ".." || !is_absolute) {
-            parts.push_back(part);
-        }
-    }
-    std::string tidy;
-    for (const std::string_view part : parts) {
-        if (is_absolute || !tidy.empty()) tidy += '/';
-        tidy += part;
-    }
-    return tidy;
-}
-
-// Length of the directory, its slash included, that all of them begin with.
-inline std::size_t common_directory(const std::set<std::string>& paths) {
-    if (paths.empty()) return 0;
-    const std::string& first = *paths.begin();
-    const std::string& last = *paths.rbegin();  // sorted: these two differ earliest
-    std::size_t same = 0;
-    while (same < first.size() && same < last.size() && first[same] == last[same]) ++same;
-    const std::size_t slash = first.substr(0, same).rfind('/');
-    return slash == std::string::npos ? 0 : slash + 1;
-}
-
-// The names in the order of the input; "" stays "".
-inline std::vector<std::string> shorten_paths(const std::vector<std::string>& files) {
-    std::vector<std::string> whole;
-    std::set<std::string> absolute;
-    std::set<std::string> relative;
-    for (const std::string& file : files) {
-        whole.push_back(tidy_path(file));
-        if (whole.back().empty()) continue;
-        (whole.back()[0] == '/' ? absolute : relative).insert(whole.back());
-    }
-    const std::size_t absolute_cut = common_directory(absolute);
-    const std::size_t relative_cut = common_directory(relative);
-    const auto shortened = [&](const std::string& path) {
-        if (path.empty()) return path;
-        return path.substr(path[0] == '/' ? absolute_cut : relative_cut);
-    };
-    std::map<std::string, int> meanings;  // of a short name
-    for (const std::set<std::string>* group : {&absolute, &relative}) {
-        for (const std::string& path : *group) ++meanings.emplace(shortened(path), 0).first->second;
-    }
-    std::vector<std::string> names;
-    for (const std::string& path : whole) {
-        const std::string name = shortened(path);
-        names.push_back(!path.empty() && meanings.find(name)->second > 1 ? path : name);
-    }
-    return names;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_SHORTEN_PATHS_HPP
-
-// file_reader.hpp - a regular file, opened for positioned reads.
-
-#ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
-#define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// What tells one file from another, or from its own later content.
-struct file_identity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::uint64_t size_bytes = 0;
-    std::uint64_t changed_ns = 0;
-
-    bool equals(const file_identity& other) const noexcept {
-        return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
-               changed_ns == other.changed_ns;
-    }
-};
-
-class file_reader {
-public:
-    explicit file_reader(const char* path) noexcept {
-        descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        struct stat facts;
-        if (descriptor_ < 0) return;
-        if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-            close_now();
-            return;
-        }
-        identity_.device = facts.st_dev;
-        identity_.inode = facts.st_ino;
-        identity_.size_bytes = static_cast<std::uint64_t>(facts.st_size);
-        identity_.changed_ns = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
-                               static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);
-    }
-    ~file_reader() { close_now(); }
-    file_reader(const file_reader&) = delete;
-    file_reader& operator=(const file_reader&) = delete;
-
-    bool is_open() const noexcept { return descriptor_ >= 0; }
-    const file_identity& identity() const noexcept { return identity_; }
-
-    // Reads up to `count` bytes; fewer mean that the file ended or cannot be read.
-    std::size_t read_at(std::uint64_t offset, void* buffer, std::size_t count) const noexcept {
-        std::size_t done = 0;
-        while (is_open() && done < count) {
-            const ssize_t got = ::pread(descriptor_, static_cast<char*>(buffer) + done,
-                                        count - done, static_cast<off_t>(offset + done));
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) break;
-            done += static_cast<std::size_t>(got);
-        }
-        return done;
-    }
-
-private:
-    void close_now() noexcept {
-        if (descriptor_ >= 0) ::close(descriptor_);
-        descriptor_ = -1;
-    }
-
-    int descriptor_ = -1;
-    file_identity identity_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
-
-// default_arguments.hpp - the template arguments that nobody writes, and the names people use.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_DEFAULT_ARGUMENTS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_DEFAULT_ARGUMENTS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// "const std::string", but "char* const": the place where people write it.
-inline std::string with_const(const std::string& type) {
-    if (starts_with(type, "const ") && !ends_with(type, "*")) return type;
-    const bool is_compound = ends_with(type, "*") || ends_with(type, "&") || ends_with(type, ")");
-    return is_compound ? type + " const" : "const " + type;
-}
-
-// The defaults of one family of templates. In a rule $0 and $1 stand for the first arguments,
-// $p for the std::pair of a map; rules[i] belongs to argument first + i.
-struct default_rule {
-    const char* name;
-    std::size_t first;
-    const char* rules[4];
-    bool has_allocator;  // the last rule is the allocator's: the pmr form is known too
-};
-
-constexpr default_rule default_rules[] = {
-    {"vector", 1, {"std::allocator<$0>"}, true},
-    {"deque", 1, {"std::allocator<$0>"}, true},
-    {"list", 1, {"std::allocator<$0>"}, true},
-    {"forward_list", 1, {"std::allocator<$0>"}, true},
-    {"set", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"multiset", 1, {"std::less<$0>", "std::allocator<$0>"}, true},
-    {"map", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"multimap", 2, {"std::less<$0>", "std::allocator<$p>"}, true},
-    {"unordered_set", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_multiset", 1, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>"}, true},
-    {"unordered_map", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
-    {"unordered_multimap", 2, {"std::hash<$0>", "std::equal_to<$0>", "std::allocator<$p>"}, true},
-    {"basic_string", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, true},
-    {"basic_string_view", 1, {"std::char_traits<$0>"}, false},
-    {"basic_stringbuf", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_stringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_istringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_ostringstream", 1, {"std::char_traits<$0>", "std::allocator<$0>"}, false},
-    {"basic_streambuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ios", 1, {"std::char_traits<$0>"}, false},
-    {"basic_istream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_iostream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_filebuf", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ifstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_ofstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_fstream", 1, {"std::char_traits<$0>"}, false},
-    {"basic_regex", 1, {"std::regex_traits<$0>"}, false},
-    {"match_results", 1, {"std::allocator<std::sub_match<$0>>"}, true},
-    {"unique_ptr", 1, {"std::default_delete<$0>"}, false},
-    {"stack", 1, {"std::deque<$0>"}, false},
-    {"queue", 1, {"std::deque<$0>"}, false},
-    {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
-};
-
-inline const default_rule* find_default_rule(std::string_view name) noexcept {
-    for (const default_rule& rule : default_rules) {
-        if (name == rule.name) return &rule;
-    }
-    return nullptr;
-}
-
-inline std::string filled_in(std::string_view rule, const std::vector<std::string>& arguments) {
-    std::string text;
-    for (std::size_t i = 0; i < rule.size(); ++i) {
-        if (rule[i] != '$') {
-            text += rule[i];
-        } else if (rule[++i] == '0') {
-            text += arguments[0];
-        } else if (arguments.size() > 1) {
-            text += "std::pair<" + with_const(arguments[0]) + ", " + arguments[1] + '>';
-        }
-    }
-    return text;
-}
-
-// "std::string" for basic_string<char>, "std::wregex" for basic_regex<wchar_t>; "" when there is
-// no such name. `space` is "std::" or "std::pmr::".
-inline std::string character_alias(std::string_view space, std::string_view name,
-                                   std::string_view character) {
-    if (!starts_with(name, "basic_")) return {};
-    const std::string_view rest = name.substr(6);
-    const bool is_string = rest == "string" || rest == "string_view";
-    const char* prefix = character == "char"                    ? ""
-                         : character == "wchar_t"               ? "w"
-                         : is_string && character == "char8_t"  ? "u8"
-                         : is_string && character == "char16_t" ? "u16"
-                         : is_string && character == "char32_t" ? "u32"
-                                                                : nullptr;
-    if (prefix == nullptr) return {};
-    return std::string{space} + prefix + std::string{rest};
-}
-
-// Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
-// `name_begin` on, and makes of both what people write.
-inline void append_arguments(std::string& text, std::size_t name_begin,
-                             std::vector<std::string> arguments) {
-    const std::string_view name = std::string_view{text}.substr(name_begin);
-    const default_rule* rule =
-        starts_with(name, "std::") ? find_default_rule(name.substr(5)) : nullptr;
-    if (rule != nullptr && arguments.size() >= rule->first) {
-        std::size_t rule_count = 0;
-        while (rule_count < 4 && rule->rules[rule_count] != nullptr) ++rule_count;
-        std::string_view space = "std::";
-        if (rule->has_allocator && arguments.size() == rule->first + rule_count) {
-            const std::string allocator = filled_in(rule->rules[rule_count - 1], arguments);
-            const std::string element = allocator.substr(15);  // behind "std::allocator<"
-            if (arguments.back() == "std::pmr::polymorphic_allocator<" + element) {
-                space = "std::pmr::";
-                arguments.pop_back();
-            }
-        }
-        while (arguments.size() > rule->first && arguments.size() <= rule->first + rule_count &&
-               arguments.back() ==
-                   filled_in(rule->rules[arguments.size() - 1 - rule->first], arguments)) {
-            arguments.pop_back();
-        }
-        std::string alias;
-        if (arguments.size() == 1) alias = character_alias(space, rule->name, arguments[0]);
-        text.resize(name_begin);
-        if (!alias.empty()) {
-            text += alias;
-            return;
-        }
-        text += space;
-        text += rule->name;
-    }
-    text += '<';
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (i != 0) text += ", ";
-        text += arguments[i];
-    }
-    text += '>';
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_DEFAULT_ARGUMENTS_HPP
-
-// pretty_type.hpp - spells a type the way people write it, from a demangled name or from source.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_PRETTY_TYPE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_PRETTY_TYPE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-constexpr int max_type_depth = 64;
-constexpr std::size_t max_type_length = 256 * 1024;
-
-// Counts the words of a built-in type, whose order is free: "long unsigned int" is "unsigned long".
-class builtin_type {
-public:
-    bool take(std::string_view word) noexcept {
-        constexpr std::string_view words[word_count] = {"unsigned", "signed", "long",   "short",
-                                                        "int",      "char",   "double", "__int128"};
-        for (std::size_t i = 0; i < word_count; ++i) {
-            if (word != words[i]) continue;
-            ++counts_[i];
-            return true;
-        }
-        return false;
-    }
-
-    std::string spelled() const {
-        const char* sign = counts_[0] != 0 ? "unsigned " : "";
-        if (counts_[5] != 0) return (counts_[1] != 0 ? "signed " : std::string{sign}) + "char";
-        if (counts_[6] != 0) return counts_[2] != 0 ? "long double" : "double";
-        if (counts_[7] != 0) return std::string{sign} + "__int128";
-        if (counts_[3] != 0) return std::string{sign} + "short";
-        if (counts_[2] > 1) return std::string{sign} + "long long";
-        if (counts_[2] == 1) return std::string{sign} + "long";
-        return std::string{sign} + "int";
-    }
-
-private:
-    enum : std::size_t { word_count = 8 };
-    int counts_[word_count] = {};
-};
-
-class type_printer {
-public:
-    explicit type_printer(std::string_view text) : text_(text) {}
-
-    std::string print() {
-        std::string out = type(0);
-        if (is_failed_ || at_ != text_.size()) return std::string{text_};
-        return out;
-    }
-
-private:
-    // What has been written of one type, up to the next comma or closing bracket.
-    struct written {
-        std::string text;
-        std::size_t name_begin = 0;   // where the qualified name that is being written began
-        bool space_before = false;    // the input has a space here
-        bool has_declarator = false;  // behind "*", "&" or "(": const belongs to that
-        bool is_const = false;        // of the type itself
-        bool is_volatile = false;
-    };
-
-    std::string type(int depth) {
-        if (depth > max_type_depth) is_failed_ = true;
-        written out;
-        while (!is_failed_ && at_ < text_.size()) {
-            const char c = text_[at_];
-            if (c == ',' || c == '>' || c == ')' || c == ']' || c == '}') break;
-            step(out, depth, c);
-        }
-        std::string prefix;
-        if (out.is_const) prefix += "const ";
-        if (out.is_volatile) prefix += "volatile ";
-        return prefix + out.text;
-    }
-
-    void step(written& out, int depth, char c) {
-        if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-            out.space_before = true;
-            ++at_;
-        } else if (is_name_character(c)) {
-            word(out);
-        } else if (starts_with(rest(), "::")) {
-            at_ += 2;
-            if (out.text.size() > out.name_begin && !out.space_before) out.text += "::";
-        } else if (c == '<') {
-            angle_brackets(out, depth);
-        } else if (c == '(') {
-            parentheses(out, depth);
-        } else if (c == '{') {
-            braces(out, depth);
-        } else if (c == '[') {
-            square_brackets(out);
-        } else if (c == '\'') {
-            const std::size_t quote = text_.find('\'', at_ + 1);
-            copy_until(out, quote == no_position ? no_position : quote + 1);
-        } else if (c == '*' || c == '&') {
-            out.text += c;
-            out.has_declarator = true;
-            out.space_before = false;
-            ++at_;
-        } else if (starts_with(rest(), "->")) {
-            copy_until(out, at_ + 2);
-        } else {
-            copy_until(out, at_ + 1);
-        }
-    }
-
-    void word(written& out) {
-        const std::size_t behind = skip_word(text_, at_);
-        const std::string_view word = text_.substr(at_, behind - at_);
-        const bool continues_name = ends_with(out.text, "::") && !out.space_before;
-        if (!continues_name && special_word(out, word, behind)) return;
-        if (continues_name && is_inline_namespace(out, word, behind)) {
-            at_ = behind + 2;
-            return;
-        }
-        if (!continues_name) begin_name(out);
-        if (is_operator_word(text_, at_)) {
-            const std::size_t symbol = operator_symbol_length(text_.substr(behind));
-            return copy_until(out, behind + symbol);
-        }
-        out.text += without_literal_suffix(word);
-        at_ = behind;
-    }
-
-    // Words that are no names: qualifiers, `struct`, and the words of built-in types.
-    bool special_word(written& out, std::string_view word, std::size_t behind) {
-        if (word == "const" || word == "volatile") {
-            at_ = behind;
-            if (out.has_declarator) {
-                if (!out.text.empty() && out.text.back() != '(') out.text += ' ';
-                out.text += word;
-                out.space_before = true;
-            } else {
-                (word == "const" ? out.is_const : out.is_volatile) = true;
-            }
-            return true;
-        }
-        const bool is_elaborated = word == "struct" || word == "class" || word == "union" ||
-                                   word == "enum" || word == "typename";
-        if (is_elaborated && behind < text_.size() && text_[behind] == ' ') {
-            at_ = behind;
-            return true;
-        }
-        return builtin_words(out, word);
-    }
-
-    bool builtin_words(written& out, std::string_view word) {
-        builtin_type builtin;
-        if (!builtin.take(word)) return false;
-        begin_name(out);
-        at_ += word.size();
-        for (;;) {
-            std::size_t next = at_;
-            while (next < text_.size() && text_[next] == ' ') ++next;
-            const std::size_t behind = skip_word(text_, next);
-            const std::string_view more = text_.substr(next, behind - next);
-            if (more == "const" && next != behind) {
-                out.is_const = true;
-            } else if (!builtin.take(more)) {
-                break;
-            }
-            at_ = behind;
-        }
-        out.text += builtin.spelled();
-        return true;
-    }
-
-    void begin_name(written& out) {
-        const bool needs_space = out.space_before && !out.text.empty() && out.text.back() != '(';
-        if (needs_space) out.text += ' ';
-        out.space_before = false;
-        if (needs_space || out.text.empty() || !is_name_character(out.text.back())) {
-            out.name_begin = out.text.size();
-        }
-    }
-
-    // Parts of a name that the library's authors put there for the linker.
-    bool is_inline_namespace(const written& out, std::string_view word, std::size_t behind) const {
-        if (!starts_with(text_.substr(behind), "::")) return false;
-        const std::string_view name = std::string_view{out.text}.substr(out.name_begin);
-        if (name == "allocscope::") return word == "v0";
-        if (!starts_with(name, "std::")) return false;
-        return word == "__cxx11" || word == "__1" || word == "__debug" || word == "__cxx1998" ||
-               word == "__ndk1" || word == "_V2" || word == "__8";
-    }
-
-    // "8ul" and "8": one number.
-    static std::string_view without_literal_suffix(std::string_view word) noexcept {
-        if (word.front() < '0' || word.front() > '9') return word;
-        std::string_view digits = word;
-        while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l' ||
-                                   digits.back() == 'U' || digits.back() == 'L')) {
-            digits.remove_suffix(1);
-        }
-        for (const char c : digits) {
-            if (c < '0' || c > '9') return word;
-        }
-        return digits;
-    }
-
-    void angle_brackets(written& out, int depth) {
-        const bool has_name = out.text.size() > out.name_begin && !ends_with(out.text, "::");
-        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
-            return copy_until(out, skip_brackets(text_, at_));
-        }
-        std::vector<std::string> arguments = list('>', depth);
-        if (is_failed_) return;
-        append_arguments(out.text, out.name_begin,
-                         static_cast<std::vector<std::string>&&>(arguments));
-        out.space_before = false;
-    }
-
-    void parentheses(written& out, int depth) {
-        if (starts_with(rest(), anonymous_namespace)) {
-            if (!ends_with(out.text, "::")) begin_name(out);
-            return copy_until(out, at_ + anonymous_namespace.size());
-        }
-        if (out.space_before && !out.text.empty()) out.text += ' ';
-        out.space_before = false;
-        const bool is_main = out.text == "main" && starts_with(rest(), "()::");
-        const std::vector<std::string> parts = list(')', depth);
-        if (is_main) return;  // main::local, whatever main's parameters
-        append_list(out.text, '(', parts, ')');
-        if (!starts_with(rest(), "::")) out.has_declarator = true;
-    }
-
-    void braces(written& out, int depth) {
-        if (starts_with(rest(), "{anonymous}")) {
-            at_ += 11;
-            out.text += anonymous_namespace;
-            return;
-        }
-        if (!ends_with(out.text, "::")) begin_name(out);
-        append_list(out.text, '{', list('}', depth), '}');
-    }
-
-    void square_brackets(written& out) {
-        const std::size_t behind = skip_brackets(text_, at_);
-        if (starts_with(rest(), "[abi:") && behind != no_position) {
-            at_ = behind;
-            return;
-        }
-        out.space_before = false;  // "int []" is "int[]"
-        copy_until(out, behind);
-    }
-
-    // The parts between this bracket and the closing one, which is consumed.
-    std::vector<std::string> list(char closing, int depth) {
-        std::vector<std::string> parts;
-        ++at_;
-        for (;;) {
-            std::string part = type(depth + 1);
-            if (is_failed_ || at_ >= text_.size()) break;
-            const char c = text_[at_++];
-            if (!part.empty() || c == ',' || !parts.empty()) {
-                parts.push_back(static_cast<std::string&&>(part));
-            }
-            if (c == closing) return parts;
-            if (c != ',') break;
-        }
-        is_failed_ = true;
-        return parts;
-    }
-
-    static void append_list(std::string& text, char open, const std::vector<std::string>& parts,
-                            char close) {
-        text += open;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (i != 0) text += ", ";
-            text += parts[i];
-        }
-        text += close;
-    }
-
-    void copy_until(written& out, std::size_t behind) {
-        if (behind == no_position || behind > text_.size()) {
-            is_failed_ = true;
-            return;
-        }
-        if (out.space_before && !out.text.empty()) out.text += ' ';
-        out.space_before = false;
-        out.text += text_.substr(at_, behind - at_);
-        at_ = behind;
-    }
-
-    std::string_view rest() const { return text_.substr(at_); }
-
-    std::string_view text_;
-    std::size_t at_ = 0;
-    bool is_failed_ = false;
-};
-
-// The type as people write it; the input itself when it is no type that we understand.
-inline std::string pretty_type(std::string_view type) {
-    type = without_spaces_around(type);
-    if (type.size() > max_type_length) return std::string{type};
-    return type_printer{type}.print();
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_PRETTY_TYPE_HPP
-
-// source_tokens.hpp - cuts C++ source into words and signs with their line and column.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_SOURCE_TOKENS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_SOURCE_TOKENS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct source_token {
-    std::string_view text;  // a word, a number, a literal, or a sign ("::" and "->" are one)
-    int line;
-    int column;
-};
-
-struct token_list {
-    std::vector<source_token> tokens;
-    std::vector<std::string_view> macros;  // names defined in this file
-};
-
-inline bool is_word(std::string_view token) noexcept {
-    return !token.empty() && is_name_character(token[0]) && !(token[0] >= '0' && token[0] <= '9');
-}
-
-class source_lexer {
-public:
-    explicit source_lexer(std::string_view source) : source_(source) {}
-
-    token_list read() {
-        while (at_ < source_.size()) step();
-        return static_cast<token_list&&>(result_);
-    }
-
-private:
-    void step() {
-        const char c = source_[at_];
-        if (c == '\n') {
-            new_line();
-            is_line_start_ = true;
-        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
-            ++at_;
-        } else if (c == '\\' && is_line_end(at_ + 1)) {
-            at_ = source_[at_ + 1] == '\r' ? at_ + 2 : at_ + 1;
-            new_line();
-        } else if (is_comment()) {
-            skip_comment();
-        } else if (c == '#' && is_line_start_) {
-            skip_directive();
-        } else {
-            is_line_start_ = false;
-            token(c);
-        }
-    }
-
-    void token(char c) {
-        const std::size_t begin = at_;
-        const int line = line_;
-        const int column = static_cast<int>(at_ - line_begin_) + 1;
-        std::size_t behind = at_ + 1;
-        if (c >= '0' && c <= '9') {
-            behind = skip_number(begin);
-        } else if (is_name_character(c)) {
-            behind = skip_word(source_, begin);
-            const bool is_prefix = behind < source_.size() && behind - begin <= 3;
-            if (is_prefix && source_[behind] == '"' && source_[behind - 1] == 'R') {
-                behind = skip_raw_string(behind);
-            }
-        } else if (c == '"' || c == '\'') {
-            behind = skip_literal(begin);
-        } else if (starts_with(source_.substr(begin), "::") ||
-                   starts_with(source_.substr(begin), "->")) {
-            behind = begin + 2;
-        }
-        for (at_ = begin; at_ < behind;) {  // a literal may run over lines
-            if (source_[at_] == '\n') {
-                new_line();
-            } else {
-                ++at_;
-            }
-        }
-        result_.tokens.push_back({source_.substr(begin, behind - begin), line, column});
-    }
-
-    void new_line() {
-        ++at_;
-        ++line_;
-        line_begin_ = at_;
-    }
-
-    bool is_line_end(std::size_t at) const {
-        const std::string_view rest = source_.substr(at);
-        return starts_with(rest, "\n") || starts_with(rest, "\r\n");
-    }
-
-    bool is_comment() const {
-        const std::string_view rest = source_.substr(at_);
-        return starts_with(rest, "//") || starts_with(rest, "/*");
-    }
-
-    void skip_comment() {
-        const bool is_block = source_[at_ + 1] == '*';
-        at_ += 2;
-        while (at_ < source_.size()) {
-            if (source_[at_] == '\n') {
-                const bool goes_on = source_[at_ - 1] == '\\';
-                if (!is_block && !goes_on) return;
-                new_line();
-            } else if (is_block && starts_with(source_.substr(at_), "*/")) {
-                at_ += 2;
-                return;
-            } else {
-                ++at_;
-            }
-        }
-    }
-
-    void skip_directive() {
-        const std::size_t begin = at_;
-        while (at_ < source_.size() && source_[at_] != '\n') {
-            if (is_comment()) {
-                skip_comment();
-            } else if (source_[at_] == '\\' && is_line_end(at_ + 1)) {
-                at_ = source_[at_ + 1] == '\r' ? at_ + 2 : at_ + 1;
-                new_line();
-            } else {
-                ++at_;
-            }
-        }
-        std::string_view directive = source_.substr(begin + 1, at_ - begin - 1);
-        skip_blanks(directive);
-        if (!starts_with(directive, "define")) return;
-        directive.remove_prefix(6);
-        skip_blanks(directive);
-        result_.macros.push_back(directive.substr(0, skip_word(directive, 0)));
-    }
-
-    static void skip_blanks(std::string_view& text) noexcept {
-        while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
-    }
-
-    std::size_t skip_number(std::size_t at) const {
-        while (at < source_.size()) {
-            const bool is_separator = source_[at] == '\'' && at + 1 < source_.size() &&
-                                      is_name_character(source_[at + 1]);
-            if (!is_name_character(source_[at]) && source_[at] != '.' && !is_separator) break;
-            ++at;
-        }
-        return at;
-    }
-
-    // A string or character literal ends at its quote, or at the end of the line.
-    std::size_t skip_literal(std::size_t at) const {
-        const char quote = source_[at++];
-        while (at < source_.size() && source_[at] != '\n') {
-            if (source_[at] == quote) return at + 1;
-            if (source_[at] == '\\' && at + 1 < source_.size()) ++at;
-            ++at;
-        }
-        return at < source_.size() ? at : source_.size();
-    }
-
-    // R"mark( ... )mark": `at` is on the first quote.
-    std::size_t skip_raw_string(std::size_t at) const {
-        const std::size_t length = source_.substr(at, 18).find('(');  // a mark has 16 at most
-        if (length == no_position) return skip_literal(at);
-        const std::size_t open = at + length;
-        const std::string_view mark = source_.substr(at + 1, open - at - 1);
-        for (std::size_t close = source_.find(')', open); close != no_position;
-             close = source_.find(')', close + 1)) {
-            const std::string_view rest = source_.substr(close + 1);
-            if (starts_with(rest, mark) && starts_with(rest.substr(mark.size()), "\"")) {
-                return close + 2 + mark.size();
-            }
-        }
-        return source_.size();
-    }
-
-    std::string_view source_;
-    std::size_t at_ = 0;
-    std::size_t line_begin_ = 0;
-    int line_ = 1;
-    bool is_line_start_ = true;
-    token_list result_;
-};
-
-inline token_list read_tokens(std::string_view source) {
-    return source_lexer{source}.read();
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_SOURCE_TOKENS_HPP
-
-// template_scopes.hpp - which template parameters are in force at a place of a source file.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_TEMPLATE_SCOPES_HPP
-#define ALLOCSCOPE_SYMBOLIZE_TEMPLATE_SCOPES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct template_header {
-    std::vector<std::string_view> parameters;  // "" for one without a name
-    bool has_pack = false;
-    bool shows_arguments = true;  // argument i of the demangled name is parameter i
-};
-
-// Behind the `>` that closes the `<` at `at`; 0 when there is none near. `partners` are the
-// matching round, square and curly brackets.
-inline std::size_t skip_angle_tokens(const std::vector<source_token>& tokens,
-                                     const std::vector<std::size_t>& partners, std::size_t at) {
-    constexpr std::size_t far_away = 512;
-    int depth = 0;
-    const std::size_t first = at;
-    while (at < tokens.size() && at - first < far_away) {
-        const std::string_view text = tokens[at].text;
-        if (text == ";" || text == "{" || text == "}") return 0;
-        if (text == "<") ++depth;
-        if (text == ">" && --depth == 0) return at + 1;
-        if (text == "(" || text == "[") {
-            if (partners[at] == 0) return 0;
-            at = partners[at];
-        }
-        ++at;
-    }
-    return 0;
-}
-
-class template_scopes {
-public:
-    template_scopes(const std::vector<source_token>& tokens,
-                    const std::vector<std::size_t>& partners)
-        : tokens_(tokens), partners_(partners) {
-        scopes_.push_back({0, {}});
-    }
-
-    // Tells the walk of the token at `at`; returns the index of the next one to look at.
-    std::size_t see(std::size_t at) {
-        const std::string_view text = tokens_[at].text;
-        if (text == "template" && text_at(at + 1) == "<") return read_header(at + 1);
-        if (text == "]" && text_at(at + 1) == "<" &&
-            (text_at(at + 2) == "class" || text_at(at + 2) == "typename")) {
-            return read_header(at + 1);
-        }
-        if (text == "{") {
-            check_specialisation(at);
-            open_.push_back(current_);
-            current_ = here();
-            pending_.clear();
-        } else if (text == "}" && !open_.empty()) {
-            const std::size_t outer = open_.back();
-            open_.pop_back();
-            const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
-            if (was_initialiser && current_ != outer) pending_ = scopes_[current_].headers;
-            current_ = outer;
-        } else if (text == ";") {
-            pending_.clear();
-        }
-        return at + 1;
-    }
-
-    // The scope of the token that see() was told of last.
-    std::size_t here() {
-        if (pending_.empty()) return current_;
-        scopes_.push_back({current_, pending_});
-        return scopes_.size() - 1;
-    }
-
-    // The headers around a scope, outermost first.
-    std::vector<const template_header*> headers_around(std::size_t scope) const {
-        std::vector<const template_header*> inside_out;
-        constexpr std::size_t most = 64;
-        while (scope != 0 && inside_out.size() < most) {
-            const std::vector<std::size_t>& own = scopes_[scope].headers;
-            for (std::size_t i = own.size(); i > 0; --i)
-                inside_out.push_back(&headers_[own[i - 1]]);
-            scope = scopes_[scope].parent;
-        }
-        return {inside_out.rbegin(), inside_out.rend()};
-    }
-
-private:
-    struct node {
-        std::size_t parent;
-        std::vector<std::size_t> headers;
-    };
-
-    std::string_view text_at(std::size_t at) const noexcept {
-        return at < tokens_.size() ? tokens_[at].text : std::string_view{};
-    }
-
-    // `at` is on the `<` of a header.
-    std::size_t read_header(std::size_t at) {
-        const std::size_t behind = skip_angle_tokens(tokens_, partners_, at);
-        if (behind == 0) return at + 1;
-        template_header header;
-        std::string_view name;
-        int depth = 0;
-        bool has_default = false;
-        for (std::size_t i = at + 1; i < behind; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if (depth == 0 && (text == "," || i + 1 == behind)) {
-                if (i > at + 1) header.parameters.push_back(name);
-                name = {};
-                has_default = false;
-                continue;
-            }
-            if (text == "<" || text == "(") ++depth;
-            if (text == ">" || text == ")") --depth;
-            if (depth == 0 && text == "=") has_default = true;
-            if (text == ".") header.has_pack = true;
-            const bool is_name = is_word(text) && text != "class" && text != "typename";
-            if (depth == 0 && !has_default && is_name) name = text;
-        }
-        headers_.push_back(static_cast<template_header&&>(header));
-        constexpr std::size_t most = 16;  // one for each level of nested classes, and their member
-        if (pending_.size() < most) pending_.push_back(headers_.size() - 1);
-        header_end_ = behind;
-        is_unchecked_ = true;
-        return behind;
-    }
-
-    // `at` is on the `{` behind the pending headers. In `struct pool<T*>` and `pool<T*>::grab()`
-    // the arguments differ from the parameters; header i belongs to the i-th class with arguments.
-    void check_specialisation(std::size_t at) {
-        if (pending_.empty() || !is_unchecked_) return;
-        is_unchecked_ = false;
-        std::vector<std::size_t> opens;  // the "<" of each class of the name being declared
-        const std::string_view first = text_at(header_end_);
-        const bool is_class = first == "struct" || first == "class" || first == "union";
-        constexpr std::size_t far_away = 256;
-        for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if ((text == "(" && !is_class) || (text == ":" && is_class)) break;
-            if (is_word(text) && i > header_end_ && text_at(i - 1) != "::") opens.clear();
-            if (text != "<") continue;
-            const std::size_t behind = skip_angle_tokens(tokens_, partners_, i);
-            if (behind == 0 || behind > at) break;
-            if (is_class || text_at(behind) == "::") opens.push_back(i);
-            i = behind - 1;
-        }
-        for (std::size_t i = 0; i < opens.size(); ++i) {
-            if (i < pending_.size()) check_arguments(headers_[pending_[i]], opens[i]);
-        }
-    }
-
-    // `open` is on the "<" of the arguments that a class is declared or a member is defined with.
-    void check_arguments(template_header& header, std::size_t open) {
-        const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
-        std::size_t parameter = 0;
-        bool is_same = true;
-        for (std::size_t i = open + 1; i < close; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if (text == "," || text == ".") continue;
-            is_same = is_same && parameter < header.parameters.size() &&
-                      text == header.parameters[parameter];
-            ++parameter;
-        }
-        header.shows_arguments = is_same && parameter == header.parameters.size();
-    }
-
-    const std::vector<source_token>& tokens_;
-    const std::vector<std::size_t>& partners_;
-    std::vector<template_header> headers_;
-    std::vector<node> scopes_;
-    std::vector<std::size_t> open_;  // for every open brace: the scope outside it
-    std::vector<std::size_t> pending_;
-    std::size_t current_ = 0;
-    std::size_t header_end_ = 0;
-    bool is_unchecked_ = false;  // the pending headers, by check_specialisation
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_TEMPLATE_SCOPES_HPP
-
-// new_expressions.hpp - finds every `new T` of a source file, and where compilers say it stands.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_NEW_EXPRESSIONS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_NEW_EXPRESSIONS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// Positions are indices of tokens.
-struct new_expression {
-    std::size_t begin = 0;       // of `new`, or of the `::` before it
-    std::size_t last = 0;        // the token that g++ names
-    std::size_t type_begin = 0;  // of the type, without the bounds of an array
-    std::size_t type_end = 0;
-    std::size_t scope = 0;  // of template_scopes
-    bool has_initialiser = false;
-    bool has_type = false;  // false: `new auto(x)`, or something that we cannot read
-};
-
-class source_outline {
-public:
-    explicit source_outline(std::string source)
-        : source_(static_cast<std::string&&>(source)),
-          list_(read_tokens(source_)),
-          partners_(matching_brackets(list_.tokens)),
-          scopes_(list_.tokens, partners_) {
-        std::sort(list_.macros.begin(), list_.macros.end());
-        for (std::size_t at = 0; at < tokens().size();) {
-            const std::string_view text = tokens()[at].text;
-            if (text == "new") read_new(at);
-            if (text == "using" || text == "typedef") read_alias(at);
-            if (text == "using") read_using_std(at);
-            if (text == "struct" || text == "class") class_names_.push_back(text_at(at + 1));
-            at = scopes_.see(at);
-        }
-        std::sort(template_aliases_.begin(), template_aliases_.end());
-        std::sort(class_names_.begin(), class_names_.end());
-        std::sort(standard_names_.begin(), standard_names_.end());
-    }
-    source_outline(const source_outline&) = delete;
-    source_outline& operator=(const source_outline&) = delete;
-
-    const std::vector<source_token>& tokens() const noexcept { return list_.tokens; }
-    const std::vector<new_expression>& expressions() const noexcept { return expressions_; }
-
-    // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
-    std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
-
-    std::vector<const template_header*> headers_around(std::size_t scope) const {
-        return scopes_.headers_around(scope);
-    }
-
-    bool is_macro(std::string_view name) const {
-        return std::binary_search(list_.macros.begin(), list_.macros.end(), name);
-    }
-
-    // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    bool is_template_alias(std::string_view name) const {
-        return std::binary_search(template_aliases_.begin(), template_aliases_.end(), name);
-    }
-
-    // A name of the standard library that this file uses without "std::".
-    bool is_standard_name(std::string_view name) const {
-        if (std::binary_search(class_names_.begin(), class_names_.end(), name)) return false;
-        if (std::binary_search(standard_names_.begin(), standard_names_.end(), name)) return true;
-        if (!uses_namespace_std_) return false;
-        // Names that hardly anybody gives to a class of his own.
-        for (const std::string_view known :
-             {"string", "wstring", "vector", "deque", "forward_list", "map", "multimap", "multiset",
-              "unordered_map", "unordered_set", "unordered_multimap", "shared_ptr", "unique_ptr",
-              "ostringstream", "istringstream", "stringstream"}) {
-            if (name == known) return true;
-        }
-        return false;
-    }
-
-    // Index of the first token at or behind a line and column.
-    std::size_t token_from(int line, int column) const {
-        const auto found = std::lower_bound(
-            tokens().begin(), tokens().end(), column, [line](const source_token& token, int c) {
-                return token.line < line || (token.line == line && token.column < c);
-            });
-        return static_cast<std::size_t>(found - tokens().begin());
-    }
-
-private:
-    static std::vector<std::size_t> matching_brackets(const std::vector<source_token>& tokens) {
-        std::vector<std::size_t> partners(tokens.size(), 0);
-        std::vector<std::size_t> open;
-        for (std::size_t i = 0; i < tokens.size(); ++i) {
-            const char c = tokens[i].text.size() == 1 ? tokens[i].text[0] : ' ';
-            if (c == '(' || c == '[' || c == '{') open.push_back(i);
-            if (c != ')' && c != ']' && c != '}') continue;
-            if (open.empty()) continue;
-            const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-            if (tokens[open.back()].text[0] == opening) {
-                partners[open.back()] = i;
-                partners[i] = open.back();
-                open.pop_back();
-            } else if (c == '}') {  // a macro with half a bracket: start again behind the brace
-                while (!open.empty() && tokens[open.back()].text[0] != '{') open.pop_back();
-                if (!open.empty()) open.pop_back();
-            }
-        }
-        return partners;
-    }
-
-    std::string_view text_at(std::size_t at) const noexcept {
-        return at < tokens().size() ? tokens()[at].text : std::string_view{};
-    }
-
-    std::string_view text_before(std::size_t at) const noexcept {
-        return at > 0 ? tokens()[at - 1].text : std::string_view{};
-    }
-
-    void read_new(std::size_t at) {
-        const std::string_view before = text_before(at);
-        if (before == "operator" || before == "." || before == "->") return;
-        new_expression found;
-        found.begin = before == "::" ? at - 1 : at;
-        std::size_t next = at + 1;
-        std::size_t behind = 0;
-        if (text_at(next) == "(") {
-            const std::size_t close = partners_[next];
-            if (close == 0) return;
-            const std::string_view follows = text_at(close + 1);
-            if (is_word(follows) || follows == "::") {
-                if (!is_allocating_placement(next, close)) return;
-                behind = read_type(close + 1, found);
-            } else {  // new (T)
-                const std::size_t type_end = read_type(next + 1, found);
-                found.has_type = found.has_type && type_end == close && follows != "(";
-                found.last = close;
-                behind = close + 1;
-            }
-        } else {
-            behind = read_type(next, found);
-        }
-        const std::string_view opens = text_at(behind);
-        if ((opens == "(" || opens == "{") && partners_[behind] != 0) {
-            found.has_initialiser = true;
-            found.last = partners_[behind];
-        }
-        found.scope = scopes_.here();
-        expressions_.push_back(found);
-    }
-
-    bool is_allocating_placement(std::size_t open, std::size_t close) const {
-        for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (tokens()[i].text == "nothrow" || tokens()[i].text == "align_val_t") return true;
-        }
-        return false;
-    }
-
-    // Reads a type that starts at `at`; the index behind it and its array bounds.
-    std::size_t read_type(std::size_t at, new_expression& found) {
-        found.type_begin = at;
-        found.last = at < tokens().size() ? at : tokens().size() - 1;
-        bool has_name = false;
-        bool is_builtin = false;
-        bool is_readable = true;
-        for (;; ++at) {
-            const std::string_view text = text_at(at);
-            if (text == "const" || text == "volatile") {
-                found.last = at;
-            } else if (!has_name && builtin_type{}.take(text)) {
-                is_builtin = true;
-                found.last = at;
-            } else if (has_name || is_builtin) {
-                break;
-            } else if (text == "decltype" || text == "auto") {
-                has_name = true;
-                is_readable = false;
-                found.last = at;
-                if (text == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
-                if (at == 0) return found.last + 1;
-            } else if (text == "struct" || text == "class" || text == "union" || text == "enum" ||
-                       text == "typename") {
-                continue;
-            } else if (text == "::" || is_word(text)) {
-                const std::size_t behind = read_qualified_name(at, found);
-                if (behind == 0) return at + 1;
-                has_name = true;
-                at = behind - 1;
-            } else {
-                return at;
-            }
-        }
-        for (; text_at(at) == "*" || text_at(at) == "&" || text_at(at) == "const"; ++at) {
-            found.last = at;
-        }
-        found.type_end = at;
-        found.has_type = is_readable;
-        while (text_at(at) == "[" && partners_[at] != 0) {
-            at = partners_[at];
-            found.last = at++;
-        }
-        return at;
-    }
-
-    // 0 when it cannot be read.
-    std::size_t read_qualified_name(std::size_t at, new_expression& found) const {
-        if (text_at(at) == "::") ++at;
-        for (;;) {
-            if (!is_word(text_at(at))) return 0;
-            found.last = at++;
-            if (text_at(at) == "<") {
-                at = skip_angle_tokens(tokens(), partners_, at);
-                if (at == 0) return 0;
-            }
-            if (text_at(at) != "::") return at;
-            ++at;
-            if (text_at(at) == "template") ++at;
-        }
-    }
-
-    // Remembers `using X =` and `typedef ... X;` when they stand in a template.
-    void read_alias(std::size_t at) {
-        if (scopes_.headers_around(scopes_.here()).empty()) return;
-        if (text_at(at) == "using") {
-            if (text_at(at + 2) == "=") template_aliases_.push_back(text_at(at + 1));
-            return;
-        }
-        constexpr std::size_t far_away = 64;
-        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (tokens()[i].text != ";") continue;
-            template_aliases_.push_back(tokens()[i - 1].text);
-            return;
-        }
-    }
-
-    // `using std::string;` and `using namespace std;`
-    void read_using_std(std::size_t at) {
-        if (text_at(at + 1) == "namespace" && text_at(at + 2) == "std" && text_at(at + 3) == ";") {
-            uses_namespace_std_ = true;
-        }
-        if (text_at(at + 1) == "std" && text_at(at + 2) == "::" && text_at(at + 4) == ";") {
-            standard_names_.push_back(text_at(at + 3));
-        }
-    }
-
-    std::string source_;
-    token_list list_;
-    std::vector<std::size_t> partners_;
-    template_scopes scopes_;
-    std::vector<new_expression> expressions_;
-    std::vector<std::string_view> template_aliases_;
-    std::vector<std::string_view> class_names_;     // declared or named as such in this file
-    std::vector<std::string_view> standard_names_;  // of using-declarations
-    bool uses_namespace_std_ = false;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_NEW_EXPRESSIONS_HPP
-
-// source_cache.hpp - source files, each read and taken apart once for a report.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_SOURCE_CACHE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_SOURCE_CACHE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
-constexpr std::size_t max_source_files = 256;
-
-class source_cache {
-public:
-    source_cache() = default;
-    source_cache(const source_cache&) = delete;
-    source_cache& operator=(const source_cache&) = delete;
-
-    // Null when the file cannot be read, is no regular file, or is larger than 2 MiB.
-    const source_outline* find(const std::string& path) {
-        const auto known = files_.find(path);
-        if (known != files_.end()) return known->second.get();
-        if (files_.size() >= max_source_files) return nullptr;
-        return files_.emplace(path, read(path)).first->second.get();
-    }
-
-private:
-    static std::unique_ptr<source_outline> read(const std::string& path) {
-        const detail::file_reader file{path.c_str()};
-        const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return nullptr;
-        std::string text(static_cast<std::size_t>(size), '\0');
-        text.resize(file.read_at(0, &text[0], text.size()));
-        return std::make_unique<source_outline>(static_cast<std::string&&>(text));
-    }
-
-    std::map<std::string, std::unique_ptr<source_outline>> files_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_SOURCE_CACHE_HPP
-
-// dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
-#define ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-namespace dwarf {
-
-constexpr std::uint16_t tag_class_type = 0x02;
-constexpr std::uint16_t tag_enumeration_type = 0x04;
-constexpr std::uint16_t tag_lexical_block = 0x0b;
-constexpr std::uint16_t tag_structure_type = 0x13;
-constexpr std::uint16_t tag_union_type = 0x17;
-constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
-constexpr std::uint16_t tag_subprogram = 0x2e;
-constexpr std::uint16_t tag_namespace = 0x39;
-
-constexpr std::uint16_t at_sibling = 0x01;
-constexpr std::uint16_t at_name = 0x03;
-constexpr std::uint16_t at_stmt_list = 0x10;
-constexpr std::uint16_t at_low_pc = 0x11;
-constexpr std::uint16_t at_high_pc = 0x12;
-constexpr std::uint16_t at_comp_dir = 0x1b;
-constexpr std::uint16_t at_abstract_origin = 0x31;
-constexpr std::uint16_t at_specification = 0x47;
-constexpr std::uint16_t at_ranges = 0x55;
-constexpr std::uint16_t at_call_column = 0x57;
-constexpr std::uint16_t at_call_file = 0x58;
-constexpr std::uint16_t at_call_line = 0x59;
-constexpr std::uint16_t at_linkage_name = 0x6e;
-constexpr std::uint16_t at_str_offsets_base = 0x72;
-constexpr std::uint16_t at_addr_base = 0x73;
-constexpr std::uint16_t at_rnglists_base = 0x74;
-constexpr std::uint16_t at_mips_linkage_name = 0x2007;
-constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
-constexpr std::uint16_t at_gnu_addr_base = 0x2133;
-
-constexpr std::uint16_t form_addr = 0x01;
-constexpr std::uint16_t form_block2 = 0x03;
-constexpr std::uint16_t form_block4 = 0x04;
-constexpr std::uint16_t form_data2 = 0x05;
-constexpr std::uint16_t form_data4 = 0x06;
-constexpr std::uint16_t form_data8 = 0x07;
-constexpr std::uint16_t form_string = 0x08;
-constexpr std::uint16_t form_block = 0x09;
-constexpr std::uint16_t form_block1 = 0x0a;
-constexpr std::uint16_t form_data1 = 0x0b;
-constexpr std::uint16_t form_flag = 0x0c;
-constexpr std::uint16_t form_sdata = 0x0d;
-constexpr std::uint16_t form_strp = 0x0e;
-constexpr std::uint16_t form_udata = 0x0f;
-constexpr std::uint16_t form_ref_addr = 0x10;
-constexpr std::uint16_t form_ref1 = 0x11;
-constexpr std::uint16_t form_ref2 = 0x12;
-constexpr std::uint16_t form_ref4 = 0x13;
-constexpr std::uint16_t form_ref8 = 0x14;
-constexpr std::uint16_t form_ref_udata = 0x15;
-constexpr std::uint16_t form_indirect = 0x16;
-constexpr std::uint16_t form_sec_offset = 0x17;
-constexpr std::uint16_t form_exprloc = 0x18;
-constexpr std::uint16_t form_flag_present = 0x19;
-constexpr std::uint16_t form_strx = 0x1a;
-constexpr std::uint16_t form_addrx = 0x1b;
-constexpr std::uint16_t form_ref_sup4 = 0x1c;
-constexpr std::uint16_t form_strp_sup = 0x1d;
-constexpr std::uint16_t form_data16 = 0x1e;
-constexpr std::uint16_t form_line_strp = 0x1f;
-constexpr std::uint16_t form_ref_sig8 = 0x20;
-constexpr std::uint16_t form_implicit_const = 0x21;
-constexpr std::uint16_t form_loclistx = 0x22;
-constexpr std::uint16_t form_rnglistx = 0x23;
-constexpr std::uint16_t form_ref_sup8 = 0x24;
-constexpr std::uint16_t form_strx1 = 0x25;
-constexpr std::uint16_t form_strx2 = 0x26;
-constexpr std::uint16_t form_strx3 = 0x27;
-constexpr std::uint16_t form_strx4 = 0x28;
-constexpr std::uint16_t form_addrx1 = 0x29;
-constexpr std::uint16_t form_addrx2 = 0x2a;
-constexpr std::uint16_t form_addrx3 = 0x2b;
-constexpr std::uint16_t form_addrx4 = 0x2c;
-constexpr std::uint16_t form_gnu_addr_index = 0x1f01;
-constexpr std::uint16_t form_gnu_str_index = 0x1f02;
-constexpr std::uint16_t form_gnu_ref_alt = 0x1f20;
-constexpr std::uint16_t form_gnu_strp_alt = 0x1f21;
-
-constexpr std::uint8_t unit_type_type = 0x02;
-constexpr std::uint8_t unit_skeleton = 0x04;
-constexpr std::uint8_t unit_split_compile = 0x05;
-constexpr std::uint8_t unit_split_type = 0x06;
-
-constexpr std::uint8_t range_end_of_list = 0x00;
-constexpr std::uint8_t range_base_addressx = 0x01;
-constexpr std::uint8_t range_startx_endx = 0x02;
-constexpr std::uint8_t range_startx_length = 0x03;
-constexpr std::uint8_t range_offset_pair = 0x04;
-constexpr std::uint8_t range_base_address = 0x05;
-constexpr std::uint8_t range_start_end = 0x06;
-constexpr std::uint8_t range_start_length = 0x07;
-
-constexpr std::uint8_t line_copy = 1;
-constexpr std::uint8_t line_advance_pc = 2;
-constexpr std::uint8_t line_advance_line = 3;
-constexpr std::uint8_t line_set_file = 4;
-constexpr std::uint8_t line_set_column = 5;
-constexpr std::uint8_t line_const_add_pc = 8;
-constexpr std::uint8_t line_fixed_advance_pc = 9;
-constexpr std::uint8_t line_end_sequence = 1;  // extended
-constexpr std::uint8_t line_set_address = 2;   // extended
-constexpr std::uint16_t line_content_path = 1;
-constexpr std::uint16_t line_content_directory = 2;
-
-}  // namespace dwarf
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
-
-// dwarf_forms.hpp - how one attribute value is stored, read and skipped.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
-#define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The sizes that a unit's header decides.
-struct dwarf_format {
-    std::uint16_t version = 0;
-    std::uint8_t address_bytes = 8;
-    std::uint8_t offset_bytes = 4;
-};
-
-struct dwarf_value {
-    std::uint16_t form = 0;      // 0: there is no such attribute
-    std::uint64_t number = 0;    // value, offset or index, as stored
-    const char* text = nullptr;  // of dwarf::form_string only
-    bool exists() const noexcept { return form != 0; }
-};
-
-constexpr int dwarf_form_varies = -1;
-
-// The bytes that a value of this form always takes, or dwarf_form_varies.
-inline int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noexcept {
-    switch (form) {
-        case dwarf::form_flag_present:
-        case dwarf::form_implicit_const:
-            return 0;
-        case dwarf::form_data1:
-        case dwarf::form_ref1:
-        case dwarf::form_flag:
-        case dwarf::form_strx1:
-        case dwarf::form_addrx1:
-            return 1;
-        case dwarf::form_data2:
-        case dwarf::form_ref2:
-        case dwarf::form_strx2:
-        case dwarf::form_addrx2:
-            return 2;
-        case dwarf::form_strx3:
-        case dwarf::form_addrx3:
-            return 3;
-        case dwarf::form_data4:
-        case dwarf::form_ref4:
-        case dwarf::form_strx4:
-        case dwarf::form_addrx4:
-        case dwarf::form_ref_sup4:
-            return 4;
-        case dwarf::form_data8:
-        case dwarf::form_ref8:
-        case dwarf::form_ref_sig8:
-        case dwarf::form_ref_sup8:
-            return 8;
-        case dwarf::form_data16:
-            return 16;
-        case dwarf::form_addr:
-            return format.address_bytes;
-        case dwarf::form_ref_addr:
-            return format.version <= 2 ? format.address_bytes : format.offset_bytes;
-        case dwarf::form_strp:
-        case dwarf::form_sec_offset:
-        case dwarf::form_line_strp:
-        case dwarf::form_strp_sup:
-        case dwarf::form_gnu_ref_alt:
-        case dwarf::form_gnu_strp_alt:
-            return format.offset_bytes;
-        default:
-            return dwarf_form_varies;
-    }
-}
-
-// Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
-inline dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form, const dwarf_format& format,
-                                    std::int64_t implicit_value) noexcept {
-    if (form == dwarf::form_indirect) {
-        form = static_cast<std::uint16_t>(in.uleb() & 0xffff);
-        if (form == dwarf::form_indirect || form == dwarf::form_implicit_const) in.fail();
-    }
-    dwarf_value value;
-    value.form = form;
-    const int fixed = dwarf_fixed_bytes(form, format);
-    if (fixed == 16) return in.skip(16), value;
-    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
-    switch (form) {
-        case dwarf::form_flag_present:
-            value.number = 1;
-            break;
-        case dwarf::form_implicit_const:
-            value.number = static_cast<std::uint64_t>(implicit_value);
-            break;
-        case dwarf::form_string:
-            value.text = in.text();
-            break;
-        case dwarf::form_sdata:
-            value.number = static_cast<std::uint64_t>(in.sleb());
-            break;
-        case dwarf::form_udata:
-        case dwarf::form_ref_udata:
-        case dwarf::form_strx:
-        case dwarf::form_addrx:
-        case dwarf::form_loclistx:
-        case dwarf::form_rnglistx:
-        case dwarf::form_gnu_addr_index:
-        case dwarf::form_gnu_str_index:
-            value.number = in.uleb();
-            break;
-        case dwarf::form_block1:
-            in.skip(in.u8());
-            break;
-        case dwarf::form_block2:
-            in.skip(in.u16());
-            break;
-        case dwarf::form_block4:
-            in.skip(in.u32());
-            break;
-        case dwarf::form_block:
-        case dwarf::form_exprloc:
-            in.skip(in.uleb());
-            break;
-        default:
-            in.fail();
-            break;
-    }
-    return value;
-}
-
-inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
-    return form == dwarf::form_addr || form == dwarf::form_addrx ||
-           form == dwarf::form_gnu_addr_index ||
-           (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
-}
-
-inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
-    return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
-           (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
-
-// dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
-#define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct dwarf_sections {
-    byte_view info, abbreviations, strings, lines, line_strings;
-    byte_view ranges, range_lists, addresses, string_offsets;
-};
-
-// One unit. The bases and the low address come from its first entry.
-struct dwarf_unit {
-    std::uint64_t offset = 0;  // of the header in .debug_info
-    std::uint64_t end = 0;     // where the next unit begins
-    std::uint64_t first_entry = 0;
-    std::uint64_t abbreviations = 0;
-    dwarf_format format;
-    std::uint8_t type = 0;  // DWARF 5 only
-    std::uint64_t string_offsets_base = 0;
-    std::uint64_t addresses_base = 0;
-    std::uint64_t range_lists_base = 0;  // DWARF 5
-    std::uint64_t ranges_base = 0;       // split DWARF 4
-    std::uint64_t low_address = 0;
-};
-
-// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
-// of an unknown version is returned with first_entry == end, so that the next one can be found.
-inline bool read_dwarf_unit(byte_view info, std::uint64_t offset, dwarf_unit& unit) noexcept {
-    unit = dwarf_unit{};
-    unit.offset = offset;
-    byte_cursor in{info, offset};
-    std::uint64_t length = in.u32();
-    if (length == 0xffffffffU) {
-        length = in.u64();
-        unit.format.offset_bytes = 8;
-    } else if (length >= 0xfffffff0U) {
-        return false;
-    }
-    if (!in.ok() || length == 0 || length > in.remaining()) return false;
-    unit.end = in.at() + length;
-    unit.format.version = in.u16();
-    if (unit.format.version >= 5) {
-        unit.type = in.u8();
-        unit.format.address_bytes = in.u8();
-        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) in.skip(8);
-    } else {
-        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        unit.format.address_bytes = in.u8();
-    }
-    const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
-                             (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
-                             unit.type != dwarf::unit_type_type &&
-                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
-    unit.first_entry = is_readable ? in.at() : unit.end;
-    unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
-    unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
-    unit.range_lists_base = unit.format.offset_bytes == 8 ? 20 : 12;
-    return true;
-}
-
-struct dwarf_attribute {
-    std::uint16_t name = 0;
-    std::uint16_t form = 0;
-    std::int64_t implicit_value = 0;
-};
-
-// Walks one abbreviation table. The visitor has
-//     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
-//     bool attribute(const dwarf_attribute&);
-//     bool finish();
-// each of which returns false to stop the walk.
-template <class Visitor>
-inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
-    byte_cursor in{section, offset};
-    while (in.ok()) {
-        const std::uint64_t code = in.uleb();
-        if (code == 0) return;
-        const std::uint64_t tag = in.uleb();
-        const bool has_children = in.u8() != 0;
-        if (!in.ok() || !visit.begin(code, static_cast<std::uint16_t>(tag & 0xffff), has_children))
-            return;
-        for (;;) {
-            const std::uint64_t name = in.uleb();
-            const std::uint64_t form = in.uleb();
-            dwarf_attribute attribute;
-            attribute.name =
-                name > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(name);
-            attribute.form =
-                form > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(form);
-            if (form == dwarf::form_implicit_const) attribute.implicit_value = in.sleb();
-            if (!in.ok()) return;
-            if (name == 0 && form == 0) break;
-            if (!visit.attribute(attribute)) return;
-        }
-        if (!visit.finish()) return;
-    }
-}
-
-// Entry `index` of a table of fixed-size numbers; false when it lies outside.
-inline bool read_dwarf_table(byte_view section, std::uint64_t base, std::uint64_t index,
-                             unsigned width, std::uint64_t& number) noexcept {
-    if (index > section.size) return false;  // keeps the product below from wrapping
-    byte_cursor in{section, base};
-    in.skip(index * width);
-    number = in.unsigned_of(width);
-    return in.ok();
-}
-
-// The text that a value stands for; "" when there is none or when it is in another file.
-inline const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
-                              const dwarf_value& value) noexcept {
-    if (value.form == dwarf::form_string) {
-        return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
-    }
-    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
-    if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
-    if (!dwarf_form_is_string_index(value.form)) return "";
-    std::uint64_t offset = 0;
-    if (!read_dwarf_table(sections.string_offsets, unit.string_offsets_base, value.number,
-                          unit.format.offset_bytes, offset)) {
-        return "";
-    }
-    return text_at(sections.strings, offset);
-}
-
-inline bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
-                          const dwarf_value& value, std::uint64_t& address) noexcept {
-    if (value.form == dwarf::form_addr) return address = value.number, true;
-    return dwarf_form_is_address(value.form) &&
-           read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
-                            unit.format.address_bytes, address);
-}
-
-// The .debug_info offset of the entry that a value refers to; 0 (never an entry) when it is none.
-inline std::uint64_t dwarf_reference(const dwarf_unit& unit, const dwarf_value& value) noexcept {
-    switch (value.form) {
-        case dwarf::form_ref_addr:
-            return value.number;
-        case dwarf::form_ref1:
-        case dwarf::form_ref2:
-        case dwarf::form_ref4:
-        case dwarf::form_ref8:
-        case dwarf::form_ref_udata:
-            return value.number < unit.end - unit.offset ? unit.offset + value.number : 0;
-        default:
-            return 0;
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
-
-// dwarf_ranges.hpp - the address ranges of an entry: low/high, .debug_ranges or .debug_rnglists.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
-#define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The three attributes that say where an entry's code is.
-struct dwarf_extent {
-    dwarf_value low, high, ranges;
-
-    void take(std::uint16_t name, const dwarf_value& value) noexcept {
-        if (name == dwarf::at_low_pc) low = value;
-        if (name == dwarf::at_high_pc) high = value;
-        if (name == dwarf::at_ranges) ranges = value;
-    }
-};
-
-// DWARF 2 to 4: pairs of addresses relative to a base. `visit(low, high)` returns false to stop.
-template <class Visitor>
-inline void visit_old_ranges(byte_view section, std::uint64_t offset, const dwarf_unit& unit,
-                             Visitor&& visit) {
-    const unsigned width = unit.format.address_bytes;
-    const std::uint64_t change_base = width == 8 ? ~std::uint64_t{0} : 0xffffffffU;
-    std::uint64_t base = unit.low_address;
-    byte_cursor in{section, offset};
-    for (;;) {
-        const std::uint64_t low = in.unsigned_of(width);
-        const std::uint64_t high = in.unsigned_of(width);
-        if (!in.ok() || (low == 0 && high == 0)) return;
-        if (low == change_base) {
-            base = high;
-        } else if (low < high) {
-            if (!visit(base + low, base + high)) return;
-        } else if (!visit(0, 0)) {
-            return;  // an empty range still costs a step
-        }
-    }
-}
-
-// DWARF 5: a small program of entries.
-template <class Visitor>
-inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offset,
-                             const dwarf_unit& unit, Visitor&& visit) {
-    const unsigned width = unit.format.address_bytes;
-    std::uint64_t base = unit.low_address;
-    byte_cursor in{sections.range_lists, offset};
-    const auto indexed = [&](std::uint64_t index) {
-        std::uint64_t address = 0;
-        read_dwarf_table(sections.addresses, unit.addresses_base, index, width, address);
-        return address;
-    };
-    for (;;) {
-        const std::uint8_t kind = in.u8();
-        std::uint64_t low = 0;
-        std::uint64_t high = 0;
-        switch (kind) {
-            case dwarf::range_base_addressx:
-                base = indexed(in.uleb());
-                break;
-            case dwarf::range_base_address:
-                base = in.unsigned_of(width);
-                break;
-            case dwarf::range_startx_endx:
-                low = indexed(in.uleb());
-                high = indexed(in.uleb());
-                break;
-            case dwarf::range_startx_length:
-                low = indexed(in.uleb());
-                high = low + in.uleb();
-                break;
-            case dwarf::range_offset_pair:
-                low = base + in.uleb();
-                high = base + in.uleb();
-                break;
-            case dwarf::range_start_end:
-                low = in.unsigned_of(width);
-                high = in.unsigned_of(width);
-                break;
-            case dwarf::range_start_length:
-                low = in.unsigned_of(width);
-                high = low + in.uleb();
-                break;
-            default:
-                return;  // the end, or an entry that nobody can measure
-        }
-        if (!in.ok()) return;
-        if (low >= high) low = high = 0;
-        if (!visit(low, high)) return;
-    }
-}
-
-// Calls `visit(low, high)` for every piece of the extent, high exclusive, until it returns false.
-// An entry that covers nothing is passed as (0, 0), so that the visitor can count its steps.
-template <class Visitor>
-inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit& unit,
-                               const dwarf_extent& extent, Visitor&& visit) {
-    if (extent.ranges.exists()) {
-        std::uint64_t offset = extent.ranges.number;
-        if (unit.format.version < 5) {
-            visit_old_ranges(sections.ranges, offset + unit.ranges_base, unit, visit);
-            return;
-        }
-        if (extent.ranges.form == dwarf::form_rnglistx) {
-            if (!read_dwarf_table(sections.range_lists, unit.range_lists_base, offset,
-                                  unit.format.offset_bytes, offset)) {
-                return;
-            }
-            offset += unit.range_lists_base;
-        }
-        visit_range_list(sections, offset, unit, visit);
-        return;
-    }
-    std::uint64_t low = 0;
-    if (!dwarf_address(sections, unit, extent.low, low) || !extent.high.exists()) return;
-    std::uint64_t high = 0;
-    if (!dwarf_form_is_address(extent.high.form)) {
-        high = low + extent.high.number;
-    } else if (!dwarf_address(sections, unit, extent.high, high)) {
-        return;
-    }
-    if (low < high) visit(low, high);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
-
-// address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_ADDRESS_RANGES_HPP
-#define ALLOCSCOPE_SYMBOLIZE_ADDRESS_RANGES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct address_range {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;  // exclusive
-    std::uint64_t value = 0;
-    std::uint64_t highest = 0;  // set by finish()
-};
-
-class address_ranges {
-public:
-    void add(std::uint64_t low, std::uint64_t high, std::uint64_t value) {
-        if (low < high) ranges_.push_back(address_range{low, high, value, 0});
-    }
-
-    // To be called once, after the last add() and before the first search.
-    void finish() {
-        std::stable_sort(
-            ranges_.begin(), ranges_.end(),
-            [](const address_range& a, const address_range& b) { return a.low < b.low; });
-        std::uint64_t highest = 0;
-        for (address_range& range : ranges_) {
-            highest = std::max(highest, range.high);
-            range.highest = highest;
-        }
-    }
-
-    // The narrowest range that holds the address; among equals the one added last. Null: none.
-    const address_range* find(std::uint64_t address) const {
-        std::size_t first = 0;
-        std::size_t last = ranges_.size();
-        while (first < last) {  // the first range that begins after the address
-            const std::size_t middle = first + (last - first) / 2;
-            if (ranges_[middle].low <= address) {
-                first = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        const address_range* best = nullptr;
-        for (int steps = 0; first > 0 && steps < most_steps; ++steps) {
-            const address_range& range = ranges_[--first];
-            if (range.highest <= address) break;
-            if (range.high <= address) continue;
-            if (best == nullptr || range.high - range.low < best->high - best->low) best = &range;
-        }
-        return best;
-    }
-
-    bool empty() const { return ranges_.empty(); }
-    std::size_t size() const { return ranges_.size(); }
-
-private:
-    // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
-    static constexpr int most_steps = 4096;
-
-    std::vector<address_range> ranges_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_ADDRESS_RANGES_HPP
-
-// debug_entries.hpp - walking the entries of one unit of debug information.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_DEBUG_ENTRIES_HPP
-#define ALLOCSCOPE_SYMBOLIZE_DEBUG_ENTRIES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// How much may still be done before a file counts as made to waste time.
-struct step_budget {
-    std::uint64_t left = 0;
-    bool take() { return left != 0 && left-- != 0; }
-};
-
-struct abbreviation {
-    std::uint64_t code = 0;
-    std::size_t first_attribute = 0;
-    std::size_t attribute_count = 0;
-    std::uint64_t fixed_bytes = 0;
-    std::uint16_t tag = 0;
-    bool has_children = false;
-    bool is_fixed = true;
-    bool has_code = false;  // an address or a list of ranges
-};
-
-class abbreviation_table {
-public:
-    abbreviation_table() = default;
-
-    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
-    abbreviation_table(detail::byte_view section, const detail::dwarf_unit& unit,
-                       std::uint64_t only_code = 0, step_budget* budget = nullptr) {
-        builder build{*this, unit.format, only_code, budget};
-        detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
-        const auto by_code = [](const abbreviation& a, const abbreviation& b) {
-            return a.code < b.code;
-        };
-        if (!std::is_sorted(shapes_.begin(), shapes_.end(), by_code)) {
-            std::stable_sort(shapes_.begin(), shapes_.end(), by_code);
-        }
-    }
-
-    const abbreviation* find(std::uint64_t code) const {
-        // Compilers number from 1 without gaps.
-        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
-            return &shapes_[code - 1];
-        }
-        const auto at = std::lower_bound(
-            shapes_.begin(), shapes_.end(), code,
-            [](const abbreviation& shape, std::uint64_t wanted) { return shape.code < wanted; });
-        return at != shapes_.end() && at->code == code ? &*at : nullptr;
-    }
-
-    const detail::dwarf_attribute* attributes(const abbreviation& shape) const {
-        return attributes_.data() + shape.first_attribute;
-    }
-
-private:
-    struct builder {
-        abbreviation_table& table;
-        const detail::dwarf_format& format;
-        std::uint64_t only_code;
-        step_budget* budget;
-        abbreviation shape = {};
-
-        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
-            shape = abbreviation{};
-            shape.code = code;
-            shape.tag = tag;
-            shape.has_children = has_children;
-            shape.first_attribute = table.attributes_.size();
-            return true;
-        }
-        bool attribute(const detail::dwarf_attribute& attribute) {
-            if (budget != nullptr && !budget->take()) return false;
-            if (only_code != 0 && shape.code != only_code) return true;
-            table.attributes_.push_back(attribute);
-            const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
-            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
-            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
-            if (attribute.name == detail::dwarf::at_low_pc ||
-                attribute.name == detail::dwarf::at_ranges) {
-                shape.has_code = true;
-            }
-            return true;
-        }
-        bool finish() {
-            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
-            if (only_code != 0 && shape.code != only_code) return true;
-            table.shapes_.push_back(shape);
-            return only_code == 0;
-        }
-    };
-
-    std::vector<abbreviation> shapes_;
-    std::vector<detail::dwarf_attribute> attributes_;
-};
-
-// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
-// children, is passed with a null shape.
-class entry_walker {
-public:
-    entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
-                 const abbreviation_table& table, std::uint64_t offset)
-        : unit_(unit), table_(table), in_(sections.info.part(0, unit.end), offset) {}
-
-    bool next() {
-        if (shape_ != nullptr) {
-            skip_values();
-            if (shape_->has_children) ++next_depth_;
-        }
-        shape_ = nullptr;
-        if (in_.at_end()) return false;
-        offset_ = in_.at();
-        const std::uint64_t code = in_.uleb();
-        depth_ = next_depth_;
-        are_values_read_ = false;
-        if (code == 0) {
-            --next_depth_;
-            return in_.ok();
-        }
-        shape_ = table_.find(code);
-        return in_.ok() && shape_ != nullptr;
-    }
-
-    std::uint64_t offset() const { return offset_; }
-    const abbreviation* shape() const { return shape_; }
-    // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
-    std::int64_t depth() const { return depth_; }
-
-    // `visit(attribute name, value)`, once per entry.
-    template <class Visitor>
-    void values(Visitor&& visit) {
-        if (are_values_read_) return;
-        are_values_read_ = true;
-        const detail::dwarf_attribute* attribute = table_.attributes(*shape_);
-        for (std::size_t i = 0; i < shape_->attribute_count && in_.ok(); ++i, ++attribute) {
-            const detail::dwarf_value value = detail::read_dwarf_value(
-                in_, attribute->form, unit_.format, attribute->implicit_value);
-            if (in_.ok()) visit(attribute->name, value);
-        }
-    }
-
-private:
-    void skip_values() {
-        if (are_values_read_) return;
-        if (shape_->is_fixed) {
-            in_.skip(shape_->fixed_bytes);
-        } else {
-            values([](std::uint16_t, const detail::dwarf_value&) {});
-        }
-    }
-
-    const detail::dwarf_unit& unit_;
-    const abbreviation_table& table_;
-    detail::byte_cursor in_;
-    const abbreviation* shape_ = nullptr;
-    std::uint64_t offset_ = 0;
-    std::int64_t depth_ = 0;
-    std::int64_t next_depth_ = 0;
-    bool are_values_read_ = false;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_DEBUG_ENTRIES_HPP
-
-// elf_image.hpp - the header of an ELF file and its table of sections.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t elf_section_bytes = 64;
-
-constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
-constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
-constexpr std::uint64_t elf_section_executable = 4;
-constexpr std::uint64_t elf_section_compressed = 0x800;
-
-struct elf_header {
-    bool is_valid = false;
-    std::uint16_t type = 0;
-    std::uint64_t sections_offset = 0;
-    std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
-    std::uint64_t section_count = 0;
-    std::uint64_t names_section = 0;
-};
-
-struct elf_section {
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t address = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint32_t link = 0;
-    std::uint64_t entry_bytes = 0;
-};
-
-inline elf_header read_elf_header(byte_view bytes) noexcept {
-    elf_header header;
-    byte_cursor in{bytes};
-    const std::uint32_t magic = in.u32();
-    const std::uint8_t word_class = in.u8();
-    const std::uint8_t byte_order = in.u8();
-    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
-    in.seek(16);
-    header.type = in.u16();
-    in.skip(2 + 4 + 8);  // machine, version, entry
-    in.skip(8);          // where the segments are
-    header.sections_offset = in.u64();
-    in.skip(4 + 2);  // flags, size of this header
-    in.skip(2 + 2);  // segments
-    header.section_bytes = in.u16();
-    header.section_count = in.u16();
-    header.names_section = in.u16();
-    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
-    return header;
-}
-
-// Entry `index` of a section table whose entries are `stride` bytes apart; all zero when outside.
-inline elf_section read_elf_section(byte_view table, std::uint64_t index,
-                                    std::uint16_t stride) noexcept {
-    elf_section section;
-    if (stride < elf_section_bytes || index >= table.size / stride) return section;
-    byte_cursor in{table, index * stride};
-    section.name = in.u32();
-    section.type = in.u32();
-    section.flags = in.u64();
-    section.address = in.u64();
-    section.offset = in.u64();
-    section.size = in.u64();
-    section.link = in.u32();
-    in.skip(4 + 8);  // info, alignment
-    section.entry_bytes = in.u64();
-    return section;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_OBJECT_BYTES_HPP
-#define ALLOCSCOPE_SYMBOLIZE_OBJECT_BYTES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// A block of bytes that is not cleared before it is filled.
-struct owned_bytes {
-    std::unique_ptr<std::uint8_t[]> data;
-    std::size_t size = 0;
-    detail::byte_view view() const { return detail::byte_view{data.get(), size}; }
-};
-
-struct named_section {
-    const char* name;
-    detail::elf_section section;
-};
-
-class object_bytes {
-public:
-    object_bytes() = default;
-
-    // Everything is read from `file`, which must stay.
-    explicit object_bytes(detail::byte_view file) : memory_(file), file_bytes_(file.size) {
-        read_tables();
-    }
-
-    explicit object_bytes(std::string path) : path_(std::move(path)) {
-        const detail::file_reader file{path_.c_str()};
-        if (!file.is_open() || file.identity().size_bytes > largest_file) return;
-        identity_ = file.identity();
-        file_bytes_ = identity_.size_bytes;
-        read_tables();
-    }
-
-    bool is_readable() const { return header_.is_valid; }
-    const detail::build_id& id() const { return id_; }
-    const std::vector<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
-
-    const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (std::strcmp(candidate.name, name) == 0) return &candidate.section;
-        }
-        return nullptr;
-    }
-
-    // Compressed sections are not read: their names are then simply not known.
-    owned_bytes read(const detail::elf_section* section) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            (section->flags & detail::elf_section_compressed) != 0) {
-            return owned_bytes{};
-        }
-        return read(section->offset, section->size);
-    }
-    owned_bytes read(const char* name) const { return read(find(name)); }
-
-private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
-
-    owned_bytes read(std::uint64_t offset, std::uint64_t size) const {
-        owned_bytes bytes;
-        if (size == 0 || size > largest_read || offset > file_bytes_ ||
-            size > file_bytes_ - offset) {
-            return bytes;
-        }
-        const std::size_t count = size;
-        bytes.data.reset(new (std::nothrow) std::uint8_t[count]);
-        if (bytes.data == nullptr) return bytes;
-        if (path_.empty()) {
-            std::memcpy(bytes.data.get(), memory_.data + offset, count);
-            bytes.size = count;
-            return bytes;
-        }
-        const detail::file_reader file{path_.c_str()};
-        if (file.is_open() && file.identity().equals(identity_) &&
-            file.read_at(offset, bytes.data.get(), count) == count) {
-            bytes.size = count;
-        } else {
-            bytes.data.reset();
-        }
-        return bytes;
-    }
-
-    void read_tables() {
-        const owned_bytes start = read(0, detail::elf_header_bytes);
-        header_ = detail::read_elf_header(start.view());
-        if (!header_.is_valid) return;
-        const owned_bytes first = read(header_.sections_offset, detail::elf_section_bytes);
-        const detail::elf_section zero =
-            detail::read_elf_section(first.view(), 0, detail::elf_section_bytes);
-        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
-        if (count > file_bytes_ / header_.section_bytes) return;
-        const owned_bytes table = read(header_.sections_offset, count * header_.section_bytes);
-        count = table.size / header_.section_bytes;
-        const std::uint64_t names_section =
-            header_.names_section == 0xffff ? zero.link : header_.names_section;
-        const auto entry = [&](std::uint64_t index) {
-            return detail::read_elf_section(table.view(), index, header_.section_bytes);
-        };
-        const detail::elf_section names = entry(names_section);
-        names_ = read(&names);
-        sections_.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section = entry(i);
-            sections_.push_back(
-                named_section{detail::text_at(names_.view(), section.name), section});
-        }
-        find_lowest_code();
-        find_id();
-    }
-
-    // What the linker threw away keeps its debug information, at addresses below all code.
-    void find_lowest_code() {
-        bool is_first = true;
-        for (const named_section& candidate : sections_) {
-            const detail::elf_section& section = candidate.section;
-            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
-                continue;
-            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
-            is_first = false;
-        }
-    }
-
-    void find_id() {
-        for (const named_section& candidate : sections_) {
-            if (candidate.section.type != detail::elf_section_notes) continue;
-            if (candidate.section.size > largest_note) continue;
-            const owned_bytes notes = read(&candidate.section);
-            id_ = detail::find_build_id(notes.view());
-            if (id_.known()) return;
-        }
-    }
-
-    static constexpr std::uint64_t largest_note = 1 << 20;
-
-    std::string path_;  // "": memory_ is the file
-    detail::byte_view memory_;
-    std::uint64_t file_bytes_ = 0;
-    detail::file_identity identity_;
-    detail::elf_header header_;
-    detail::build_id id_;
-    std::uint64_t lowest_code_ = 0;
-    owned_bytes names_;
-    std::vector<named_section> sections_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_OBJECT_BYTES_HPP
-
-// debug_units.hpp - which unit of the debug information describes an address.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_DEBUG_UNITS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_DEBUG_UNITS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// A namespace, class or function that encloses other entries.
-struct entry_scope {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    std::size_t parent = 0;  // its number + 1; 0: the unit itself
-};
-
-struct debug_unit {
-    detail::dwarf_unit header;
-    const char* directory = "";
-    bool has_lines = false;
-    std::uint64_t lines = 0;  // offset of its line program
-    // Filled by debug_units::load().
-    bool is_loaded = false;
-    abbreviation_table abbreviations;
-    address_ranges functions;  // value: the offset of the entry
-    std::vector<entry_scope> scopes;
-};
-
-class debug_units {
-public:
-    void build(const object_bytes& object) {
-        static_assert(sizeof(bytes_) / sizeof(bytes_[0]) == 9, "one block for each section");
-        const char* const names[] = {".debug_info",     ".debug_abbrev",   ".debug_str",
-                                     ".debug_line",     ".debug_line_str", ".debug_ranges",
-                                     ".debug_rnglists", ".debug_addr",     ".debug_str_offsets"};
-        detail::byte_view* const views[] = {
-            &sections_.info,        &sections_.abbreviations, &sections_.strings,
-            &sections_.lines,       &sections_.line_strings,  &sections_.ranges,
-            &sections_.range_lists, &sections_.addresses,     &sections_.string_offsets};
-        std::uint64_t total = 0;
-        for (std::size_t i = 0; i < 9; ++i) {
-            const detail::elf_section* section = object.find(names[i]);
-            if (section == nullptr || section->size > most_bytes - total) continue;
-            bytes_[i] = object.read(section);
-            *views[i] = bytes_[i].view();
-            total += bytes_[i].size;
-        }
-        lowest_code_ = object.lowest_code();
-        step_budget budget{fresh_budget()};
-        step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-        std::uint64_t offset = 0;
-        while (offset < sections_.info.size) {
-            debug_unit unit;
-            if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-            offset = unit.header.end;
-            if (unit.header.first_entry < unit.header.end) {
-                read_first_entry(unit, budget, abbreviation_budget);
-                units_.push_back(std::move(unit));
-            }
-        }
-        by_address_.finish();
-    }
-
-    const detail::dwarf_sections& sections() const { return sections_; }
-    bool empty() const { return units_.empty(); }
-
-    // The unit that covers an address as linked; null: none.
-    debug_unit* unit_at(std::uint64_t address) {
-        const address_range* range = by_address_.find(address);
-        return range == nullptr ? nullptr : load(static_cast<std::size_t>(range->value));
-    }
-
-    // The unit whose bytes hold this offset of .debug_info; null: none.
-    debug_unit* unit_of_entry(std::uint64_t offset) {
-        std::size_t first = 0;
-        std::size_t last = units_.size();
-        while (first < last) {
-            const std::size_t middle = first + (last - first) / 2;
-            if (units_[middle].header.end <= offset) {
-                first = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        if (first == units_.size() || offset < units_[first].header.first_entry) return nullptr;
-        return load(first);
-    }
-
-    std::size_t bytes() const {
-        std::size_t total = 0;
-        for (const owned_bytes& block : bytes_) total += block.size;
-        return total + units_.size() * sizeof(debug_unit);
-    }
-
-    // True for what the linker threw away: it stays described, at addresses below all code.
-    bool is_discarded(std::uint64_t low) const { return low < lowest_code_; }
-
-    // Steps for one pass over things that an honest file does not describe twice.
-    std::uint64_t fresh_budget() const {
-        return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
-               sections_.range_lists.size / 2;
-    }
-
-private:
-    // Of all sections together. Larger files are named by their symbols.
-    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-
-    void read_first_entry(debug_unit& unit, step_budget& budget, step_budget& abbreviation_budget) {
-        const detail::dwarf_unit& header = unit.header;
-        detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
-        const std::uint64_t code = in.uleb();
-        if (code == 0) return;
-        const abbreviation_table table{sections_.abbreviations, header, code, &abbreviation_budget};
-        entry_walker walker{sections_, header, table, header.first_entry};
-        if (!walker.next() || walker.shape() == nullptr) return;
-        detail::dwarf_extent extent;
-        detail::dwarf_value directory;
-        detail::dwarf_unit bases = header;
-        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
-            extent.take(name, value);
-            switch (name) {
-                case detail::dwarf::at_comp_dir:
-                    directory = value;
-                    break;
-                case detail::dwarf::at_stmt_list:
-                    unit.has_lines = true;
-                    unit.lines = value.number;
-                    break;
-                case detail::dwarf::at_str_offsets_base:
-                    bases.string_offsets_base = value.number;
-                    break;
-                case detail::dwarf::at_addr_base:
-                case detail::dwarf::at_gnu_addr_base:
-                    bases.addresses_base = value.number;
-                    break;
-                case detail::dwarf::at_rnglists_base:
-                    bases.range_lists_base = value.number;
-                    break;
-                default:
-                    break;
-            }
-        });
-        unit.header = bases;
-        unit.directory = detail::dwarf_text(sections_, unit.header, directory);
-        std::uint64_t low = 0;
-        if (detail::dwarf_address(sections_, unit.header, extent.low, low)) {
-            unit.header.low_address = low;
-        }
-        const std::uint64_t number = units_.size();
-        detail::visit_dwarf_extent(sections_, unit.header, extent,
-                                   [&](std::uint64_t from, std::uint64_t to) {
-                                       if (!is_discarded(from)) by_address_.add(from, to, number);
-                                       return budget.take();
-                                   });
-    }
-
-    debug_unit* load(std::size_t number) {
-        debug_unit& unit = units_[number];
-        if (unit.is_loaded) return &unit;
-        unit.is_loaded = true;
-        unit.abbreviations = abbreviation_table{sections_.abbreviations, unit.header};
-        read_entries(unit);
-        unit.functions.finish();
-        return &unit;
-    }
-
-    static bool opens_scope(std::uint16_t tag) {
-        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
-               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
-               tag == detail::dwarf::tag_subprogram;
-    }
-
-    void read_entries(debug_unit& unit) {
-        struct open_scope {
-            std::int64_t depth;
-            std::size_t number;
-        };
-        std::vector<open_scope> open;
-        step_budget budget{fresh_budget()};
-        entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
-        while (walker.next()) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                if (!open.empty() && open.back().depth + 1 == walker.depth()) {
-                    unit.scopes[open.back().number].end = walker.offset();
-                    open.pop_back();
-                }
-                continue;
-            }
-            if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
-                read_function(unit, walker, budget);
-            }
-            if (shape->has_children && opens_scope(shape->tag)) {
-                const std::size_t parent = open.empty() ? 0 : open.back().number + 1;
-                open.push_back(open_scope{walker.depth(), unit.scopes.size()});
-                unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent});
-            }
-        }
-    }
-
-    void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget) {
-        detail::dwarf_extent extent;
-        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
-            extent.take(name, value);
-        });
-        detail::visit_dwarf_extent(sections_, unit.header, extent,
-                                   [&](std::uint64_t from, std::uint64_t to) {
-                                       if (!is_discarded(from)) {
-                                           unit.functions.add(from, to, walker.offset());
-                                       }
-                                       return budget.take();
-                                   });
-    }
-
-    owned_bytes bytes_[9];
-    detail::dwarf_sections sections_;
-    std::uint64_t lowest_code_ = 0;
-    std::vector<debug_unit> units_;
-    address_ranges by_address_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_DEBUG_UNITS_HPP
-
-// mangled_reader.hpp - the letters of a linker name, and the sizes of its parts met so far.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_MANGLED_READER_HPP
-#define ALLOCSCOPE_SYMBOLIZE_MANGLED_READER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-constexpr std::size_t longest_mangled_name = 4096;
-constexpr std::size_t longest_demangled_name = std::size_t{1} << 18;
-
-class mangled_reader {
-protected:
-    explicit mangled_reader(const char* name)
-        : at_(name), end_(name + ::strnlen(name, longest_mangled_name + 1)) {}
-
-    static constexpr int deepest = 96;
-    static constexpr std::size_t most_parts = 256;
-    static constexpr std::size_t most_arguments = 64;
-
-    struct level {
-        mangled_reader& reader;
-        explicit level(mangled_reader& owner) : reader(owner) {
-            if (++reader.depth_ > deepest) {
-                reader.is_too_deep_ = true;
-                reader.give_up();
-            }
-        }
-        ~level() { --reader.depth_; }
-    };
-
-    char peek(std::size_t ahead = 0) const {
-        return static_cast<std::size_t>(end_ - at_) > ahead ? at_[ahead] : '\0';
-    }
-    void skip(std::size_t count) {
-        at_ += static_cast<std::size_t>(end_ - at_) < count ? static_cast<std::size_t>(end_ - at_)
-                                                            : count;
-    }
-    bool take(char expected) {
-        if (peek() != expected) return false;
-        skip(1);
-        return true;
-    }
-    bool take(const char* two) {
-        if (peek() != two[0] || peek(1) != two[1]) return false;
-        skip(2);
-        return true;
-    }
-    static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-    static bool is_one_of(char c, const char* set) {
-        return c != '\0' && std::strchr(set, c) != nullptr;
-    }
-    std::size_t give_up() {
-        is_unknown_ = true;
-        at_ = end_;
-        return 0;
-    }
-    static std::size_t sum(std::size_t a, std::size_t b) {
-        const std::size_t total = a + b;
-        return total > longest_demangled_name ? longest_demangled_name + 1 : total;
-    }
-    std::size_t remember(std::size_t size) {
-        if (part_count_ < most_parts) parts_[part_count_] = size;
-        ++part_count_;
-        return size;
-    }
-    std::size_t number() {
-        std::size_t value = 0;
-        while (is_digit(peek())) {
-            value = sum(value * 10, static_cast<std::size_t>(peek() - '0'));
-            skip(1);
-        }
-        return value;
-    }
-    void skip_past_underscore() {
-        while (peek() != '\0' && peek() != '_') skip(1);
-        skip(1);
-    }
-
-    // Compilers disagree about what inside "sr" counts as a part. After one, numbers may be off by
-    // a few, and the largest part near by is taken.
-    std::size_t part_size(std::size_t index) const {
-        constexpr std::size_t most_off = 3;
-        const std::size_t known = part_count_ < most_parts ? part_count_ : most_parts;
-        if (!is_count_vague_) return index < known ? parts_[index] : longest_demangled_name + 1;
-        std::size_t size = 0;
-        const std::size_t first = index < most_off ? 0 : index - most_off;
-        for (std::size_t i = first; i < known && i <= index + most_off; ++i) {
-            if (parts_[i] > size) size = parts_[i];
-        }
-        return first < known ? size : longest_demangled_name + 1;
-    }
-
-    const char* at_;
-    const char* const end_;
-    std::size_t parts_[most_parts] = {};  // lengths of what can be referred back to
-    std::size_t part_count_ = 0;
-    std::size_t arguments_[most_arguments] = {};  // lengths of the last template arguments
-    std::size_t argument_count_ = 0;
-    std::size_t widest_argument_ = 16;
-    int depth_ = 0;
-    bool is_unknown_ = false;
-    bool is_too_deep_ = false;
-    bool is_count_vague_ = false;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_MANGLED_READER_HPP
-
-// mangled_size.hpp - how long would a linker name be, written out? Asked before it is.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_MANGLED_SIZE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_MANGLED_SIZE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-class mangled_measure : private mangled_reader {
-public:
-    explicit mangled_measure(const char* name) : mangled_reader(name) {}
-
-    // The estimated length; more than longest_demangled_name when the name must not be demangled.
-    std::size_t run() {
-        constexpr std::size_t refused = longest_demangled_name + 1;
-        constexpr int harmless_references = 10;
-        if (static_cast<std::size_t>(end_ - at_) > longest_mangled_name) return refused;
-        int references = 0;
-        for (const char* c = at_; c < end_; ++c) references += *c == '_' || *c == 'T' ? 1 : 0;
-        at_ += 2;  // _Z
-        const std::size_t size = encoding();
-        if (is_too_deep_) return refused;
-        if (is_unknown_) return references <= harmless_references ? size : refused;
-        return size;
-    }
-
-private:
-    static constexpr std::size_t operator_size = 10;
-
-    std::size_t encoding();
-    std::size_t special();
-    std::size_t name();
-    std::size_t nested_name();
-    std::size_t local_name();
-    std::size_t unqualified();
-    std::size_t template_arguments();
-    std::size_t argument();
-    std::size_t arguments_until_end();
-    std::size_t until_end();
-    std::size_t type();
-    std::size_t type_with_letter_d();
-    std::size_t expression_item();
-    std::size_t unresolved_name();
-    std::size_t literal();
-    std::size_t back_reference();
-    std::size_t template_parameter();
-};
-
-inline bool is_demanglable(const char* name) {
-    return mangled_measure{name}.run() <= longest_demangled_name;
-}
-
-// definitions
-
-inline std::size_t mangled_measure::encoding() {
-    const level here{*this};
-    if (peek() == 'G' || peek() == 'T') return special();
-    std::size_t size = name();
-    while (peek() != '\0' && peek() != 'E' && peek() != '.') {
-        size = sum(size, type() + 2);
-        if (peek() == 'Q') give_up();
-    }
-    return size;
-}
-
-inline std::size_t mangled_measure::special() {
-    constexpr std::size_t prefix = 32;
-    const char first = peek();
-    const char second = peek(1);
-    skip(2);
-    if (first == 'T' && is_one_of(second, "VTIS")) return sum(prefix, type());
-    if (first == 'T' && is_one_of(second, "hvc")) {
-        int offsets = second == 'c' ? 2 : 1;
-        for (; offsets > 0; --offsets) {
-            const char kind = second == 'c' ? peek() : second;
-            if (second == 'c') skip(1);
-            skip_past_underscore();
-            if (kind == 'v') skip_past_underscore();
-        }
-        return sum(prefix, encoding());
-    }
-    const std::size_t size = sum(prefix, name());
-    if (first == 'G' && second == 'R') skip_past_underscore();
-    return size;
-}
-
-inline std::size_t mangled_measure::name() {
-    const level here{*this};
-    if (peek() == 'N') return nested_name();
-    if (peek() == 'Z') return local_name();
-    std::size_t size = 0;
-    if (peek() == 'S' && peek(1) != 't') {
-        size = back_reference();
-    } else {
-        if (take("St")) size = 5;
-        size = sum(size, unqualified());
-        if (peek() == 'I') remember(size);
-    }
-    if (peek() == 'I') size = sum(size, template_arguments());
-    return size;
-}
-
-inline std::size_t mangled_measure::nested_name() {
-    skip(1);
-    while (is_one_of(peek(), "rVKRO")) skip(1);
-    std::size_t size = 0;
-    while (peek() != '\0' && !take('E')) {
-        bool is_new_part = true;
-        if (peek() == 'S' && peek(1) != 't') {
-            size = back_reference();
-            is_new_part = false;
-        } else if (peek() == 'S') {
-            skip(2);
-            size = 5;
-            is_new_part = false;
-        } else if (peek() == 'T') {
-            size = template_parameter();
-        } else if (peek() == 'I') {
-            size = sum(size, template_arguments());
-        } else if (take('M')) {
-            is_new_part = false;
-        } else if (peek() == 'D' && is_one_of(peek(1), "tT")) {
-            size = sum(size, type_with_letter_d());
-        } else {
-            size = sum(size, unqualified() + 2);
-        }
-        if (is_new_part && peek() != 'E') remember(size);
-    }
-    return size;
-}
-
-inline std::size_t mangled_measure::local_name() {
-    skip(1);
-    std::size_t size = encoding();
-    if (!take('E')) return give_up();
-    if (take('s')) {
-        size = sum(size, 16);
-    } else {
-        if (take('d')) skip_past_underscore();
-        size = sum(size, name());
-    }
-    if (take('_')) {  // one digit, or __ digits _
-        if (take('_')) {
-            skip_past_underscore();
-        } else {
-            skip(1);
-        }
-    }
-    return size;
-}
-
-inline std::size_t mangled_measure::unqualified() {
-    const level here{*this};
-    std::size_t size = operator_size;
-    take('L');
-    if (is_digit(peek())) {
-        size = number();
-        if (size > static_cast<std::size_t>(end_ - at_)) return give_up();
-        skip(size);
-        if (size < 32) size = 32;  // a constructor repeats it
-    } else if (take("cv")) {
-        size = sum(size, type());
-    } else if (take("li")) {
-        skip(number());
-    } else if (take("Ul")) {
-        size = sum(size, arguments_until_end());
-        skip_past_underscore();
-    } else if (take("Ut")) {
-        skip_past_underscore();
-    } else if (take("DC")) {
-        size = sum(size, until_end());
-    } else if (peek() == 'C' && peek(1) == 'I') {
-        skip(3);
-        size = sum(64, type());
-    } else if (is_one_of(peek(), "CD")) {
-        skip(2);
-        size = 64;
-    } else if (peek() >= 'a' && peek() <= 'z') {
-        skip(2);
-    } else {
-        return give_up();
-    }
-    while (take('B')) {
-        const std::size_t tag = number();
-        skip(tag);
-        size = sum(size, tag + 6);
-    }
-    return size;
-}
-
-inline std::size_t mangled_measure::template_arguments() {
-    const level here{*this};
-    skip(1);
-    std::size_t sizes[most_arguments];
-    std::size_t count = 0;
-    std::size_t total = 2;
-    while (peek() != '\0' && !take('E')) {
-        const std::size_t size = argument();
-        if (count < most_arguments) sizes[count++] = size;
-        total = sum(total, size + 2);
-    }
-    argument_count_ = count;
-    for (std::size_t i = 0; i < count; ++i) {
-        arguments_[i] = sizes[i];
-        if (sizes[i] > widest_argument_) widest_argument_ = sizes[i];
-    }
-    return total;
-}
-
-inline std::size_t mangled_measure::argument() {
-    if (peek() == 'L') return literal();
-    if (take('X')) return until_end();
-    if (take('J')) return arguments_until_end();
-    return type();
-}
-
-inline std::size_t mangled_measure::arguments_until_end() {
-    const level here{*this};
-    std::size_t size = 0;
-    while (peek() != '\0' && !take('E')) size = sum(size, argument() + 2);
-    return size;
-}
-
-// Types and expressions, mixed, up to the E that ends the list.
-inline std::size_t mangled_measure::until_end() {
-    const level here{*this};
-    std::size_t size = 0;
-    while (peek() != '\0' && !take('E')) size = sum(size, expression_item() + 2);
-    return size;
-}
-
-inline std::size_t mangled_measure::expression_item() {
-    const level here{*this};
-    const char first = peek();
-    if (first == 'L') return literal();
-    if (first == 'X' || first == 'J') return argument();
-    if (first == 'I') return template_arguments();
-    if (first == '_') return skip(1), 0;
-    if (is_digit(first) && depth_ > 1) return name();
-    if (first == 'f' && is_one_of(peek(1), "pL")) return skip_past_underscore(), 12;
-    if (take("cl") || take("il") || take("cw")) return sum(operator_size, until_end());
-    if (take("tl")) return sum(type(), until_end());
-    if (take("cv")) {
-        const std::size_t size = type();
-        return peek() == '_' ? (skip(1), sum(size, until_end())) : size;
-    }
-    if (take("sr")) return unresolved_name();
-    if (take("st") || take("at") || take("ti")) return sum(operator_size, type());
-    if (take("on")) return unqualified();
-    // Two small letters are an operator, unless they are types: after those, lengths still fit.
-    if (first >= 'a' && first <= 'z' && peek(1) >= 'a' && peek(1) <= 'z' && peek(1) != '\0') {
-        return skip(2), operator_size;
-    }
-    if (first == 's' && is_one_of(peek(1), "ZPR")) return skip(2), operator_size;
-    if (first >= 'a' && first <= 'z' && is_one_of(peek(1), "SLTEIVNCM")) {
-        skip(1);  // aS pL oR and their like; or the last type of a list
-        if (peek() != 'E' && is_one_of(first, "apmdrloe") && is_one_of(peek(), "SLIVRN")) skip(1);
-        return operator_size;
-    }
-    return type();
-}
-
-// A member of a type that is not known yet. g++ writes the type and the member, clang the names
-// of the levels one after the other, an E, and the member.
-inline std::size_t mangled_measure::unresolved_name() {
-    is_count_vague_ = true;
-    std::size_t size = sum(operator_size, type());
-    while (is_digit(peek())) size = sum(size, name());
-    if (peek() == 'E' && is_digit(peek(1))) {
-        skip(1);
-        size = sum(size, name());
-    }
-    return size;
-}
-
-inline std::size_t mangled_measure::literal() {
-    const level here{*this};
-    skip(1);
-    if (take("_Z")) {
-        const std::size_t size = encoding();
-        return take('E') ? size : give_up();
-    }
-    const std::size_t size = type();
-    const char* start = at_;
-    while (peek() != '\0' && peek() != 'E') skip(1);
-    skip(1);
-    return sum(size, static_cast<std::size_t>(at_ - start) + 2);
-}
-
-inline std::size_t mangled_measure::type() {
-    const level here{*this};
-    const char first = peek();
-    if (is_one_of(first, "rVK")) {
-        while (is_one_of(peek(), "rVK")) skip(1);
-        return remember(sum(type(), 9));
-    }
-    if (is_one_of(first, "PROCG")) return skip(1), remember(sum(type(), 2));
-    if (is_one_of(first, "vwbcahstijlmxynofdegz")) return skip(1), 9;
-    if (first == 'u') return skip(1), remember(unqualified());
-    if (first == 'U') {
-        skip(1);
-        std::size_t size = unqualified();
-        if (peek() == 'I') size = sum(size, template_arguments());
-        return remember(sum(size, type()));
-    }
-    if (first == 'D') return type_with_letter_d();
-    if (first == 'F') {
-        skip(1);
-        take('Y');
-        std::size_t size = 4;
-        while (peek() != '\0' && !take('E')) {
-            if (is_one_of(peek(), "RO") && peek(1) == 'E')
-                skip(1);
-            else
-                size = sum(size, type() + 2);
-        }
-        return remember(size);
-    }
-    if (first == 'A') {
-        skip(1);
-        std::size_t size = 4;
-        while (peek() != '\0' && !take('_')) {
-            if (is_digit(peek()))
-                number();
-            else
-                size = sum(size, expression_item());
-        }
-        return remember(sum(size, type()));
-    }
-    if (first == 'M') {
-        skip(1);
-        const std::size_t owner = type();
-        return remember(sum(owner, type() + 4));
-    }
-    if (first == 'T' && !is_one_of(peek(1), "sue")) {
-        std::size_t size = remember(template_parameter());
-        if (peek() == 'I') size = remember(sum(size, template_arguments()));
-        return size;
-    }
-    if (first == 'T') return skip(2), remember(name());
-    if (first == 'S' && peek(1) != 't') {
-        const std::size_t size = back_reference();
-        return peek() == 'I' ? remember(sum(size, template_arguments())) : size;
-    }
-    if (first == 'S' || first == 'N' || first == 'Z' || is_digit(first)) return remember(name());
-    return give_up();
-}
-
-inline std::size_t mangled_measure::type_with_letter_d() {
-    const level here{*this};
-    const char second = peek(1);
-    skip(2);
-    if (is_one_of(second, "defhisuacn")) return 16;
-    if (second == 'p') return remember(type());
-    if (second == 't' || second == 'T') return remember(sum(12, until_end()));
-    if (second == 'v' || second == 'F') {
-        skip_past_underscore();
-        return second == 'v' ? remember(sum(type(), 16)) : 16;
-    }
-    if (second == 'o') return sum(type(), 10);
-    if (second == 'O' || second == 'w') {
-        const std::size_t size = until_end();
-        return sum(size, type());
-    }
-    return give_up();
-}
-
-inline std::size_t mangled_measure::back_reference() {
-    skip(1);
-    if (is_one_of(peek(), "abs")) return skip(1), 80;
-    if (is_one_of(peek(), "iod")) return skip(1), 60;
-    std::size_t index = 0;
-    for (bool is_first = true; !take('_'); is_first = false) {
-        const char c = peek();
-        std::size_t digit = 0;
-        if (is_digit(c)) {
-            digit = static_cast<std::size_t>(c - '0');
-        } else if (c >= 'A' && c <= 'Z') {
-            digit = static_cast<std::size_t>(c - 'A') + 10;
-        } else {
-            return give_up();
-        }
-        skip(1);
-        index = is_first ? digit + 1 : (index - 1) * 36 + digit + 1;
-        if (index > longest_mangled_name) return give_up();
-    }
-    return part_size(index);
-}
-
-inline std::size_t mangled_measure::template_parameter() {
-    skip(1);
-    if (peek() == 'L') {
-        skip(1);
-        skip_past_underscore();
-    }
-    std::size_t index = is_digit(peek()) ? number() + 1 : 0;
-    if (!take('_')) return give_up();
-    return index < argument_count_ ? arguments_[index] : widest_argument_;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_MANGLED_SIZE_HPP
-
-// demangle.hpp - linker names as the programmer wrote them.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_DEMANGLE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_DEMANGLE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-inline std::string demangled(const char* name) {
-    if (name[0] != '_' || name[1] != 'Z') return name;
-    if (!is_demanglable(name)) return name;
-    int status = 0;
-    char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-    if (text == nullptr || status != 0) {
-        std::free(text);
-        return name;
-    }
-    std::string answer = text;
-    std::free(text);
-    return answer;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_DEMANGLE_HPP
-
-// entry_names.hpp - the name of the function that an entry of the debug information describes.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_ENTRY_NAMES_HPP
-#define ALLOCSCOPE_SYMBOLIZE_ENTRY_NAMES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct entry_name {
-    std::string function;  // demangled or put together; "" unknown
-    std::string linkage;   // "" when the debug information has none
-};
-
-class entry_names {
-public:
-    explicit entry_names(debug_units& units) : units_(units) {}
-
-    const entry_name& of(std::uint64_t entry) {
-        const auto known = names_.find(entry);
-        if (known != names_.end()) return known->second;
-        entry_name name = read(entry, 0);
-        return names_.emplace(entry, std::move(name)).first->second;
-    }
-
-private:
-    static constexpr int most_links = 16;
-    static constexpr int most_scopes = 64;
-    static constexpr int most_nested_functions = 8;
-    static constexpr std::size_t longest_name = 65536;
-
-    struct facts {
-        const char* name = "";
-        const char* linkage = "";
-        std::uint64_t next = 0;  // the entry that says more
-        std::uint16_t tag = 0;
-    };
-
-    facts read_facts(const debug_unit& unit, std::uint64_t entry) const {
-        facts found;
-        entry_walker walker{units_.sections(), unit.header, unit.abbreviations, entry};
-        if (!walker.next() || walker.shape() == nullptr) return found;
-        found.tag = walker.shape()->tag;
-        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
-            switch (name) {
-                case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(units_.sections(), unit.header, value);
-                    break;
-                case detail::dwarf::at_linkage_name:
-                case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(units_.sections(), unit.header, value);
-                    break;
-                case detail::dwarf::at_abstract_origin:
-                case detail::dwarf::at_specification:
-                    found.next = detail::dwarf_reference(unit.header, value);
-                    break;
-                default:
-                    break;
-            }
-        });
-        return found;
-    }
-
-    entry_name read(std::uint64_t entry, int nesting) {
-        entry_name answer;
-        const char* plain = "";
-        const debug_unit* home = nullptr;
-        std::uint64_t last = entry;
-        for (int links = 0; links < most_links && entry != 0; ++links) {
-            const debug_unit* unit = units_.unit_of_entry(entry);
-            if (unit == nullptr) break;
-            const facts found = read_facts(*unit, entry);
-            if (*found.linkage != '\0') {
-                answer.linkage = found.linkage;
-                answer.function = demangled(found.linkage);
-                if (answer.function != answer.linkage) return answer;
-            }
-            if (*found.name != '\0') plain = found.name;
-            home = unit;
-            last = entry;
-            entry = found.next;
-        }
-        if (*plain == '\0') return answer;
-        answer.function = home == nullptr ? plain : scope_of(*home, last, plain, nesting) + plain;
-        return answer;
-    }
-
-    // The enclosing names, each followed by "::".
-    std::string scope_of(const debug_unit& unit, std::uint64_t entry, const char* plain,
-                         int nesting) {
-        std::string scope;
-        std::size_t number = enclosing(unit, entry);
-        for (int levels = 0; levels < most_scopes && number != 0; ++levels) {
-            const entry_scope& outer = unit.scopes[number - 1];
-            const facts found = read_facts(unit, outer.begin);
-            if (found.tag == detail::dwarf::tag_subprogram) {
-                if (nesting >= most_nested_functions) break;
-                const entry_name function = read(outer.begin, nesting + 1);
-                return function.function.empty() ? scope : function.function + "::" + scope;
-            }
-            const char* name = found.name;
-            if (*name == '\0') {
-                name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
-                       : std::strcmp(plain, "operator()") == 0   ? "{lambda}"
-                                                                 : "{unnamed type}";
-            }
-            if (scope.size() > longest_name) break;
-            scope = std::string(name) + "::" + scope;
-            number = outer.parent;
-        }
-        return scope;
-    }
-
-    // The number + 1 of the innermost scope around an entry; 0: none.
-    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
-        std::size_t first = 0;
-        std::size_t last = unit.scopes.size();
-        while (first < last) {  // the first scope that begins at or after the entry
-            const std::size_t middle = first + (last - first) / 2;
-            if (unit.scopes[middle].begin < entry) {
-                first = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        std::size_t number = first;
-        while (number != 0 && unit.scopes[number - 1].end <= entry) {
-            number = unit.scopes[number - 1].parent;
-        }
-        return number;
-    }
-
-    debug_units& units_;
-    std::unordered_map<std::uint64_t, entry_name> names_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_ENTRY_NAMES_HPP
-
-// inline_lookup.hpp - the calls that were inlined at an address, innermost first.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_INLINE_LOOKUP_HPP
-#define ALLOCSCOPE_SYMBOLIZE_INLINE_LOOKUP_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct inlined_call {
-    std::uint64_t entry = 0;  // of the inlined copy
-    std::uint64_t call_file = 0;
-    std::uint64_t call_line = 0;
-    std::uint64_t call_column = 0;
-};
-
-struct inlined_chain {
-    std::uint64_t function = 0;       // the entry of the function that really was called; 0: none
-    std::vector<inlined_call> calls;  // outermost first
-};
-
-class inline_search {
-public:
-    inline_search(const debug_units& units, const debug_unit& unit, std::uint64_t address)
-        : units_(units), unit_(unit), address_(address), budget_{units.fresh_budget()} {}
-
-    inlined_chain run() {
-        inlined_chain chain;
-        const address_range* function = unit_.functions.find(address_);
-        if (function == nullptr) return chain;
-        chain.function = function->value;
-        walk(function->value);
-        for (std::size_t i = best_; i != 0 && chain.calls.size() < most_calls;) {
-            const candidate& call = candidates_[i - 1];
-            chain.calls.push_back(call.call);
-            i = call.parent;
-        }
-        std::reverse(chain.calls.begin(), chain.calls.end());
-        return chain;
-    }
-
-private:
-    static constexpr std::size_t most_calls = 256;
-
-    // One inlined call around the address. Numbers are positions + 1; 0: none.
-    struct candidate {
-        inlined_call call;
-        std::int64_t depth = 0;
-        std::size_t parent = 0;
-        std::uint64_t width = 0;
-    };
-
-    void walk(std::uint64_t function) {
-        entry_walker walker{units_.sections(), unit_.header, unit_.abbreviations, function};
-        if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
-        std::size_t open = 0;            // the innermost call that the walk is inside of
-        std::int64_t skipped_below = 0;  // 0: nothing is skipped
-        while (walker.next() && walker.depth() > 0) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                const std::int64_t closed = walker.depth() - 1;
-                if (closed <= 0) return;
-                if (skipped_below == closed) skipped_below = 0;
-                while (open != 0 && candidates_[open - 1].depth >= closed) {
-                    open = candidates_[open - 1].parent;
-                }
-                continue;
-            }
-            if (skipped_below != 0) continue;
-            bool is_entered = shape->tag == detail::dwarf::tag_lexical_block;
-            if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
-                is_entered = take(walker, open);
-                if (is_entered && shape->has_children) open = candidates_.size();
-            }
-            if (!is_entered && shape->has_children) skipped_below = walker.depth();
-        }
-    }
-
-    // True when the entry's code holds the address: it is then the last candidate.
-    bool take(entry_walker& walker, std::size_t parent) {
-        detail::dwarf_extent extent;
-        candidate found;
-        found.call.entry = walker.offset();
-        found.depth = walker.depth();
-        found.parent = parent;
-        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
-            extent.take(name, value);
-            if (name == detail::dwarf::at_call_file) found.call.call_file = value.number;
-            if (name == detail::dwarf::at_call_line) found.call.call_line = value.number;
-            if (name == detail::dwarf::at_call_column) found.call.call_column = value.number;
-        });
-        detail::visit_dwarf_extent(units_.sections(), unit_.header, extent,
-                                   [&](std::uint64_t low, std::uint64_t high) {
-                                       if (address_ >= low && address_ < high) {
-                                           const std::uint64_t width = high - low;
-                                           if (found.width == 0 || width < found.width) {
-                                               found.width = width;
-                                           }
-                                       }
-                                       return budget_.take();
-                                   });
-        if (found.width == 0) return false;
-        candidates_.push_back(found);
-        if (best_ == 0 || found.width <= candidates_[best_ - 1].width) best_ = candidates_.size();
-        return true;
-    }
-
-    const debug_units& units_;
-    const debug_unit& unit_;
-    const std::uint64_t address_;
-    step_budget budget_;
-    std::vector<candidate> candidates_;
-    std::size_t best_ = 0;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_INLINE_LOOKUP_HPP
-
-// dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
-#define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct dwarf_line_header {
-    dwarf_format format;
-    std::uint64_t tables = 0;      // where directories and files are described
-    std::uint64_t operations = 0;  // where the program begins
-    std::uint64_t end = 0;
-    std::uint8_t least_instruction_bytes = 1;
-    std::int8_t line_base = 0;
-    std::uint8_t line_range = 1;
-    std::uint8_t first_special = 10;
-    std::uint8_t operand_counts[256] = {};
-};
-
-struct dwarf_line_row {
-    std::uint64_t address = 0;
-    std::uint32_t file = 1;
-    std::uint32_t line = 1;
-    std::uint32_t column = 0;
-    bool ends_sequence = false;
-};
-
-inline bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
-                                   dwarf_line_header& header) noexcept {
-    header = dwarf_line_header{};
-    byte_cursor in{section, offset};
-    std::uint64_t length = in.u32();
-    if (length == 0xffffffffU) {
-        length = in.u64();
-        header.format.offset_bytes = 8;
-    }
-    if (!in.ok() || length > in.remaining()) return false;
-    header.end = in.at() + length;
-    header.format.version = in.u16();
-    if (header.format.version < 2 || header.format.version > 5) return false;
-    if (header.format.version >= 5) {
-        header.format.address_bytes = in.u8();
-        in.skip(1);  // segment selectors
-    }
-    const std::uint64_t header_bytes = in.unsigned_of(header.format.offset_bytes);
-    if (!in.ok() || header_bytes > in.remaining()) return false;
-    header.operations = in.at() + header_bytes;
-    header.least_instruction_bytes = in.u8();
-    if (header.format.version >= 4) in.skip(1);  // operations per VLIW instruction
-    in.skip(1);                                  // is_stmt at the start
-    header.line_base = static_cast<std::int8_t>(in.u8());
-    header.line_range = in.u8();
-    header.first_special = in.u8();
-    for (unsigned code = 1; code < header.first_special; ++code) {
-        header.operand_counts[code] = in.u8();
-    }
-    header.tables = in.at();
-    return in.ok() && header.line_range != 0 && header.operations <= header.end;
-}
-
-namespace dwarf_line_tables {
-
-// DWARF 2 to 4: texts until an empty one, then files until an empty one. File 1 is the first.
-template <class Visitor>
-inline void visit_old(byte_cursor& in, Visitor& visit) {
-    visit.directory(nullptr);  // number 0 is the compilation directory
-    for (;;) {
-        const char* name = in.text();
-        if (!in.ok() || *name == '\0') break;
-        visit.directory(name);
-    }
-    visit.file(nullptr, 0);
-    while (in.ok()) {
-        const char* name = in.text();
-        if (!in.ok() || *name == '\0') break;
-        const std::uint64_t directory = in.uleb();
-        in.uleb();  // time
-        in.uleb();  // size
-        visit.file(name, directory);
-    }
-}
-
-// DWARF 5: each table says first which forms its entries are made of.
-template <class Report>
-inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwarf_unit& unit,
-                      const dwarf_format& format, Report&& report) {
-    constexpr unsigned most_fields = 16;
-    std::uint16_t contents[most_fields] = {};
-    std::uint16_t forms[most_fields] = {};
-    const unsigned field_count = in.u8();
-    if (field_count > most_fields) return in.fail();
-    for (unsigned i = 0; i < field_count; ++i) {
-        contents[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
-        forms[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
-    }
-    const std::uint64_t count = in.uleb();
-    for (std::uint64_t entry = 0; entry < count && in.ok(); ++entry) {
-        const std::size_t before = in.at();
-        const char* path = "";
-        std::uint64_t directory = 0;
-        for (unsigned i = 0; i < field_count; ++i) {
-            const dwarf_value value = read_dwarf_value(in, forms[i], format, 0);
-            if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
-            if (contents[i] == dwarf::line_content_directory) directory = value.number;
-        }
-        if (in.at() == before) return in.fail();  // entries without bytes could be any number
-        if (in.ok()) report(path, directory);
-    }
-}
-
-}  // namespace dwarf_line_tables
-
-// Calls `visit.directory(const char* or null)` for each directory in order, then
-// `visit.file(const char* or null, directory number)` for each file. Null: there is no such entry.
-template <class Visitor>
-inline void visit_dwarf_line_tables(const dwarf_sections& sections, const dwarf_unit& unit,
-                                    const dwarf_line_header& header, Visitor&& visit) {
-    byte_cursor in{sections.lines.part(0, header.end), header.tables};
-    if (header.format.version < 5) {
-        dwarf_line_tables::visit_old(in, visit);
-        return;
-    }
-    dwarf_line_tables::visit_new(in, sections, unit, header.format,
-                                 [&](const char* path, std::uint64_t) { visit.directory(path); });
-    dwarf_line_tables::visit_new(
-        in, sections, unit, header.format,
-        [&](const char* path, std::uint64_t directory) { visit.file(path, directory); });
-}
-
-// Runs the program and calls `visit(const dwarf_line_row&)` for every row. Each operation takes at
-// least one byte and makes at most one row, so the work is bounded by the length of the section.
-template <class Visitor>
-class dwarf_line_machine {
-public:
-    dwarf_line_machine(byte_view section, const dwarf_line_header& header, Visitor& visit) noexcept
-        : header_(header), in_(section.part(0, header.end), header.operations), visit_(visit) {}
-
-    void run() {
-        while (!in_.at_end()) {
-            const std::uint8_t code = in_.u8();
-            if (code >= header_.first_special) {
-                special(static_cast<std::uint8_t>(code - header_.first_special));
-            } else if (code == 0) {
-                extended();
-            } else {
-                standard(code);
-            }
-        }
-    }
-
-private:
-    void emit() {
-        if (in_.ok()) visit_(static_cast<const dwarf_line_row&>(row_));
-    }
-    void advance(std::uint64_t operations) {
-        row_.address += operations * header_.least_instruction_bytes;
-    }
-    void add_lines(std::int64_t lines) {
-        row_.line += static_cast<std::uint32_t>(static_cast<std::uint64_t>(lines));
-    }
-
-    void special(std::uint8_t code) {
-        advance(code / header_.line_range);
-        add_lines(header_.line_base + code % header_.line_range);
-        emit();
-    }
-
-    void extended() {
-        const std::uint64_t length = in_.uleb();
-        const std::size_t start = in_.at();
-        if (length == 0 || length > in_.remaining()) return in_.fail();
-        const std::uint8_t code = in_.u8();
-        if (code == dwarf::line_end_sequence) {
-            row_.ends_sequence = true;
-            emit();
-            row_ = dwarf_line_row{};
-        } else if (code == dwarf::line_set_address && (length == 9 || length == 5)) {
-            row_.address = in_.unsigned_of(static_cast<unsigned>(length - 1));
-        }
-        in_.seek(start + length);
-    }
-
-    void standard(std::uint8_t code) {
-        switch (code) {
-            case dwarf::line_copy:
-                emit();
-                break;
-            case dwarf::line_advance_pc:
-                advance(in_.uleb());
-                break;
-            case dwarf::line_advance_line:
-                add_lines(in_.sleb());
-                break;
-            case dwarf::line_set_file:
-                row_.file = static_cast<std::uint32_t>(in_.uleb());
-                break;
-            case dwarf::line_set_column:
-                row_.column = static_cast<std::uint32_t>(in_.uleb());
-                break;
-            case dwarf::line_const_add_pc:
-                advance((255U - header_.first_special) / header_.line_range);
-                break;
-            case dwarf::line_fixed_advance_pc:
-                row_.address += in_.u16();
-                break;
-            default:
-                for (unsigned i = 0; i < header_.operand_counts[code]; ++i) in_.uleb();
-                break;
-        }
-    }
-
-    const dwarf_line_header& header_;
-    byte_cursor in_;
-    Visitor& visit_;
-    dwarf_line_row row_;
-};
-
-template <class Visitor>
-inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header, Visitor&& visit) {
-    dwarf_line_machine<Visitor> machine{section, header, visit};
-    machine.run();
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
-
-// line_lookup.hpp - file, line and column of an address, from one line number program.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_LINE_LOOKUP_HPP
-#define ALLOCSCOPE_SYMBOLIZE_LINE_LOOKUP_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-class line_table {
-public:
-    struct row {
-        std::uint64_t address;
-        std::uint32_t file;
-        std::uint32_t line;
-        std::uint32_t column;
-    };
-
-    line_table() = default;
-
-    line_table(const debug_units& units, const debug_unit& unit) : directory_(unit.directory) {
-        detail::dwarf_line_header header;
-        const detail::dwarf_sections& sections = units.sections();
-        if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
-        detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
-        std::size_t first = 0;
-        detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
-            if (!next.ends_sequence) {
-                rows_.push_back(row{next.address, next.file, next.line, next.column});
-                return;
-            }
-            if (first < rows_.size() && !units.is_discarded(rows_[first].address)) {
-                sequences_.add(rows_[first].address, next.address, spans_.size());
-                spans_.push_back(span{first, rows_.size()});
-                first = rows_.size();
-            } else {
-                rows_.resize(first);
-            }
-        });
-        rows_.resize(first);
-        sequences_.finish();
-    }
-
-    // The last row at or before the address, within its sequence; null: none.
-    const row* find(std::uint64_t address) const {
-        const address_range* sequence = sequences_.find(address);
-        if (sequence == nullptr) return nullptr;
-        const span& rows = spans_[static_cast<std::size_t>(sequence->value)];
-        std::size_t first = rows.first;
-        std::size_t last = rows.last;
-        while (first < last) {
-            const std::size_t middle = first + (last - first) / 2;
-            if (rows_[middle].address <= address) {
-                first = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        return first == rows.first ? nullptr : &rows_[first - 1];
-    }
-
-    // The whole path of a file by its number in this program; "" when there is no such number.
-    std::string path_of(std::uint64_t file) const {
-        if (file >= files_.size() || files_[file].name == nullptr) {
-            return std::string{};
-        }
-        const file_entry& entry = files_[file];
-        if (::strnlen(entry.name, detail::longest_text) == detail::longest_text)
-            return std::string{};
-        std::string path = entry.name;
-        if (path[0] == '/') return path;
-        if (entry.directory < directories_.size()) {
-            const char* directory = directories_[static_cast<std::size_t>(entry.directory)];
-            if (directory != nullptr) path = joined(directory, path);
-        }
-        return path[0] == '/' ? path : joined(directory_, path);
-    }
-
-private:
-    struct span {
-        std::size_t first, last;
-    };
-    struct file_entry {
-        const char* name;
-        std::uint64_t directory;
-    };
-    struct file_collector {
-        line_table& table;
-        void directory(const char* name) { table.directories_.push_back(name); }
-        void file(const char* name, std::uint64_t directory) {
-            table.files_.push_back(file_entry{name, directory});
-        }
-    };
-
-    static std::string joined(const char* directory, const std::string& name) {
-        const std::size_t length = ::strnlen(directory, detail::longest_text);
-        if (length == 0 || length == detail::longest_text) return name;
-        std::string path(directory, length);
-        if (path.back() != '/') path += '/';
-        return path + name;
-    }
-
-    const char* directory_ = "";
-    std::vector<const char*> directories_;
-    std::vector<file_entry> files_;
-    std::vector<row> rows_;
-    std::vector<span> spans_;
-    address_ranges sequences_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_LINE_LOOKUP_HPP
-
-// elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
-#define ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-enum class elf_symbol_kind : std::uint8_t {
-    none = 0,
-    object = 1,
-    function = 2,
-    common = 5,
-    indirect_function = 10
-};
-enum class elf_symbol_binding : std::uint8_t { local = 0, global = 1, weak = 2, unique = 10 };
-
-struct elf_symbol {
-    std::uint32_t name = 0;  // offset in the table's string section
-    elf_symbol_kind kind = elf_symbol_kind::none;
-    elf_symbol_binding binding = elf_symbol_binding::local;
-    std::uint16_t section = 0;  // 0: not defined here
-    std::uint64_t address = 0;  // as linked
-    std::uint64_t size = 0;
-};
-
-constexpr std::size_t elf_symbol_bytes = 24;
-
-// Calls `visit(const elf_symbol&)` for every entry that names a place in this file.
-template <class Visitor>
-inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
-    byte_cursor in{table};
-    while (in.remaining() >= elf_symbol_bytes) {
-        elf_symbol symbol;
-        symbol.name = in.u32();
-        const std::uint8_t info = in.u8();
-        in.skip(1);  // visibility
-        symbol.section = in.u16();
-        symbol.address = in.u64();
-        symbol.size = in.u64();
-        symbol.kind = static_cast<elf_symbol_kind>(info & 0xf);
-        symbol.binding = static_cast<elf_symbol_binding>(info >> 4);
-        if (symbol.section != 0 && symbol.name != 0) visit(symbol);
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
-
-// symbol_lookup.hpp - the function or the object that an address lies in, from the symbol table.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_SYMBOL_LOOKUP_HPP
-#define ALLOCSCOPE_SYMBOLIZE_SYMBOL_LOOKUP_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct found_symbol {
-    const char* name = nullptr;  // mangled; null when there is none; lives as long as the index
-    std::uint64_t offset = 0;
-};
-
-class symbol_index {
-public:
-    // Reads .symtab, or .dynsym of a stripped file.
-    void build(const object_bytes& object) {
-        const char* const names[] = {".symtab", ".dynsym"};
-        for (const char* name : names) {
-            const detail::elf_section* section = object.find(name);
-            if (section == nullptr || section->link >= object.sections().size()) continue;
-            const owned_bytes table = object.read(section);
-            names_ = object.read(&object.sections()[section->link].section);
-            collect(object, table.view());
-            if (!functions_.empty() || !objects_.empty()) break;
-        }
-    }
-
-    found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
-    found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
-    std::size_t bytes() const {
-        return names_.size + (functions_.size() + objects_.size()) * sizeof(address_range);
-    }
-
-private:
-    struct candidate {
-        std::uint64_t address;
-        std::uint64_t size;
-        std::uint64_t section_end;
-        std::uint32_t name;
-        int rank;
-    };
-
-    static int rank_of(const detail::elf_symbol& symbol) {
-        int rank = symbol.size != 0 ? 8 : 0;
-        if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
-        switch (symbol.binding) {
-            case detail::elf_symbol_binding::global:
-            case detail::elf_symbol_binding::unique:
-                return rank + 2;
-            case detail::elf_symbol_binding::weak:
-                return rank + 1;
-            default:
-                return rank;
-        }
-    }
-
-    void collect(const object_bytes& object, detail::byte_view table) {
-        std::vector<candidate> functions;
-        std::vector<candidate> objects;
-        detail::visit_elf_symbols(table, [&](const detail::elf_symbol& symbol) {
-            if (symbol.section >= object.sections().size()) return;
-            const detail::elf_section& home = object.sections()[symbol.section].section;
-            const std::uint64_t home_end = home.address + home.size;
-            if (symbol.address < home.address || symbol.address >= home_end) return;
-            const bool is_code = (home.flags & detail::elf_section_executable) != 0;
-            const candidate found{symbol.address, symbol.size, home_end, symbol.name,
-                                  rank_of(symbol)};
-            switch (symbol.kind) {
-                case detail::elf_symbol_kind::function:
-                case detail::elf_symbol_kind::indirect_function:
-                    functions.push_back(found);
-                    break;
-                case detail::elf_symbol_kind::none:
-                    if (is_code) functions.push_back(found);
-                    break;
-                case detail::elf_symbol_kind::object:
-                case detail::elf_symbol_kind::common:
-                    if (symbol.size != 0) objects.push_back(found);
-                    break;
-                default:
-                    break;
-            }
-        });
-        fill(functions_, functions);
-        fill(objects_, objects);
-    }
-
-    static void fill(address_ranges& index, std::vector<candidate>& found) {
-        std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
-            if (a.address != b.address) return a.address < b.address;
-            if (a.rank != b.rank) return a.rank > b.rank;
-            return a.name < b.name;
-        });
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const candidate& symbol = found[i];
-            if (i != 0 && found[i - 1].address == symbol.address) continue;
-            std::size_t next = i + 1;
-            while (next < found.size() && found[next].address == symbol.address) ++next;
-            std::uint64_t end = symbol.section_end;
-            if (symbol.size != 0) {
-                end = std::min(end, symbol.address + symbol.size);
-            } else if (next < found.size()) {
-                end = std::min(end, found[next].address);
-            }
-            index.add(symbol.address, end, symbol.name);
-            i = next - 1;
-        }
-        index.finish();
-    }
-
-    found_symbol find(const address_ranges& index, std::uint64_t address) const {
-        found_symbol symbol;
-        const address_range* range = index.find(address);
-        if (range == nullptr) return symbol;
-        const char* name = detail::text_at(names_.view(), range->value);
-        if (*name == '\0') return symbol;
-        symbol.name = name;
-        symbol.offset = address - range->low;
-        return symbol;
-    }
-
-    owned_bytes names_;
-    address_ranges functions_;
-    address_ranges objects_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_SYMBOL_LOOKUP_HPP
-
-// debug_object.hpp - everything that one program or library file says about its addresses.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_DEBUG_OBJECT_HPP
-#define ALLOCSCOPE_SYMBOLIZE_DEBUG_OBJECT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-class debug_object {
-public:
-    explicit debug_object(std::string path) : bytes_(std::move(path)) {}
-    // `expected`: the build id of the running module. A file with another one tells nothing.
-    debug_object(std::string path, const detail::build_id& expected) : bytes_(std::move(path)) {
-        is_trusted_ = !detail::build_ids_disagree(bytes_.id(), expected);
-    }
-    // The bytes must stay.
-    explicit debug_object(detail::byte_view file) : bytes_(file) {}
-
-    bool is_readable() const { return is_trusted_ && bytes_.is_readable(); }
-
-    // Adds symbol and frames to `location`.
-    void resolve(std::uint64_t linked_address, code_location& location) {
-        if (!is_readable()) return;
-        load();
-        const found_symbol symbol = symbols_->function_at(linked_address);
-        const std::string name = without_version(symbol.name);
-        if (!name.empty()) {
-            location.symbol = demangled(name.c_str());
-            location.symbol_offset = symbol.offset;
-        }
-        add_frames(linked_address, location, name);
-        if (location.frames.empty() && !name.empty()) {
-            location.frames.emplace_back();
-            location.frames.back().function = location.symbol;
-            location.frames.back().linkage_name = name;
-        }
-    }
-
-    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    std::string data_symbol_at(std::uint64_t linked_address) {
-        if (!is_readable()) return std::string{};
-        load_symbols();
-        return demangled(without_version(symbols_->object_at(linked_address).name).c_str());
-    }
-
-    // The demangled function that holds the address, from the symbol table alone; "" none.
-    std::string function_symbol_at(std::uint64_t linked_address) {
-        if (!is_readable()) return std::string{};
-        load_symbols();
-        return demangled(without_version(symbols_->function_at(linked_address).name).c_str());
-    }
-
-    // Gives the memory back; the next question reads the file again.
-    void release() {
-        lines_.clear();
-        names_.reset();
-        units_.reset();
-        symbols_.reset();
-    }
-
-    std::size_t bytes_in_memory() const {
-        return (units_ == nullptr ? 0 : units_->bytes()) +
-               (symbols_ == nullptr ? 0 : symbols_->bytes());
-    }
-
-private:
-    void load_symbols() {
-        if (symbols_ != nullptr) return;
-        symbols_ = std::make_unique<symbol_index>();
-        symbols_->build(bytes_);
-    }
-
-    void load() {
-        load_symbols();
-        if (units_ != nullptr) return;
-        units_ = std::make_unique<debug_units>();
-        units_->build(bytes_);
-        names_ = std::make_unique<entry_names>(*units_);
-    }
-
-    // One line program may serve several units.
-    const line_table& lines_of(const debug_unit& unit) {
-        const auto known = lines_.find(unit.lines);
-        if (known != lines_.end()) return known->second;
-        line_table table = unit.has_lines ? line_table{*units_, unit} : line_table{};
-        return lines_.emplace(unit.lines, std::move(table)).first->second;
-    }
-
-    static int small(std::uint64_t number) {
-        return number > INT_MAX ? 0 : static_cast<int>(number);
-    }
-
-    void add_frames(std::uint64_t address, code_location& location, const std::string& symbol) {
-        const debug_unit* unit = units_->unit_at(address);
-        if (unit == nullptr) return;
-        const line_table& lines = lines_of(*unit);
-        const line_table::row* row = lines.find(address);
-        const inlined_chain chain = inline_search{*units_, *unit, address}.run();
-        if (row == nullptr && chain.function == 0) return;
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        const bool is_all_there = chain.function != 0 || row == nullptr;
-        if (!is_all_there && is_standard_header(lines.path_of(row->file))) return;
-        code_frame frame;
-        if (row != nullptr) {
-            frame.file = lines.path_of(row->file);
-            frame.line = small(row->line);
-            frame.column = small(row->column);
-        }
-        for (auto call = chain.calls.rbegin(); call != chain.calls.rend(); ++call) {
-            const entry_name& name = names_->of(call->entry);
-            frame.function = name.function;
-            frame.linkage_name = name.linkage;
-            frame.is_inlined = true;
-            location.frames.push_back(std::move(frame));
-            frame = code_frame{};
-            frame.file = lines.path_of(call->call_file);
-            frame.line = small(call->call_line);
-            frame.column = small(call->call_column);
-        }
-        name_outermost(frame, chain.function, location.symbol, symbol);
-        location.frames.push_back(std::move(frame));
-    }
-
-    // The symbol table's name is preferred, since it is always there and always whole. But where it
-    // names a part that the compiler split off ("load.cold"), or another function that was merged
-    // into the same code, the debug information says which function the lines belong to. So it does
-    // when a name is too long to be demangled.
-    void name_outermost(code_frame& frame, std::uint64_t function, const std::string& readable,
-                        const std::string& symbol) {
-        entry_name name;
-        if (function != 0) name = names_->of(function);
-        const bool has_own = !name.linkage.empty() && name.function != name.linkage;
-        const bool is_unreadable = readable.compare(0, 2, "_Z") == 0 && !name.function.empty();
-        if (symbol.empty() || (has_own && name.function != readable) || is_unreadable ||
-            is_part_of(symbol, name.function)) {
-            frame.function = std::move(name.function);
-            frame.linkage_name = std::move(name.linkage);
-        } else {
-            frame.function = readable;
-            frame.linkage_name = symbol;
-        }
-    }
-
-    // "load.cold" is a part of "load".
-    static bool is_part_of(const std::string& symbol, const std::string& whole) {
-        return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
-               symbol.compare(0, whole.size(), whole) == 0;
-    }
-
-    // "read@@LIBRARY_2" is "read".
-    static std::string without_version(const char* symbol) {
-        return symbol == nullptr ? std::string{} : std::string(symbol, std::strcspn(symbol, "@"));
-    }
-
-    object_bytes bytes_;
-    bool is_trusted_ = true;
-    std::unique_ptr<symbol_index> symbols_;
-    std::unique_ptr<debug_units> units_;
-    std::unique_ptr<entry_names> names_;
-    std::unordered_map<std::uint64_t, line_table> lines_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_DEBUG_OBJECT_HPP
-
-// loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
-
-#ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
-#define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Changes whenever a library is loaded or unloaded.
-struct module_generation {
-    std::uint64_t loads = 0;
-    std::uint64_t unloads = 0;
-    bool equals(const module_generation& other) const noexcept {
-        return loads == other.loads && unloads == other.unloads;
-    }
-};
-
-struct module_facts {
-    const char* path = "";            // "" for the main program
-    std::uint64_t base = 0;           // run-time address minus linked address
-    std::uint64_t low = 0, high = 0;  // the addresses between the first and the last byte
-    bool is_first = false;            // the main program
-    byte_view notes;                  // of the first note segment with a build id's alignment
-};
-
-namespace loaded_modules_detail {
-
-// A note segment is read only where a readable load segment holds all of it.
-inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
-    for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
-        const ElfW(Phdr)& load = info.dlpi_phdr[i];
-        if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
-        if (note.p_vaddr < load.p_vaddr || note.p_memsz > load.p_filesz) continue;
-        if (note.p_vaddr - load.p_vaddr > load.p_filesz - note.p_memsz) continue;
-        return byte_view{reinterpret_cast<const std::uint8_t*>(info.dlpi_addr + note.p_vaddr),
-                         static_cast<std::size_t>(note.p_memsz)};
-    }
-    return byte_view{};
-}
-
-template <class Visitor>
-struct visit_state {
-    Visitor* visit;
-    bool is_first = true;
-};
-
-template <class Visitor>
-inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
-    auto& state = *static_cast<visit_state<Visitor>*>(state_address);
-    module_facts facts;
-    facts.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    facts.base = info->dlpi_addr;
-    facts.is_first = state.is_first;
-    facts.low = ~std::uint64_t{0};
-    state.is_first = false;
-    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
-        const std::uint64_t low = facts.base + segment.p_vaddr;
-        const std::uint64_t high = low + segment.p_memsz;
-        if (low < facts.low) facts.low = low;
-        if (high > facts.high) facts.high = high;
-    }
-    if (facts.low >= facts.high) return 0;
-    // Several note segments are usual; the visitor is called once for each and told so by the base.
-    bool has_notes = false;
-    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type != PT_NOTE) continue;
-        facts.notes = notes_in_memory(*info, segment);
-        has_notes = true;
-        (*state.visit)(static_cast<const module_facts&>(facts));
-    }
-    if (!has_notes) (*state.visit)(static_cast<const module_facts&>(facts));
-    return 0;
-}
-
-}  // namespace loaded_modules_detail
-
-// Calls `visit(const module_facts&)` for every module, once for each of its note segments (at
-// least once), one module after the other.
-template <class Visitor>
-inline void visit_loaded_modules(Visitor&& visit) {
-    using plain = typename loaded_modules_detail::visit_state<Visitor>;
-    plain state{&visit};
-    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
-}
-
-inline module_generation current_module_generation() noexcept {
-    module_generation now;
-    ::dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* answer) {
-            auto& generation = *static_cast<module_generation*>(answer);
-            generation.loads = info->dlpi_adds;
-            generation.unloads = info->dlpi_subs;
-            return 1;  // every module carries the same two numbers
-        },
-        &now);
-    return now;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
-
-// module_list.hpp - the modules of this process: where each lies, and which file it came from.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_MODULE_LIST_HPP
-#define ALLOCSCOPE_SYMBOLIZE_MODULE_LIST_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-struct loaded_module {
-    std::string path;        // what reports show
-    std::string file;        // what is opened to read it; "" when there is no file
-    std::uint64_t base = 0;  // run-time address minus linked address
-    std::uint64_t low = 0, high = 0;
-    detail::build_id id;
-
-    bool holds(std::uint64_t address) const { return address >= low && address < high; }
-    bool is_same(const loaded_module& other) const {
-        return base == other.base && low == other.low && high == other.high && path == other.path &&
-               id.equals(other.id);
-    }
-};
-
-namespace module_list_detail {
-
-inline std::string read_whole(const char* path) {
-    constexpr std::size_t largest = std::size_t{64} << 20;
-    std::string text;
-    const detail::file_reader file{path};
-    char buffer[4096];
-    while (text.size() < largest) {
-        const std::size_t got = file.read_at(text.size(), buffer, sizeof buffer);
-        if (got == 0) break;
-        text.append(buffer, got);
-    }
-    return text;
-}
-
-// The file of the mapping that holds `address`; "" when there is none.
-inline std::string mapped_file_of(const std::string& maps, std::uint64_t address) {
-    std::size_t at = 0;
-    while (at < maps.size()) {
-        std::size_t end = maps.find('\n', at);
-        if (end == std::string::npos) end = maps.size();
-        char* rest = nullptr;
-        const std::uint64_t low = std::strtoull(maps.c_str() + at, &rest, 16);
-        const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
-        if (address >= low && address < high) {
-            const std::size_t slash = maps.find('/', at);
-            return slash < end ? maps.substr(slash, end - slash) : std::string{};
-        }
-        at = end + 1;
-    }
-    return std::string{};
-}
-
-inline std::string own_program() {
-    char buffer[4096];
-    const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
-    return length > 0 ? std::string(buffer, static_cast<std::size_t>(length)) : std::string{};
-}
-
-}  // namespace module_list_detail
-
-class module_list {
-public:
-    const std::vector<loaded_module>& modules() const { return modules_; }
-
-    bool is_current() const {
-        return is_read_ && generation_.equals(detail::current_module_generation());
-    }
-
-    void read() {
-        generation_ = detail::current_module_generation();
-        is_read_ = true;
-        modules_.clear();
-        bool has_main = false;
-        detail::visit_loaded_modules([&](const detail::module_facts& facts) {
-            const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
-            if (!is_next_note) {
-                loaded_module next;
-                next.path = facts.path;
-                next.base = facts.base;
-                next.low = facts.low;
-                next.high = facts.high;
-                modules_.push_back(std::move(next));
-                has_main = has_main || facts.is_first;
-            }
-            detail::build_id& id = modules_.back().id;
-            if (!id.known()) id = detail::find_build_id(facts.notes);
-        });
-        find_files(has_main);
-    }
-
-    // The module that holds the address; null: none.
-    const loaded_module* find(std::uint64_t address) const {
-        for (const loaded_module& module : modules_) {
-            if (module.holds(address)) return &module;
-        }
-        return nullptr;
-    }
-
-private:
-    void find_files(bool has_main) {
-        std::string maps;
-        for (std::size_t i = 0; i < modules_.size(); ++i) {
-            loaded_module& module = modules_[i];
-            const bool is_main = has_main && i == 0;
-            if (!is_main && !module.path.empty() && module.path[0] == '/') {
-                module.file = module.path;
-                continue;
-            }
-            if (maps.empty()) maps = module_list_detail::read_whole("/proc/self/maps");
-            const std::string mapped = module_list_detail::mapped_file_of(maps, module.low);
-            if (is_main) {
-                name_main(module, mapped);
-            } else if (!mapped.empty()) {
-                module.path = module.file = mapped;
-            } else if (module.id.known() && module.path.find('/') != std::string::npos) {
-                module.file = module.path;  // the id tells when the current directory has changed
-            }
-        }
-    }
-
-    // /proc/self/exe reaches the running file even when its name now belongs to another one.
-    static void name_main(loaded_module& module, const std::string& mapped) {
-        const std::string program = module_list_detail::own_program();
-        const bool is_own = mapped.empty() || mapped == program;
-        module.path = is_own ? program : mapped;
-        module.file = is_own ? "/proc/self/exe" : mapped;
-        if (!module.path.empty()) return;
-        // Without /proc there is still the name that the kernel was asked to run.
-        const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-        if (started != nullptr) module.path = module.file = started;
-    }
-
-    bool is_read_ = false;
-    detail::module_generation generation_;
-    std::vector<loaded_module> modules_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_MODULE_LIST_HPP
-
-// symbolizer.hpp - addresses of this process to modules, functions, files, lines, inlined calls.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_SYMBOLIZER_HPP
-#define ALLOCSCOPE_SYMBOLIZE_SYMBOLIZER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-class symbolizer {
-public:
-    symbolizer() { refresh_modules(); }
-    symbolizer(const symbolizer&) = delete;
-    symbolizer& operator=(const symbolizer&) = delete;
-
-    // The caller has subtracted 1 from return addresses. Good until this object dies, or until
-    // refresh_modules() finds that the address's module is gone.
-    const code_location& resolve(std::uint64_t address) {
-        const auto known = locations_.find(address);
-        if (known != locations_.end()) return known->second;
-        code_location location;
-        location.address = address;
-        if (const loaded_module* module = modules_.find(address)) {
-            location.module = module->path;
-            location.module_offset = address - module->base;
-            object_of(*module).resolve(location.module_offset, location);
-        }
-        return locations_.emplace(address, std::move(location)).first->second;
-    }
-
-    // The demangled name of the variable, vtable or typeinfo around an address, as in
-    // "vtable for widget"; "" when there is none.
-    std::string data_symbol_at(std::uint64_t address) {
-        const loaded_module* module = modules_.find(address);
-        return module == nullptr ? std::string{}
-                                 : object_of(*module).data_symbol_at(address - module->base);
-    }
-
-    // The demangled function around an address by the symbol table alone; "" when there is none.
-    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
-    std::string function_symbol_at(std::uint64_t address) {
-        const loaded_module* module = modules_.find(address);
-        return module == nullptr ? std::string{}
-                                 : object_of(*module).function_symbol_at(address - module->base);
-    }
-
-    // To be called before a report: looks for libraries loaded and unloaded since. What was
-    // resolved in modules that are still there stays. True when anything changed.
-    bool refresh_modules() {
-        if (modules_.is_current()) return false;
-        const std::vector<loaded_module> before = modules_.modules();
-        modules_.read();
-        for (const loaded_module& old : before) {
-            if (!is_still_there(old)) objects_.erase(old.low);
-        }
-        for (auto at = locations_.begin(); at != locations_.end();) {
-            at = is_still_valid(before, at->first) ? std::next(at) : locations_.erase(at);
-        }
-        return true;
-    }
-
-    const std::vector<loaded_module>& modules() const { return modules_.modules(); }
-
-    // Gives back what was read of the files. A later resolve() reads again what it needs.
-    void release_debug_data() {
-        for (auto& object : objects_) object.second->release();
-    }
-
-    std::size_t debug_bytes() const {
-        std::size_t total = 0;
-        for (const auto& object : objects_) total += object.second->bytes_in_memory();
-        return total;
-    }
-
-private:
-    debug_object& object_of(const loaded_module& module) {
-        std::unique_ptr<debug_object>& object = objects_[module.low];
-        if (object == nullptr) object = std::make_unique<debug_object>(module.file, module.id);
-        return *object;
-    }
-
-    bool is_still_there(const loaded_module& old) const {
-        const loaded_module* now = modules_.find(old.low);
-        return now != nullptr && now->is_same(old);
-    }
-
-    // An address that was in no module stays valid when it is still in none.
-    bool is_still_valid(const std::vector<loaded_module>& before, std::uint64_t address) const {
-        for (const loaded_module& old : before) {
-            if (old.holds(address)) return is_still_there(old);
-        }
-        return modules_.find(address) == nullptr;
-    }
-
-    module_list modules_;
-    std::unordered_map<std::uint64_t, std::unique_ptr<debug_object>> objects_;  // by lowest address
-    std::unordered_map<std::uint64_t, code_location> locations_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_SYMBOLIZER_HPP
-
-// type_answer.hpp - a type's name, and what it was read from.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_TYPE_ANSWER_HPP
-#define ALLOCSCOPE_SYMBOLIZE_TYPE_ANSWER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
-enum class type_evidence {
-    none,             // not known: the name is "?"
-    explicit_tag,     // allocscope::allocator<T>, a tracked base class
-    allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> and its like did
-    vtable,           // the live object points to the vtable of T
-    constructor,      // T's constructor was called right behind operator new
-    source_text       // `new T` stands at that line and column
-};
-
-struct type_answer {
-    std::string name = "?";
-    type_evidence evidence = type_evidence::none;
-
-    bool is_known() const noexcept { return evidence != type_evidence::none; }
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_TYPE_ANSWER_HPP
-
-// wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_WRAPPED_TYPE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_WRAPPED_TYPE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// A type that is one template with arguments and nothing behind them.
-struct template_type {
-    std::string_view name;
-    std::vector<std::string_view> arguments;  // empty: it is no such type
-};
-
-inline template_type split_template(std::string_view type) {
-    const std::size_t open = type.find('<');
-    if (open == no_position || open == 0 || skip_brackets(type, open) != type.size()) return {};
-    return {type.substr(0, open), split_arguments(type.substr(open))};
-}
-
-inline std::string_view without_pointer(std::string_view type) noexcept {
-    if (ends_with(type, "*")) type.remove_suffix(1);
-    return type;
-}
-
-inline std::string_view without_array(std::string_view type) noexcept {
-    const std::size_t bracket = type.rfind('[');
-    const bool is_array = ends_with(type, "]") && bracket != no_position && bracket != 0;
-    return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
-}
-
-enum class wrapping { none, node, pair_node, control_block, future_result, future_state };
-
-inline wrapping wrapping_of(std::string_view name) noexcept {
-    struct known {
-        std::string_view name;
-        wrapping is;
-    };
-    constexpr known all[] = {
-        {"std::_Rb_tree_node", wrapping::node},
-        {"std::__detail::_Hash_node", wrapping::node},
-        {"std::_List_node", wrapping::node},
-        {"std::_Fwd_list_node", wrapping::node},
-        {"std::_Sp_counted_ptr_inplace", wrapping::node},
-        {"std::__tree_node", wrapping::node},
-        {"std::__hash_node", wrapping::node},
-        {"std::__list_node", wrapping::node},
-        {"std::__forward_list_node", wrapping::node},
-        {"std::__shared_ptr_emplace", wrapping::node},
-        {"std::__function::__func", wrapping::node},
-        {"std::__value_type", wrapping::pair_node},
-        {"std::__hash_value_type", wrapping::pair_node},
-        {"std::_Sp_counted_ptr", wrapping::control_block},
-        {"std::_Sp_counted_deleter", wrapping::control_block},
-        {"std::__shared_ptr_pointer", wrapping::control_block},
-        {"std::__future_base::_Result", wrapping::future_result},
-        {"std::__future_base::_Deferred_state", wrapping::future_state},
-        {"std::__future_base::_Async_state_impl", wrapping::future_state},
-        {"std::__future_base::_Task_state", wrapping::future_state},
-    };
-    for (const known& entry : all) {
-        if (name == entry.name) return entry.is;
-    }
-    return wrapping::none;
-}
-
-// What stands in the block, for a user. Idempotent.
-inline std::string unwrapped_type(std::string type) {
-    for (int layer = 0; layer < 4; ++layer) {
-        if (type == "std::__detail::_Hash_node_base*") return "hash buckets";
-        if (starts_with(type, "std::__hash_node_base<") && ends_with(type, "*")) {
-            return "hash buckets";
-        }
-        if (type == "std::__future_base::_State_baseV2") return "std::future state";
-        const template_type parts = split_template(type);
-        if (parts.arguments.empty()) return type;
-        const std::string first{parts.arguments[0]};
-        switch (wrapping_of(parts.name)) {
-            case wrapping::none:
-                return type;
-            case wrapping::node:
-                type = first;
-                break;
-            case wrapping::pair_node:
-                if (parts.arguments.size() < 2) return type;
-                type =
-                    "std::pair<" + with_const(first) + ", " + std::string{parts.arguments[1]} + '>';
-                break;
-            case wrapping::control_block:
-                return "std::shared_ptr<" + std::string{without_pointer(first)} + "> control block";
-            case wrapping::future_result:
-                return "std::future<" + first + "> result";
-            case wrapping::future_state:
-                return "std::future state";
-        }
-    }
-    return type;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_WRAPPED_TYPE_HPP
-
-// library_calls.hpp - what a function of the standard library allocates, by its template arguments.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_LIBRARY_CALLS_HPP
-#define ALLOCSCOPE_SYMBOLIZE_LIBRARY_CALLS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
-struct library_call {
-    std::string_view scope;  // "" for a function of the namespace itself
-    std::vector<std::string_view> scope_arguments;
-    std::string_view function;
-    std::vector<std::string_view> function_arguments;
-};
-
-// Function "" when it is not one of the standard library's.
-inline library_call as_library_call(const function_name& name) {
-    library_call call;
-    if (name.components.size() < 2) return call;
-    const std::string_view space = name.components[0].name;
-    if (space != "std" && space != "__gnu_cxx") return call;
-    call.function = name.last().name;
-    call.function_arguments = split_arguments(name.last().arguments);
-    const name_component& scope = name.components[name.components.size() - 2];
-    if (name.components.size() > 2) {
-        call.scope = scope.name;
-        call.scope_arguments = split_arguments(scope.arguments);
-    }
-    return call;
-}
-
-// The T of "std::allocator<T>"; "" for an allocator that is not the library's own.
-inline std::string_view allocated_by(std::string_view allocator) {
-    for (const std::string_view start :
-         {"std::allocator<", "std::__1::allocator<", "std::__new_allocator<",
-          "__gnu_cxx::new_allocator<", "std::pmr::polymorphic_allocator<"}) {
-        if (!starts_with(allocator, start) || !ends_with(allocator, ">")) continue;
-        const std::size_t size = allocator.size() - start.size() - 1;
-        return without_spaces_around(allocator.substr(start.size(), size));
-    }
-    return {};
-}
-
-// allocate() of the library's allocators: the element type, "" for everything else.
-inline std::string_view type_of_allocator_call(const library_call& call) {
-    if (call.function != "allocate" || call.scope_arguments.empty()) return {};
-    const std::string_view first = call.scope_arguments[0];
-    for (const std::string_view scope : {"__new_allocator", "new_allocator", "allocator",
-                                         "polymorphic_allocator", "malloc_allocator"}) {
-        if (call.scope == scope) return first;
-    }
-    return call.scope == "allocator_traits" ? allocated_by(first) : std::string_view{};
-}
-
-// Members that can allocate only characters, inlined code or not.
-inline std::string_view type_of_character_buffer(const library_call& call) {
-    if (call.scope_arguments.empty()) return {};
-    const std::string_view character = call.scope_arguments[0];
-    const bool is_plain = character == "char" || character == "wchar_t" || character == "char8_t" ||
-                          character == "char16_t" || character == "char32_t";
-    const bool is_buffer =
-        call.scope == "basic_string" || call.scope == "basic_stringbuf" ||
-        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    return is_plain && is_buffer ? character : std::string_view{};
-}
-
-// The internal functions by which containers ask their allocator.
-inline std::string type_of_container_call(const library_call& call) {
-    const std::string_view function = call.function;
-    if (function == "_M_allocate_buckets" || function == "_M_rehash_aux") return "hash buckets";
-    const std::size_t count = call.scope_arguments.size();
-    if (call.scope.empty() && function == "__allocate_guarded" &&
-        !call.function_arguments.empty()) {
-        return std::string{allocated_by(call.function_arguments[0])};
-    }
-    if (count == 0) return {};
-    const std::string first{call.scope_arguments[0]};
-    const bool is_node = function == "_M_get_node" || function == "_M_create_node";
-    if (call.scope == "_Rb_tree") {
-        return is_node && count > 1 ? std::string{call.scope_arguments[1]} : std::string{};
-    }
-    if (call.scope == "_Hashtable_alloc") {
-        return function == "_M_allocate_node" ? std::string{allocated_by(first)} : std::string{};
-    }
-    const bool is_standard = count > 1 && !allocated_by(call.scope_arguments[1]).empty();
-    if (!is_standard) return {};
-    if (call.scope == "_Vector_base") return first;
-    const bool is_list =
-        call.scope == "_List_base" || call.scope == "list" || call.scope == "_Fwd_list_base";
-    if (is_list && is_node) return first;
-    if (call.scope == "_Deque_base" && function == "_M_allocate_node") return first;
-    if (call.scope == "_Deque_base" && function == "_M_allocate_map") return first + '*';
-    return {};
-}
-
-// Any member of a vector: the type of its elements. Such a member may also copy an element that
-// allocates, so it only confirms what functions further in have said.
-inline std::string element_of_vector(const library_call& call) {
-    if (call.scope != "vector" || call.scope_arguments.size() < 2) return {};
-    if (allocated_by(call.scope_arguments[1]).empty()) return {};
-    const std::string_view element = call.scope_arguments[0];
-    return element == "bool" ? std::string{} : std::string{element};
-}
-
-// Functions that contain `new T` themselves and name T in their arguments.
-inline std::string type_of_make_call(const library_call& call) {
-    const std::string_view function = call.function;
-    const std::string_view scope_first =
-        call.scope_arguments.empty() ? std::string_view{} : call.scope_arguments[0];
-    const std::string_view first =
-        call.function_arguments.empty() ? std::string_view{} : call.function_arguments[0];
-
-    if (call.scope.empty() || call.scope == "__1" || call.scope == "__detail") {
-        for (const std::string_view maker :
-             {"make_unique", "make_unique_for_overwrite", "make_shared", "allocate_shared",
-              "make_shared_for_overwrite", "get_temporary_buffer", "__get_temporary_buffer"}) {
-            if (function == maker) return std::string{without_array(first)};
-        }
-        return {};
-    }
-    if (call.scope == "_Base_manager" &&
-        (function == "_M_create" || function == "_M_init_functor" || function == "_M_clone")) {
-        return std::string{scope_first};
-    }
-    if (call.scope == "_Manager_external" && (function == "_S_create" || function == "_S_manage")) {
-        return std::string{scope_first};
-    }
-    if (call.scope == "__shared_count" && function == "__shared_count" && ends_with(first, "*")) {
-        return "std::_Sp_counted_ptr<" + std::string{first} + '>';
-    }
-    if (call.scope == "thread" && function == "thread") return "std::thread state";
-    if (call.scope == "promise" && function == "promise") {
-        return "std::__future_base::_Result<" + std::string{scope_first} + '>';
-    }
-    if (call.scope == "__future_base" && function == "_S_allocate_result") {
-        return "std::__future_base::_Result<" + std::string{first} + '>';
-    }
-    if ((call.scope == "_Deferred_state" || call.scope == "_Async_state_impl") &&
-        function == call.scope && call.scope_arguments.size() > 1) {
-        return "std::__future_base::_Result<" + std::string{call.scope_arguments[1]} + '>';
-    }
-    if (call.scope == "locale" && function == "locale") return "std::locale::_Impl";
-    return type_of_container_call(call);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_LIBRARY_CALLS_HPP
-
-// type_from_frames.hpp - the type in the template arguments of the function that called new.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_FRAMES_HPP
-#define ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_FRAMES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// Forwards a request for memory and nothing else: its caller is the one to ask.
-inline bool is_forwarding_frame(const code_frame& frame) {
-    const std::string plain = plain_name(parse_function_name(frame.function));
-    if (starts_with(plain, "operator new")) return true;
-    for (const std::string_view end :
-         {"::__libcpp_operator_new", "::__libcpp_allocate", "newdel_res_t::do_allocate",
-          "__new_delete_memory_resource_imp::do_allocate", "std::pmr::memory_resource::allocate"}) {
-        if (ends_with(plain, end)) return true;
-    }
-    return false;
-}
-
-// Index of the frame that wanted the memory; frames.size() when there is none.
-inline std::size_t asking_frame(const std::vector<code_frame>& frames) {
-    std::size_t index = 0;
-    while (index < frames.size() && is_forwarding_frame(frames[index])) ++index;
-    return index;
-}
-
-// What one frame says by itself, were it the direct caller of operator new.
-inline type_answer type_from_frame(const code_frame& frame) {
-    const function_name name = parse_function_name(frame.function);
-    if (name.is_known() && name.components[0].name == "allocscope" &&
-        name.last().name == "allocate" && name.components.size() > 2) {
-        const name_component& scope = name.components[name.components.size() - 2];
-        const std::vector<std::string_view> arguments = split_arguments(scope.arguments);
-        if (scope.name != "allocator" || arguments.empty()) return {};
-        return {unwrapped_type(pretty_type(arguments[0])), type_evidence::explicit_tag};
-    }
-    const library_call call = as_library_call(name);
-    if (call.function.empty()) return {};
-    std::string_view type = type_of_allocator_call(call);
-    if (!type.empty()) {
-        return {unwrapped_type(pretty_type(type)), type_evidence::allocator_frame};
-    }
-    type = type_of_character_buffer(call);
-    if (!type.empty()) return {std::string{type}, type_evidence::make_frame};
-    if (frame.line <= 0) return {};
-    std::string made = type_of_container_call(call);
-    if (made.empty()) made = type_of_make_call(call);
-    if (made.empty()) return {};
-    return {unwrapped_type(pretty_type(made)), type_evidence::make_frame};
-}
-
-// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
-// the other, and what is inlined below carries the other's names. The frames further out tell:
-//
-//     std::__new_allocator<char const*>::allocate                       says const char*
-//     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
-//     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
-//     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
-//
-// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
-// the same request, and the outermost of them is believed.
-class request_path {
-public:
-    request_path(const std::vector<code_frame>& frames, std::size_t asking)
-        : frames_(frames), at_(asking), answer_(type_from_frame(frames[asking])) {
-        plain_ = plain_name(parse_function_name(frames_[at_].function));
-    }
-
-    type_answer follow() {
-        while (answer_.is_known() && ++at_ < frames_.size() && step()) {
-        }
-        return answer_;
-    }
-
-private:
-    // False when this frame asks for something of its own.
-    bool step() {
-        const function_name name = parse_function_name(frames_[at_].function);
-        std::string plain = plain_name(name);
-        const bool is_same_function = plain == plain_ && !plain.empty();
-        plain_ = static_cast<std::string&&>(plain);
-        const library_call call = as_library_call(name);
-        if (call.function.empty()) return false;
-        if (is_same_function && !was_vector_) {
-            const type_evidence evidence = answer_.evidence;
-            answer_ = type_from_frame(frames_[at_]);
-            if (answer_.is_known()) answer_.evidence = evidence;
-            return true;
-        }
-        std::string type{type_of_allocator_call(call)};
-        if (type.empty()) type = type_of_container_call(call);
-        if (type.empty()) return vector_step(element_of_vector(call), is_same_function);
-        answer_.name = unwrapped_type(pretty_type(type));
-        return true;
-    }
-
-    bool vector_step(const std::string& element, bool is_same_function) {
-        if (element.empty()) return false;
-        const std::string type = unwrapped_type(pretty_type(element));
-        if (type != answer_.name && was_vector_ && !is_same_function) {
-            // A vector of vectors copies an element; anything else cannot be told apart from that.
-            if (type != "std::vector<" + answer_.name + '>') answer_ = {};
-            return false;
-        }
-        answer_.name = type;
-        was_vector_ = true;
-        return true;
-    }
-
-    const std::vector<code_frame>& frames_;
-    std::size_t at_;
-    type_answer answer_;
-    std::string plain_;        // of the frame before
-    bool was_vector_ = false;  // the frame before is a member of std::vector
-};
-
-// What the direct caller of operator new tells by its name. `frames` innermost first.
-inline type_answer type_from_frames(const std::vector<code_frame>& frames) {
-    const std::size_t asking = asking_frame(frames);
-    if (asking == frames.size()) return {};
-    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
-    // allocator that passes its request on as it is.
-    const bool is_resource =
-        asking > 0 && ends_with(plain_name(parse_function_name(frames[asking - 1].function)),
-                                "memory_resource::allocate");
-    const type_answer answer = request_path{frames, asking}.follow();
-    if (is_resource && answer.evidence != type_evidence::allocator_frame) return {};
-    return answer;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_FRAMES_HPP
-
-// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_SOURCE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_SOURCE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// A word that may be a macro with a `new` inside: by convention, or defined in this file.
-inline bool may_be_macro_call(const source_outline& file, std::size_t at) {
-    const std::vector<source_token>& tokens = file.tokens();
-    const std::string_view word = tokens[at].text;
-    if (!is_word(word)) return false;
-    if (file.is_macro(word)) return true;
-    if (word.size() < 2 || at + 1 == tokens.size() || tokens[at + 1].text != "(") return false;
-    for (const char c : word) {
-        if (c >= 'a' && c <= 'z') return false;
-    }
-    return true;
-}
-
-// True when something in [begin, end) but `known` might call operator new in this very place.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    const std::vector<source_token>& tokens = file.tokens();
-    for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
-        if (tokens[i].text == "operator" || may_be_macro_call(file, i)) return true;
-    }
-    return false;
-}
-
-// g++ gives a `new` without initialiser, whose value is handed over as it is, the place of the
-// call's "(". The only such new-expression in that call, when it is an argument by itself.
-inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    if (close <= open || has_hidden_new(file, open, close)) return nullptr;
-    const new_expression* only = nullptr;
-    for (const new_expression& expression : file.expressions()) {
-        if (expression.begin < open || expression.begin > close) continue;
-        if (expression.has_initialiser) continue;
-        if (only != nullptr) return nullptr;
-        only = &expression;
-    }
-    if (only == nullptr) return nullptr;
-    const std::string_view before = file.tokens()[only->begin - 1].text;
-    return before == "(" || before == "," ? only : nullptr;
-}
-
-// Without a column: the only new-expression that begins or ends on the line.
-inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const new_expression* only = nullptr;
-    for (const new_expression& expression : file.expressions()) {
-        const int first = file.tokens()[expression.begin].line;
-        const int last = file.tokens()[expression.last].line;
-        if (line != first && line != last) continue;
-        if (only != nullptr) return nullptr;
-        only = &expression;
-    }
-    if (only == nullptr) return nullptr;
-    const int first = file.tokens()[only->begin].line;
-    const int last = file.tokens()[only->last].line;
-    const bool is_hidden =
-        has_hidden_new(file, file.token_from(first, 0), file.token_from(last + 1, 0));
-    return is_hidden ? nullptr : only;
-}
-
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
-    if (column <= 0) return find_on_line(file, line);
-    const std::size_t at = file.token_from(line, column);
-    if (at == file.tokens().size()) return nullptr;
-    const source_token& token = file.tokens()[at];
-    if (token.line != line || token.column != column) return nullptr;
-    for (const new_expression& expression : file.expressions()) {
-        if (expression.begin == at || expression.last == at) return &expression;
-    }
-    return token.text == "(" ? find_in_call(file, at) : nullptr;
-}
-
-// Puts what the frame's function shows in the place of template parameters.
-class source_spelling {
-public:
-    source_spelling(const source_outline& file, const new_expression& expression,
-                    std::string_view function)
-        : file_(file),
-          expression_(expression),
-          name_(parse_function_name(function)),
-          headers_(file.headers_around(expression.scope)) {
-        for (std::size_t i = 0; i < name_.components.size(); ++i) {
-            const bool is_generic_lambda = name_.components[i].name == "operator()" && i > 0 &&
-                                           name_.components[i - 1].name[0] == '{';
-            if (name_.components[i].arguments.empty() || is_generic_lambda) continue;
-            instantiated_.push_back(i);
-        }
-    }
-
-    // "" when it is not certain.
-    std::string spelled() const {
-        const std::vector<source_token>& tokens = file_.tokens();
-        std::string text;
-        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            const std::string_view token = tokens[i].text;
-            if (token == "template") continue;
-            std::string word{token};
-            if (is_word(token) && (i == 0 || tokens[i - 1].text != "::")) {
-                word = meaning_of(token);
-                if (word.empty()) return {};
-            }
-            const bool touches =
-                !text.empty() && is_name_character(text.back()) && is_name_character(word[0]);
-            if (touches) text += ' ';
-            text += word;
-        }
-        return without_const(pretty_type(text));
-    }
-
-private:
-    // `new const T` makes a T.
-    static std::string without_const(std::string type) {
-        if (ends_with(type, "* const")) return type.substr(0, type.size() - 6);
-        const bool is_compound = ends_with(type, "*") || ends_with(type, "&");
-        return starts_with(type, "const ") && !is_compound ? type.substr(6) : type;
-    }
-
-    std::string meaning_of(std::string_view word) const {
-        if (is_plain_word(word)) return std::string{word};
-        if (file_.is_macro(word)) return {};
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            const std::vector<std::string_view>& parameters = headers_[i - 1]->parameters;
-            for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p);
-            }
-        }
-        // Inside a template that the text does not show, any name may be a parameter.
-        if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
-        if (file_.is_standard_name(word)) return "std::" + std::string{word};
-        return own_class(word);
-    }
-
-    static bool is_plain_word(std::string_view word) {
-        for (const std::string_view plain :
-             {"std", "const", "volatile", "bool", "void", "float", "wchar_t", "char8_t", "char16_t",
-              "char32_t", "struct", "class", "union", "enum", "typename", "true", "false"}) {
-            if (word == plain) return true;
-        }
-        return builtin_type{}.take(word);
-    }
-
-    // Argument `index` of what the header's template was instantiated with.
-    std::string argument(std::size_t header, std::size_t index) const {
-        if (headers_.size() != instantiated_.size()) return {};
-        for (const template_header* outer : headers_) {
-            if (!outer->shows_arguments) return {};
-        }
-        const std::vector<std::string_view> arguments =
-            split_arguments(name_.components[instantiated_[header]].arguments);
-        const std::size_t count = headers_[header]->parameters.size();
-        if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
-            if (index + 1 >= count || index >= arguments.size()) return {};
-        } else if (arguments.size() != count) {
-            return {};
-        }
-        return std::string{arguments[index]};
-    }
-
-    // `pool` inside a member of app::pool<int> is app::pool<int>.
-    std::string own_class(std::string_view word) const {
-        for (const std::size_t i : instantiated_) {
-            const name_component& component = name_.components[i];
-            if (component.name != word || i + 1 == name_.components.size()) continue;
-            const char* begin = name_.whole.data();
-            const char* end = component.arguments.data() + component.arguments.size();
-            return std::string(begin, end);
-        }
-        return std::string{word};
-    }
-
-    const source_outline& file_;
-    const new_expression& expression_;
-    function_name name_;
-    std::vector<const template_header*> headers_;  // outermost first
-    std::vector<std::size_t> instantiated_;        // components that show arguments
-};
-
-// What stands at the frame's line and column. The frame must be the direct caller of operator new.
-inline type_answer type_from_source(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
-    const function_name function = parse_function_name(frame.function);
-    const std::size_t count = function.components.size();
-    // Without a column a default member initialiser would be taken for what stands on the
-    // constructor's line.
-    const bool is_constructor =
-        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
-    if (frame.column <= 0 && is_constructor) return {};
-    const source_outline* file = sources.find(frame.file);
-    if (file == nullptr) return {};
-    const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
-    if (expression == nullptr || !expression->has_type) return {};
-    std::string type = source_spelling{*file, *expression, frame.function}.spelled();
-    if (type.empty()) return {};
-    return {static_cast<std::string&&>(type), type_evidence::source_text};
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_SOURCE_HPP
-
-// type_from_vtable.hpp - the class whose vtable a live object points to.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_VTABLE_HPP
-#define ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_VTABLE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// `symbol` is demangled. "" when it is not a vtable.
-inline std::string type_from_vtable(std::string_view symbol) {
-    constexpr std::string_view mark = "vtable for ";
-    if (!starts_with(symbol, mark)) return {};
-    const std::string type = pretty_type(symbol.substr(mark.size()));
-    return type.empty() ? type : unwrapped_type(type);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_TYPE_FROM_VTABLE_HPP
-
-// type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
-
-#ifndef ALLOCSCOPE_SYMBOLIZE_TYPE_LADDER_HPP
-#define ALLOCSCOPE_SYMBOLIZE_TYPE_LADDER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace symbolize {
-
-// The direct caller of operator new, for its source text. When it was folded with another
-// instantiation of the same template, its name says nothing about its template arguments.
-inline code_frame frame_for_source(const std::vector<code_frame>& frames, std::size_t asking) {
-    code_frame frame = frames[asking];
-    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function &&
-        plain_name(parse_function_name(frames[asking + 1].function)) ==
-            plain_name(parse_function_name(frame.function))) {
-        frame.function.clear();
-    }
-    return frame;
-}
-
-// `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
-// into, "" when it points to none. A vtable says the whole name; but it may be that of the first
-// member of a class without virtual functions, so it does not stand against the source text.
-inline type_answer name_type(const std::vector<code_frame>& frames, source_cache& sources,
-                             std::string_view vtable_symbol = {}) {
-    type_answer answer = type_from_frames(frames);
-    if (answer.is_known()) return answer;
-    const std::size_t asking = asking_frame(frames);
-    if (asking < frames.size()) {
-        answer = type_from_source(frame_for_source(frames, asking), sources);
-    }
-    const std::string dynamic = type_from_vtable(vtable_symbol);
-    if (dynamic.empty()) return answer;
-    const bool agrees =
-        !answer.is_known() || dynamic == answer.name || ends_with(dynamic, "::" + answer.name);
-    if (agrees) return {dynamic, type_evidence::vtable};
-    return answer;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SYMBOLIZE_TYPE_LADDER_HPP
-
-// name_book.hpp - what the stacks of a process are called, each worked out once.
-
-#ifndef ALLOCSCOPE_ENGINE_NAME_BOOK_HPP
-#define ALLOCSCOPE_ENGINE_NAME_BOOK_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// A stack with everything a row says of it. Texts belong to the book.
-struct named_stack {
-    std::vector<std::uintptr_t> addresses;
-    const char* path = "";   // of the user's frame; "" when it has no line
-    const char* place = "";  // when there is no line: the function, else the module
-    int line = 0;
-    const char* type = "?";
-    const char* function = "";
-    std::uint64_t offset = 0;
-    std::vector<snapshot::frame> frames;
-    std::size_t user_frame = 0;
-    bool is_type_final = false;  // false: a live object's vtable might still tell
-    std::uint64_t rule_version = 0;
-};
-
-// What the symbol tables say of a stack. `frames` point into `names`.
-struct symbol_stack {
-    std::vector<symbolize::code_frame> names;
-    std::vector<snapshot::frame> frames;
-    std::size_t user_frame = 0;
-};
-
-class name_book {
-public:
-    name_book() = default;
-    name_book(const name_book&) = delete;
-    name_book& operator=(const name_book&) = delete;
-
-    // Before the stacks of a snapshot are asked for: libraries may have come and gone.
-    void refresh() {
-        if (symbols_.refresh_modules()) by_hash_.clear();
-    }
-
-    // After them: the files that were read are not needed until the next new stack.
-    void rest() { symbols_.release_debug_data(); }
-
-    // The stack's names, worked out when it is seen for the first time.
-    named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-                      const symbolize::frame_rule& rule) {
-        if (named_stack* found = known(hash, addresses, count, rule)) return *found;
-        stacks_.emplace_back();
-        named_stack& made = stacks_.back();
-        made.addresses.assign(addresses, addresses + count);
-        made.rule_version = rule.version();
-        name(made, rule);
-        by_hash_.emplace(hash, &made);
-        has_new_ = true;
-        return made;
-    }
-
-    // Whether find() would work out nothing.
-    bool knows(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-               const symbolize::frame_rule& rule) const {
-        return known(hash, addresses, count, rule) != nullptr;
-    }
-
-    // A stack with the names of the symbol tables alone: a frame for each address. Not kept.
-    symbol_stack symbols_of(const std::uintptr_t* addresses, std::size_t count,
-                            const symbolize::frame_rule& rule) {
-        symbol_stack made;
-        made.names.resize(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            made.names[i].function = symbols_.function_symbol_at(addresses[i] - 1);
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            made.frames.push_back(
-                {made.names[i].function.c_str(), "", 0, 0, false, addresses[i] - 1, "", 0});
-        }
-        made.user_frame = symbolize::user_frame(made.names, rule);
-        return made;
-    }
-
-    // The type as the vtable that a live object of the stack points to has it.
-    void settle_type(named_stack& stack, std::uintptr_t first_word) {
-        stack.is_type_final = true;
-        const std::string symbol = symbols_.data_symbol_at(first_word);
-        if (symbol.empty()) return;
-        const std::string type = symbolize::type_from_vtable(symbol);
-        if (!type.empty()) stack.type = keep(type);
-    }
-
-    const char* keep(const std::string& text) { return texts_.insert(text).first->c_str(); }
-
-    bool has_new() const noexcept { return has_new_; }
-    void forget_new() noexcept { has_new_ = false; }
-
-    std::size_t stack_count() const noexcept { return stacks_.size(); }
-    std::uint32_t references = 1;  // under the naming lock
-
-private:
-    using code_frame = symbolize::code_frame;
-    using code_location = symbolize::code_location;
-
-    named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-                       const symbolize::frame_rule& rule) const {
-        const auto range = by_hash_.equal_range(hash);
-        for (auto at = range.first; at != range.second; ++at) {
-            named_stack& found = *at->second;
-            if (found.rule_version == rule.version() && found.addresses.size() == count &&
-                std::memcmp(found.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
-                return &found;
-            }
-        }
-        return nullptr;
-    }
-
-    struct whose {
-        const code_location* location;
-        bool is_outermost;  // of its location: the symbol's offset is this frame's
-    };
-
-    void name(named_stack& stack, const symbolize::frame_rule& rule) {
-        std::vector<code_frame> frames;
-        std::vector<whose> owners;
-        for (const std::uintptr_t address : stack.addresses) {
-            const code_location& location = symbols_.resolve(address - 1);
-            add_frames(location, frames, owners);
-        }
-        const std::size_t user = place_of(frames, owners, rule);
-        stack.user_frame = user;
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            stack.frames.push_back(kept_frame(frames[i], *owners[i].location));
-        }
-        const symbolize::type_answer type = symbolize::name_type(frames, sources_);
-        if (type.is_known()) stack.type = keep(type.name);
-        stack.is_type_final = type.is_known();
-        if (user < frames.size()) place(stack, frames[user], *owners[user].location);
-    }
-
-    // The user's frame. Without any name to go by, as in a stripped program, the first frame that
-    // is at least not in one of the system's libraries.
-    static std::size_t place_of(const std::vector<code_frame>& frames,
-                                const std::vector<whose>& owners,
-                                const symbolize::frame_rule& rule) {
-        const std::size_t user = symbolize::user_frame(frames, rule);
-        if (user < frames.size() && !rule.is_library(frames[user])) return user;
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-            if (is_nameless && !is_system_library(owners[i].location->module)) return i;
-        }
-        return user;
-    }
-
-    static bool is_system_library(const std::string& module) {
-        if (module.empty()) return true;
-        const std::size_t slash = module.rfind('/');
-        const std::string name = slash == std::string::npos ? module : module.substr(slash + 1);
-        for (const char* start : {"libc.so", "libc-", "libstdc++.so", "libc++.so", "libc++abi.so",
-                                  "libgcc_s.so", "libm.so", "libpthread.so", "ld-linux"}) {
-            if (name.rfind(start, 0) == 0) return true;
-        }
-        return false;
-    }
-
-    static void add_frames(const code_location& location, std::vector<code_frame>& frames,
-                           std::vector<whose>& owners) {
-        if (location.frames.empty()) {
-            frames.emplace_back();
-            owners.push_back({&location, true});
-        }
-        for (const code_frame& frame : location.frames) {
-            frames.push_back(frame);
-            owners.push_back({&location, &frame == &location.frames.back()});
-        }
-    }
-
-    snapshot::frame kept_frame(const code_frame& frame, const code_location& location) {
-        return {keep(frame.function),  keep(frame.file),      frame.line,
-                frame.column,          frame.is_inlined,      location.address,
-                keep(location.module), location.module_offset};
-    }
-
-    void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        stack.function = keep(frame.function);
-        if (frame.line != 0 && !frame.file.empty()) {
-            stack.path = keep(symbolize::tidy_path(frame.file));
-            stack.line = frame.line;
-        } else if (!location.symbol.empty()) {
-            stack.place = keep(location.symbol);
-            stack.offset = location.symbol_offset;
-        } else {
-            const std::size_t slash = location.module.rfind('/');
-            stack.place = keep(slash == std::string::npos ? location.module
-                                                          : location.module.substr(slash + 1));
-            stack.offset = location.module_offset;
-        }
-    }
-
-    symbolize::symbolizer symbols_;
-    symbolize::source_cache sources_;
-    std::unordered_set<std::string> texts_;
-    std::deque<named_stack> stacks_;  // stay where they are
-    std::unordered_multimap<std::uint64_t, named_stack*> by_hash_;
-    bool has_new_ = false;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_ENGINE_NAME_BOOK_HPP
-
-// leak_patterns.hpp - which live objects are expected: lines as LeakSanitizer's suppressions.
-
-#ifndef ALLOCSCOPE_ENGINE_LEAK_PATTERNS_HPP
-#define ALLOCSCOPE_ENGINE_LEAK_PATTERNS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Whether `pattern`, in which * stands for any text, fits all of `text`. Linear but for the
-// product of both lengths in the worst case: the last * takes one byte more each time.
-inline bool fits_whole(std::string_view pattern, std::string_view text) noexcept {
-    std::size_t at = 0;
-    std::size_t in = 0;
-    std::size_t star = std::string_view::npos;
-    std::size_t star_in = 0;
-    while (in < text.size()) {
-        if (at < pattern.size() && pattern[at] == '*') {
-            star = at++;
-            star_in = in;
-        } else if (at < pattern.size() && pattern[at] == text[in]) {
-            ++at;
-            ++in;
-        } else if (star != std::string_view::npos) {
-            at = star + 1;
-            in = ++star_in;
-        } else {
-            return false;
-        }
-    }
-    while (at < pattern.size() && pattern[at] == '*') ++at;
-    return at == pattern.size();
-}
-
-class leak_patterns {
-public:
-    // "" or what is wrong with the lines. Then nothing is expected.
-    std::string read(std::string_view lines) {
-        std::size_t number = 0;
-        while (!lines.empty()) {
-            ++number;
-            const std::size_t end = lines.find('\n');
-            const std::string_view line = trimmed(lines.substr(0, end));
-            lines = end == std::string_view::npos ? std::string_view{} : lines.substr(end + 1);
-            if (line.empty() || line[0] == '#') continue;
-            const bool is_leak = line.substr(0, 5) == "leak:";
-            if (!is_leak || !add(trimmed(line.substr(5)))) {
-                patterns_.clear();
-                return "leak_options::expected, line " + std::to_string(number) + ": '" +
-                       std::string{line.substr(0, 40)} +
-                       (is_leak ? "' fits everything; name a function, file, module or type"
-                                : "' is no pattern; write leak:<part of a name>");
-            }
-        }
-        return "";
-    }
-
-    bool empty() const noexcept { return patterns_.empty(); }
-
-    bool fits(const named_stack& stack) const {
-        for (const std::string& pattern : patterns_) {
-            if (fits_whole(pattern, stack.type)) return true;
-            for (const snapshot::frame& frame : stack.frames) {
-                if (fits_whole(pattern, frame.function) || fits_whole(pattern, frame.file) ||
-                    fits_whole(pattern, frame.module)) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-private:
-    static std::string_view trimmed(std::string_view text) noexcept {
-        const char* const blanks = " \t\r";
-        const std::size_t begin = text.find_first_not_of(blanks);
-        if (begin == std::string_view::npos) return {};
-        return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-    }
-
-    // False: it would fit everything.
-    bool add(std::string_view text) {
-        if (text.find_first_not_of("*^$") == std::string_view::npos) return false;
-        std::string pattern;
-        if (text.front() != '^') {
-            pattern += '*';
-        } else {
-            text.remove_prefix(1);
-        }
-        const bool has_end = text.back() == '$';
-        if (has_end) text.remove_suffix(1);
-        pattern += text;
-        if (!has_end) pattern += '*';
-        patterns_.push_back(pattern);
-        return true;
-    }
-
-    std::vector<std::string> patterns_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_ENGINE_LEAK_PATTERNS_HPP
-
-// estimates.hpp - from sums of samples to the numbers of a snapshot.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
-#define ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-constexpr estimate exactly(std::uint64_t value) noexcept {
-    return {value, value, value};
-}
-
-// What a window knows that records every event.
-inline snapshot::window_estimates exact_estimates(const allocation_counts& totals) noexcept {
-    return {exactly(totals.allocations),    exactly(totals.frees),
-            exactly(totals.live_objects()), exactly(totals.bytes_allocated),
-            exactly(totals.bytes_freed),    exactly(totals.live_bytes())};
-}
-
-// The interval of an estimate around a number that was rounded in another way.
-inline estimate around(std::uint64_t value, const estimate& known) noexcept {
-    return {value, known.low < value ? known.low : value, known.high > value ? known.high : value};
-}
-
-// `deaths` are part of `births`; `totals` are what the counts of the window say.
-inline snapshot::window_estimates sampled_estimates(const allocation_counts& totals,
-                                                    const sample_sums& births,
-                                                    const sample_sums& deaths,
-                                                    std::uint64_t sample_bytes) noexcept {
-    sample_sums alive = births;
-    alive.subtract(deaths);
-    return {around(totals.allocations, births.objects_95(sample_bytes)),
-            around(totals.frees, deaths.objects_95(sample_bytes)),
-            around(totals.live_objects(), alive.objects_95(sample_bytes)),
-            around(totals.bytes_allocated, births.bytes_95(sample_bytes)),
-            around(totals.bytes_freed, deaths.bytes_95(sample_bytes)),
-            around(totals.live_bytes(), alive.bytes_95(sample_bytes))};
-}
-
-// All numbers of a row that are estimated: objects, bytes, samples, and the intervals.
-inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept {
-    const estimate objects = alive.objects_95();
-    const estimate bytes = alive.bytes_95();
-    row.samples = alive.samples;
-    row.objects = objects.value;
-    row.objects_low = objects.low;
-    row.objects_high = objects.high;
-    row.bytes = bytes.value;
-    row.bytes_low = bytes.low;
-    row.bytes_high = bytes.high;
-}
-
-// Of a row of a window that records every event: the numbers are known.
-template <class Row>
-void set_exact(Row& row) noexcept {
-    row.objects_low = row.objects_high = row.objects;
-    row.bytes_low = row.bytes_high = row.bytes;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
-
-// row_text.hpp - the contents of a snapshot while they are still being put together.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_ROW_TEXT_HPP
-#define ALLOCSCOPE_SNAPSHOT_ROW_TEXT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The index of a frame that is not there.
-constexpr std::size_t no_frame = static_cast<std::size_t>(-1);
-
-struct frame_text {
-    std::string function;
-    std::string file;
-    int line = 0;
-    int column = 0;
-    bool is_inlined = false;
-    std::uint64_t address = 0;
-    std::string module;
-    std::uint64_t offset = 0;
-};
-
-struct row_text {
-    std::uint64_t objects = 0;
-    std::uint64_t bytes = 0;
-    std::string file;
-    int line = 0;
-    std::string type = "?";
-    std::string function;
-    std::uint64_t offset = 0;
-    std::uint64_t sites = 1;
-    std::vector<frame_text> frames;
-    std::size_t user_frame = no_frame;  // whatever is not an index into frames: none
-    std::uint64_t samples = 0;
-    // Sampled windows only; of other rows build_snapshot() knows them.
-    std::uint64_t objects_low = 0;
-    std::uint64_t objects_high = 0;
-    std::uint64_t bytes_low = 0;
-    std::uint64_t bytes_high = 0;
-};
-
-struct loss_text {
-    std::string reason;
-    std::uint64_t count = 0;
-};
-
-struct info_text {
-    std::string name;
-    recording record = recording::exact;
-    threads from = threads::all;
-    std::uint32_t stack_frames = 24;
-    std::uint64_t duration_ns = 0;
-    allocation_counts totals;
-    std::uint64_t own_memory_bytes = 0;
-    std::vector<loss_text> losses;  // those with a count of 0 are left out of the snapshot
-    bool is_difference = false;
-    std::string not_recording;
-    std::uint64_t sample_bytes = 0;
-    std::uint64_t samples = 0;
-    snapshot::window_estimates estimates;  // sampled windows only; otherwise the totals
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_ROW_TEXT_HPP
-
-// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_UNCHARGED_WORK_HPP
-#define ALLOCSCOPE_SNAPSHOT_UNCHARGED_WORK_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class uncharged_work {
-public:
-    uncharged_work() noexcept : engine_(find_engine()) {
-        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
-        if (engine_ != nullptr) engine_->pause(+1);
-    }
-    ~uncharged_work() {
-        if (engine_ != nullptr) engine_->pause(-1);
-        ::pthread_setcancelstate(cancel_state_, nullptr);
-    }
-    uncharged_work(const uncharged_work&) = delete;
-    uncharged_work& operator=(const uncharged_work&) = delete;
-
-private:
-    const engine* engine_;
-    int cancel_state_ = PTHREAD_CANCEL_ENABLE;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_UNCHARGED_WORK_HPP
-
-// build_snapshot.hpp - lays rows, frames and texts out in the one block of a snapshot.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_BUILD_SNAPSHOT_HPP
-#define ALLOCSCOPE_SNAPSHOT_BUILD_SNAPSHOT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Defined in snapshot/snapshot_difference.hpp; every block carries it as its `difference`.
-ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
-                                               const snapshot_data& earlier);
-
-// Of a number that counts up in a plain snapshot and up or down in a difference.
-inline std::uint64_t size_of_change(std::uint64_t value, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
-    return is_negative ? std::uint64_t{0} - value : value;
-}
-
-// Most objects first (in a difference: the largest change), then most bytes; what is still equal
-// goes by its texts, so that the order does not depend on how the rows were found.
-inline bool row_comes_before(const row_text& left, const row_text& right, bool is_difference) {
-    const std::uint64_t left_objects = size_of_change(left.objects, is_difference);
-    const std::uint64_t right_objects = size_of_change(right.objects, is_difference);
-    if (left_objects != right_objects) return left_objects > right_objects;
-    const std::uint64_t left_bytes = size_of_change(left.bytes, is_difference);
-    const std::uint64_t right_bytes = size_of_change(right.bytes, is_difference);
-    if (left_bytes != right_bytes) return left_bytes > right_bytes;
-    if (const int order = left.file.compare(right.file); order != 0) return order < 0;
-    if (left.line != right.line) return left.line < right.line;
-    if (left.offset != right.offset) return left.offset < right.offset;
-    if (const int order = left.type.compare(right.type); order != 0) return order < 0;
-    if (const int order = left.function.compare(right.function); order != 0) return order < 0;
-    if (left.objects != right.objects) return left.objects < right.objects;  // signs differ
-    return left.bytes < right.bytes;
-}
-
-// Every text once. First add() all of them; then there is a size, and once the bytes have an
-// address, at() knows where each text went. The views must stay valid meanwhile.
-class text_pool {
-public:
-    void add(std::string_view text) {
-        if (offsets_.emplace(text, size_bytes_).second) size_bytes_ += length(text) + 1;
-    }
-    std::size_t size_bytes() const noexcept { return size_bytes_; }
-
-    void place(char* bytes) {
-        bytes_ = bytes;
-        for (const auto& [text, offset] : offsets_) {
-            if (length(text) != 0) std::memcpy(bytes + offset, text.data(), length(text));
-            bytes[offset + length(text)] = '\0';
-        }
-    }
-    const char* at(std::string_view text) const { return bytes_ + offsets_.find(text)->second; }
-
-private:
-    // A zero byte inside would hide what follows it from some readers and not from others.
-    static std::size_t length(std::string_view text) noexcept {
-        return std::min(text.find('\0'), text.size());
-    }
-
-    std::unordered_map<std::string_view, std::size_t> offsets_;
-    std::size_t size_bytes_ = 0;
-    char* bytes_ = nullptr;
-};
-
-// Where each part of the block begins.
-struct snapshot_layout {
-    std::size_t row_count = 0;
-    std::size_t frame_count = 0;
-    std::size_t loss_count = 0;
-    text_pool texts;
-
-    snapshot_layout(const std::vector<row_text>& rows, const info_text& about) {
-        row_count = rows.size();
-        for (const row_text& row : rows) {
-            frame_count += row.frames.size();
-            for (const std::string* text : {&row.file, &row.type, &row.function}) texts.add(*text);
-            for (const frame_text& frame : row.frames) {
-                for (const std::string* text : {&frame.function, &frame.file, &frame.module}) {
-                    texts.add(*text);
-                }
-            }
-        }
-        texts.add(about.name);
-        texts.add(about.not_recording);
-        for (const loss_text& loss : about.losses) {
-            if (loss.count == 0) continue;
-            ++loss_count;
-            texts.add(loss.reason);
-        }
-    }
-
-    std::size_t rows_at() const { return sizeof(snapshot_data); }
-    std::size_t frames_at() const { return rows_at() + row_count * sizeof(snapshot::row); }
-    std::size_t losses_at() const { return frames_at() + frame_count * sizeof(snapshot::frame); }
-    std::size_t texts_at() const { return losses_at() + loss_count * sizeof(snapshot::loss); }
-    std::size_t size_bytes() const { return texts_at() + texts.size_bytes(); }
-};
-static_assert(sizeof(snapshot_data) % alignof(snapshot::row) == 0 &&
-                  sizeof(snapshot::row) % alignof(snapshot::frame) == 0 &&
-                  sizeof(snapshot::frame) % alignof(snapshot::loss) == 0,
-              "each part of the block ends where the next one may begin");
-
-// Hidden: the block must call the module that made it, not a plugin that may be unloaded.
-ALLOCSCOPE_HIDDEN inline void release_snapshot_block(snapshot_data* data) {
-    std::free(data);
-}
-
-inline void place_rows(char* block, const snapshot_layout& layout,
-                       const std::vector<row_text>& rows) {
-    auto* row_out = reinterpret_cast<snapshot::row*>(block + layout.rows_at());
-    auto* frame_out = reinterpret_cast<snapshot::frame*>(block + layout.frames_at());
-    for (const row_text& row : rows) {
-        const std::size_t frame_count = row.frames.size();
-        new (row_out++) snapshot::row{row.objects,
-                                      row.bytes,
-                                      layout.texts.at(row.file),
-                                      row.line,
-                                      layout.texts.at(row.type),
-                                      layout.texts.at(row.function),
-                                      row.offset,
-                                      row.sites,
-                                      frame_out,
-                                      frame_count,
-                                      std::min(row.user_frame, frame_count),
-                                      row.samples,
-                                      row.objects_low,
-                                      row.objects_high,
-                                      row.bytes_low,
-                                      row.bytes_high};
-        for (const frame_text& frame : row.frames) {
-            new (frame_out++) snapshot::frame{layout.texts.at(frame.function),
-                                              layout.texts.at(frame.file),
-                                              frame.line,
-                                              frame.column,
-                                              frame.is_inlined,
-                                              frame.address,
-                                              layout.texts.at(frame.module),
-                                              frame.offset};
-        }
-    }
-}
-
-inline void place_losses(char* block, const snapshot_layout& layout, const info_text& about) {
-    auto* loss_out = reinterpret_cast<snapshot::loss*>(block + layout.losses_at());
-    for (const loss_text& loss : about.losses) {
-        if (loss.count == 0) continue;
-        new (loss_out++) snapshot::loss{layout.texts.at(loss.reason), loss.count};
-    }
-}
-
-// The block, with one reference. Rows may come in any order. Null when memory for the block was
-// refused; throws std::bad_alloc when it was refused for the temporaries.
-inline snapshot_data* build_snapshot(std::vector<row_text> rows, const info_text& about) {
-    const uncharged_work quietly;
-    const bool is_difference = about.is_difference;
-    std::sort(rows.begin(), rows.end(), [is_difference](const row_text& a, const row_text& b) {
-        return row_comes_before(a, b, is_difference);
-    });
-    const bool is_sampled = about.record == recording::sampled;
-    if (!is_sampled) {
-        for (row_text& row : rows) set_exact(row);
-    }
-    snapshot_layout layout{rows, about};
-    char* block = static_cast<char*>(std::malloc(layout.size_bytes()));
-    if (block == nullptr) return nullptr;
-    layout.texts.place(block + layout.texts_at());
-    place_rows(block, layout, rows);
-    place_losses(block, layout, about);
-    std::uint64_t objects = 0;
-    std::uint64_t bytes = 0;
-    for (const row_text& row : rows) {
-        objects += row.objects;
-        bytes += row.bytes;
-    }
-    const snapshot::window_info info{
-        layout.texts.at(about.name),
-        about.record,
-        about.from,
-        about.stack_frames,
-        about.duration_ns,
-        about.totals,
-        about.own_memory_bytes,
-        reinterpret_cast<const snapshot::loss*>(block + layout.losses_at()),
-        layout.loss_count,
-        is_difference,
-        layout.texts.at(about.not_recording),
-        about.sample_bytes,
-        about.samples,
-        is_sampled ? about.estimates : exact_estimates(about.totals)};
-    return new (block)
-        snapshot_data{1,
-                      &release_snapshot_block,
-                      reinterpret_cast<const snapshot::row*>(block + layout.rows_at()),
-                      rows.size(),
-                      objects,
-                      bytes,
-                      info,
-                      &difference_of};
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_BUILD_SNAPSHOT_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// interval_reach.hpp - the interval of a sum or difference of estimates.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_INTERVAL_REACH_HPP
-#define ALLOCSCOPE_SNAPSHOT_INTERVAL_REACH_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// How far an interval reaches below and above its number, while numbers are added and subtracted.
-// The distances add as if at right angles: those of estimates that do not depend on each other (the
-// method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of confidence limits
-// about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one window do depend
-// on each other, as they share samples: there the interval is wider than it need be.
-class interval_reach {
-public:
-    void meet(const estimate& number, bool is_added) noexcept {
-        const double below = static_cast<double>(number.value - number.low);
-        const double above = static_cast<double>(number.high - number.value);
-        below_squared_ += is_added ? below * below : above * above;
-        above_squared_ += is_added ? above * above : below * below;
-    }
-
-    estimate around(std::uint64_t value) const noexcept {
-        return {value, value - whole_number(std::ceil(std::sqrt(below_squared_))),
-                value + whole_number(std::ceil(std::sqrt(above_squared_)))};
-    }
-
-private:
-    double below_squared_ = 0.0;
-    double above_squared_ = 0.0;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_INTERVAL_REACH_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <sys/uio.h>
-
-// snapshot_difference.hpp - what one snapshot has more, and less, than another.
-
-#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
-#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The path that `row.file` was shortened from; "" when it is not known.
-inline std::string_view whole_path_of(const snapshot::row& row) noexcept {
-    if (row.line == 0 || row.user_frame >= row.frame_count) return {};
-    return row.frames[row.user_frame].file;
-}
-
-// What two rows have in common when they are the same place.
-inline std::string key_of(const snapshot::row& row) {
-    const std::string_view path = whole_path_of(row);
-    std::string key{path.empty() ? std::string_view{row.file} : path};
-    key += '\0';
-    key += row.line != 0 ? std::to_string(row.line) : '+' + std::to_string(row.offset);
-    key += '\0';
-    key += row.type;
-    return key;
-}
-
-inline row_text text_of(const snapshot::row& row) {
-    row_text copy;
-    copy.file = row.file;
-    copy.line = row.line;
-    copy.type = row.type;
-    copy.function = row.function;
-    copy.offset = row.offset;
-    copy.sites = row.sites;
-    copy.user_frame = row.user_frame;
-    copy.frames.reserve(row.frame_count);
-    for (std::size_t i = 0; i < row.frame_count; ++i) {
-        const snapshot::frame& frame = row.frames[i];
-        copy.frames.push_back({frame.function, frame.file, frame.line, frame.column,
-                               frame.is_inlined, frame.address, frame.module, frame.offset});
-    }
-    return copy;
-}
-
-// The directory that several paths lost when they were shortened, with its last '/'.
-class cut_directory {
-public:
-    void meet(std::string_view cut) {
-        if (!is_known_) directory_ = cut;
-        is_known_ = true;
-        std::size_t same = 0;
-        while (same < directory_.size() && same < cut.size() && directory_[same] == cut[same]) {
-            ++same;
-        }
-        const std::size_t slash = directory_.substr(0, same).rfind('/');
-        directory_ = directory_.substr(0, slash == std::string_view::npos ? 0 : slash + 1);
-    }
-    bool is_known() const noexcept { return is_known_; }
-    std::string_view directory() const noexcept { return directory_; }
-
-private:
-    std::string_view directory_;
-    bool is_known_ = false;
-};
-
-// The name of a row's file in the difference. Two snapshots that were shortened alike keep their
-// names; otherwise the paths of both lose what both lost. Two files never get one name.
-class difference_names {
-public:
-    difference_names(const snapshot_data& later, const snapshot_data& earlier) {
-        see(later, 0);
-        see(earlier, 1);
-    }
-
-    std::string name_of(const snapshot::row& row) {
-        const std::string_view path = whole_path_of(row);
-        if (path.empty()) return row.file;
-        std::string name = shorten(row, path);
-        const auto [owner, is_new] = owners_.emplace(name, path);
-        return is_new || owner->second == path ? name : std::string{path};
-    }
-
-private:
-    static constexpr std::size_t kinds = 2;  // absolute and relative paths have no common directory
-    static std::size_t kind_of(std::string_view path) noexcept { return path[0] == '/' ? 0 : 1; }
-
-    static bool ends_with(std::string_view text, std::string_view end) noexcept {
-        return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-    }
-
-    void see(const snapshot_data& data, std::size_t side) {
-        for (std::size_t i = 0; i < data.row_count; ++i) {
-            const std::string_view name = data.rows[i].file;
-            const std::string_view path = whole_path_of(data.rows[i]);
-            if (path.empty() || !ends_with(path, name)) continue;
-            cuts_[side][kind_of(path)].meet(path.substr(0, path.size() - name.size()));
-        }
-    }
-
-    std::string shorten(const snapshot::row& row, std::string_view path) const {
-        const cut_directory& later = cuts_[0][kind_of(path)];
-        const cut_directory& earlier = cuts_[1][kind_of(path)];
-        const bool are_alike =
-            !later.is_known() || !earlier.is_known() || later.directory() == earlier.directory();
-        if (are_alike || !ends_with(path, row.file)) return row.file;
-        cut_directory both = later;
-        both.meet(earlier.directory());
-        // Only the root in common: whole paths say more.
-        return std::string{path.substr(both.directory() == "/" ? 0 : both.directory().size())};
-    }
-
-    cut_directory cuts_[2][kinds];
-    std::unordered_map<std::string, std::string_view> owners_;
-};
-
-class row_reach {
-public:
-    void meet(const snapshot::row& row, bool is_added) noexcept {
-        objects_.meet({row.objects, row.objects_low, row.objects_high}, is_added);
-        bytes_.meet({row.bytes, row.bytes_low, row.bytes_high}, is_added);
-    }
-
-    void set_interval_of(row_text& row) const noexcept {
-        const estimate objects = objects_.around(row.objects);
-        const estimate bytes = bytes_.around(row.bytes);
-        row.objects_low = objects.low;
-        row.objects_high = objects.high;
-        row.bytes_low = bytes.low;
-        row.bytes_high = bytes.high;
-    }
-
-private:
-    interval_reach objects_;
-    interval_reach bytes_;
-};
-
-// The rows of both, merged by place, with the numbers of `later` minus those of `earlier`.
-inline std::vector<row_text> changed_rows(const snapshot_data& later,
-                                          const snapshot_data& earlier) {
-    difference_names names{later, earlier};
-    std::unordered_map<std::string, std::size_t> index_of;
-    std::vector<row_text> merged;
-    std::vector<row_reach> reaches;
-    bool is_added = true;
-    for (const snapshot_data* data : {&later, &earlier}) {
-        for (std::size_t i = 0; i < data->row_count; ++i) {
-            const snapshot::row& row = data->rows[i];
-            const auto [place, is_new] = index_of.emplace(key_of(row), merged.size());
-            if (is_new) {
-                merged.push_back(text_of(row));
-                merged.back().file = names.name_of(row);
-                reaches.emplace_back();
-            }
-            row_text& sum = merged[place->second];
-            sum.objects += is_added ? row.objects : std::uint64_t{0} - row.objects;
-            sum.bytes += is_added ? row.bytes : std::uint64_t{0} - row.bytes;
-            sum.samples += row.samples;
-            reaches[place->second].meet(row, is_added);
-        }
-        is_added = false;
-    }
-    std::vector<row_text> changed;
-    for (std::size_t i = 0; i < merged.size(); ++i) {
-        if (merged[i].objects == 0 && merged[i].bytes == 0) continue;
-        reaches[i].set_interval_of(merged[i]);
-        changed.push_back(std::move(merged[i]));
-    }
-    return changed;
-}
-
-// Two snapshots of one window count the same losses, so they are not added up: of each reason, the
-// larger number.
-inline void merge_losses(const snapshot::window_info& info, std::vector<loss_text>& losses) {
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        const snapshot::loss& loss = info.losses[i];
-        const auto same = std::find_if(losses.begin(), losses.end(), [&](const loss_text& known) {
-            return known.reason == loss.reason;
-        });
-        if (same == losses.end()) {
-            losses.push_back({loss.reason, loss.count});
-        } else {
-            same->count = std::max(same->count, loss.count);
-        }
-    }
-}
-
-// `snapshot{}` as one side means "nothing", and is no reason to doubt the result.
-inline bool is_no_window(const snapshot_data& data) noexcept {
-    return data.release == nullptr &&
-           std::strcmp(data.info.not_recording, snapshot_of_no_window.info.not_recording) == 0;
-}
-
-inline allocation_counts counts_difference(const allocation_counts& later,
-                                           const allocation_counts& earlier) noexcept {
-    allocation_counts change;
-    change.allocations = later.allocations - earlier.allocations;
-    change.frees = later.frees - earlier.frees;
-    change.bytes_allocated = later.bytes_allocated - earlier.bytes_allocated;
-    change.bytes_freed = later.bytes_freed - earlier.bytes_freed;
-    change.peak_bytes = later.peak_bytes - earlier.peak_bytes;
-    return change;
-}
-
-inline estimate estimate_difference(const estimate& later, const estimate& earlier) noexcept {
-    interval_reach reach;
-    reach.meet(later, true);
-    reach.meet(earlier, false);
-    return reach.around(later.value - earlier.value);
-}
-
-inline snapshot::window_estimates estimates_difference(
-    const snapshot::window_estimates& later, const snapshot::window_estimates& earlier) noexcept {
-    return {estimate_difference(later.allocations, earlier.allocations),
-            estimate_difference(later.frees, earlier.frees),
-            estimate_difference(later.live_objects, earlier.live_objects),
-            estimate_difference(later.bytes_allocated, earlier.bytes_allocated),
-            estimate_difference(later.bytes_freed, earlier.bytes_freed),
-            estimate_difference(later.live_bytes, earlier.live_bytes)};
-}
-
-inline info_text info_difference(const snapshot_data& later, const snapshot_data& earlier) {
-    const snapshot::window_info& described = is_no_window(later) ? earlier.info : later.info;
-    info_text about;
-    about.name = described.name;
-    about.record = described.record;
-    about.from = described.from;
-    about.stack_frames = described.stack_frames;
-    about.own_memory_bytes = described.own_memory_bytes;
-    about.is_difference = true;
-    about.sample_bytes = described.sample_bytes;
-    about.totals = counts_difference(later.info.totals, earlier.info.totals);
-    about.samples = later.info.samples + earlier.info.samples;
-    about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
-    if (later.info.duration_ns > earlier.info.duration_ns) {
-        about.duration_ns = later.info.duration_ns - earlier.info.duration_ns;
-    }
-    for (const snapshot_data* data : {&later, &earlier}) {
-        if (is_no_window(*data)) continue;
-        merge_losses(data->info, about.losses);
-        if (data->info.record == recording::sampled) about.record = recording::sampled;
-        if (about.not_recording.empty()) about.not_recording = data->info.not_recording;
-    }
-    return about;
-}
-
-// Null: memory was refused.
-inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_data& earlier) {
-    const uncharged_work quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
-#else
-    try {
-        return build_snapshot(changed_rows(later, earlier), info_difference(later, earlier));
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-#endif
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
+#endif  // ALLOCSCOPE_NAMING_TAKE_SNAPSHOT_HPP
 
 // named_block.hpp - the block of a snapshot whose texts live in a name book.
 
-#ifndef ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
-#define ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
+#ifndef ALLOCSCOPE_NAMING_NAMED_BLOCK_HPP
+#define ALLOCSCOPE_NAMING_NAMED_BLOCK_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -16341,7 +15947,63 @@ private:
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_NAMED_BLOCK_HPP
+#endif  // ALLOCSCOPE_NAMING_NAMED_BLOCK_HPP
+
+// process_names.hpp - the names that this process has worked out so far.
+
+#ifndef ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
+#define ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Which frames are library code; see types/frame_rule.hpp.
+ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
+
+// Under the naming lock. Null until the first report, and after the last window of a large program.
+ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+// The process's names while one lives, under the naming lock. When memory is refused halfway, the
+// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
+// missing.
+class names_at_work {
+public:
+    names_at_work() {
+        if (names_of_process == nullptr) names_of_process = new name_book;
+    }
+    ~names_at_work() {
+        if (is_done_) return;
+        drop_book(names_of_process);
+        names_of_process = nullptr;
+    }
+    names_at_work(const names_at_work&) = delete;
+    names_at_work& operator=(const names_at_work&) = delete;
+
+    name_book& book() noexcept { return *names_of_process; }
+    void done() noexcept { is_done_ = true; }
+
+private:
+    const naming_lock lock_;
+    bool is_done_ = false;
+};
+
+// With so many names a book is not worth keeping for a window that may never come.
+constexpr std::size_t most_kept_names = 512;
+
+inline void put_names_away() {
+    if (process.entry.word() != 0) return;
+    const naming_lock lock;
+    if (names_of_process == nullptr || names_of_process->stack_count() <= most_kept_names) return;
+    drop_book(names_of_process);
+    names_of_process = nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
 
 // probe_memory.hpp - reads memory of this process that may be gone.
 
@@ -16369,10 +16031,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
-// name_window.hpp - a window's stacks become the rows of a snapshot.
+// rows_of_window.hpp - a window's stacks become the rows of a snapshot.
 
-#ifndef ALLOCSCOPE_ENGINE_NAME_WINDOW_HPP
-#define ALLOCSCOPE_ENGINE_NAME_WINDOW_HPP
+#ifndef ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -16570,68 +16232,622 @@ inline snapshot_data* name_window(name_book& book, const live_window& window,
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_NAME_WINDOW_HPP
+#endif  // ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 
-// process_names.hpp - the names that this process has worked out so far.
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#ifndef ALLOCSCOPE_ENGINE_PROCESS_NAMES_HPP
-#define ALLOCSCOPE_ENGINE_PROCESS_NAMES_HPP
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// output_file.hpp - a file that appears whole, or not at all.
+
+#ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
+#define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Which frames are library code; see symbolize/frame_rule.hpp.
-ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
-
-// Under the naming lock. Null until the first report, and after the last window of a large program.
-ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
-
-// The process's names while one lives, under the naming lock. When memory is refused halfway, the
-// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
-// missing.
-class names_at_work {
+// A file over its size limit (ulimit -f) would kill the process with SIGXFSZ. While one of these
+// lives this thread's write fails with EFBIG instead, and no signal is left behind.
+class file_size_signal_blocked {
 public:
-    names_at_work() {
-        if (names_of_process == nullptr) names_of_process = new name_book;
+    file_size_signal_blocked() noexcept {
+        ::sigset_t pending;
+        ::sigpending(&pending);
+        was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
+        ::sigemptyset(&only_this_);
+        ::sigaddset(&only_this_, SIGXFSZ);
+        ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
     }
-    ~names_at_work() {
-        if (is_done_) return;
-        drop_book(names_of_process);
-        names_of_process = nullptr;
+    ~file_size_signal_blocked() {
+        const int errno_before = errno;
+        const struct timespec at_once = {0, 0};
+        if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
+        ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+        errno = errno_before;
     }
-    names_at_work(const names_at_work&) = delete;
-    names_at_work& operator=(const names_at_work&) = delete;
-
-    name_book& book() noexcept { return *names_of_process; }
-    void done() noexcept { is_done_ = true; }
+    file_size_signal_blocked(const file_size_signal_blocked&) = delete;
+    file_size_signal_blocked& operator=(const file_size_signal_blocked&) = delete;
 
 private:
-    const naming_lock lock_;
-    bool is_done_ = false;
+    ::sigset_t only_this_;
+    ::sigset_t mask_before_;
+    bool was_pending_;
 };
 
-// With so many names a book is not worth keeping for a window that may never come.
-constexpr std::size_t most_kept_names = 512;
+// All of it, however often the kernel takes only a part. Waits while a non-blocking descriptor is
+// full.
+inline int write_all(int descriptor, const char* bytes, std::size_t length) noexcept {
+    const file_size_signal_blocked quietly;
+    while (length != 0) {
+        const ::ssize_t written = ::write(descriptor, bytes, length);
+        if (written > 0) {
+            bytes += written;
+            length -= static_cast<std::size_t>(written);
+            continue;
+        }
+        if (written == 0) return EIO;
+        if (errno == EAGAIN) {
+            struct pollfd writable = {descriptor, POLLOUT, 0};
+            if (::poll(&writable, 1, -1) < 0 && errno != EINTR) return errno;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
 
-inline void put_names_away() {
-    if (process.entry.word() != 0) return;
-    const naming_lock lock;
-    if (names_of_process == nullptr || names_of_process->stack_count() <= most_kept_names) return;
-    drop_book(names_of_process);
-    names_of_process = nullptr;
+// The number in "/dev/stdout", "/dev/fd/3" and the like, -1 for any other path. Such a name is not
+// opened again: that would begin at the start of a redirected file, over what is already in it.
+inline int descriptor_named_by(const char* path) noexcept {
+    if (std::strcmp(path, "/dev/stdout") == 0) return 1;
+    if (std::strcmp(path, "/dev/stderr") == 0) return 2;
+    const char* digits = nullptr;
+    if (std::strncmp(path, "/dev/fd/", 8) == 0) digits = path + 8;
+    if (std::strncmp(path, "/proc/self/fd/", 14) == 0) digits = path + 14;
+    if (digits == nullptr || *digits == '\0') return -1;
+    int number = 0;
+    for (; *digits != '\0'; ++digits) {
+        if (*digits < '0' || *digits > '9' || number > 100000000) return -1;
+        number = number * 10 + (*digits - '0');
+    }
+    return number;
+}
+
+class output_file {
+public:
+    output_file() noexcept = default;
+    ~output_file() { abandon(); }
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    // `path` must stay valid until commit().
+    int open(const char* path) noexcept {
+        if (path == nullptr) return EINVAL;
+        if (*path == '\0') return ENOENT;
+        const int named = descriptor_named_by(path);
+        if (named >= 0) {
+            descriptor_ = ::fcntl(named, F_DUPFD_CLOEXEC, 3);
+            return descriptor_ >= 0 ? 0 : errno;
+        }
+        struct stat found;
+        if (::stat(path, &found) == 0 && !S_ISREG(found.st_mode)) return open_special(path, found);
+        return create_beside(path);
+    }
+
+    int write(const char* bytes, std::size_t length) noexcept {
+        return write_all(descriptor_, bytes, length);
+    }
+
+    // The last write errors of a network file system come with the close.
+    int commit() noexcept {
+        const int closed = ::close(descriptor_);
+        const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
+        descriptor_ = -1;
+        if (directory_ < 0) return close_error;
+        if (close_error != 0) return close_error;
+        if (::renameat(directory_, temporary_, directory_, name_) != 0) return errno;
+        ::close(directory_);
+        directory_ = -1;
+        return 0;
+    }
+
+private:
+    // No O_CREAT and no O_TRUNC: if the path becomes a file meanwhile, that file is left alone.
+    // O_NONBLOCK so that a FIFO which nobody reads is an error (ENXIO) and not a hanging program.
+    int open_special(const char* path, const struct stat& found) noexcept {
+        if (S_ISDIR(found.st_mode)) return EISDIR;
+        descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (descriptor_ < 0) return errno;
+        struct stat opened;
+        if (::fstat(descriptor_, &opened) != 0) return errno;
+        const bool is_fifo = S_ISFIFO(opened.st_mode);
+        if (!S_ISCHR(opened.st_mode) && !is_fifo) return EINVAL;
+        // Somebody else's FIFO in a shared directory would read what a file keeps private.
+        if (is_fifo && opened.st_uid != ::geteuid() && opened.st_uid != 0) return EACCES;
+        const int flags = ::fcntl(descriptor_, F_GETFL);
+        return ::fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK) == 0 ? 0 : errno;
+    }
+
+    // The directory is kept open, so that the file ends up where it was asked for even if the
+    // program changes its working directory or somebody renames a folder.
+    int create_beside(const char* path) noexcept {
+        char directory[4096];
+        const char* slash = std::strrchr(path, '/');
+        name_ = slash == nullptr ? path : slash + 1;
+        if (*name_ == '\0') return EISDIR;
+        const std::size_t length = static_cast<std::size_t>(name_ - path);
+        if (length >= sizeof directory) return ENAMETOOLONG;
+        std::memcpy(directory, path, length);
+        directory[length] = '\0';
+        directory_ = ::open(length == 0 ? "." : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (directory_ < 0) return errno;
+        for (int attempt = 0; attempt < 16; ++attempt) {
+            name_temporary(attempt);
+            descriptor_ = ::openat(directory_, temporary_,
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+            if (descriptor_ >= 0) return 0;
+            if (errno != EEXIST && errno != EINTR) break;
+        }
+        const int error = errno;
+        ::close(directory_);
+        directory_ = -1;
+        return error;
+    }
+
+    // Need not be secret, O_EXCL decides; only threads and processes must not often collide.
+    void name_temporary(int attempt) noexcept {
+        std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
+                              reinterpret_cast<std::uintptr_t>(this);
+        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
+        std::memcpy(temporary_, ".allocscope-", 12);
+        for (std::size_t i = 12; i < sizeof temporary_ - 1; ++i, mixed >>= 4U) {
+            temporary_[i] = "0123456789abcdef"[mixed & 15U];
+        }
+        temporary_[sizeof temporary_ - 1] = '\0';
+    }
+
+    void abandon() noexcept {
+        const int errno_before = errno;
+        if (descriptor_ >= 0) ::close(descriptor_);
+        if (directory_ >= 0) {
+            ::unlinkat(directory_, temporary_, 0);
+            ::close(directory_);
+        }
+        errno = errno_before;
+    }
+
+    int descriptor_ = -1;
+    int directory_ = -1;  // of the temporary file, while there is one
+    const char* name_ = nullptr;
+    char temporary_[12 + 16 + 1] = {};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <system_error>
+
+// check_message.hpp - what a check that failed says.
+
+#ifndef ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
+#define ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::size_t message_rows = 3;
+constexpr std::size_t message_callers = 2;
+
+inline std::string counted(std::uint64_t count, const char* one, const char* many) {
+    return std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
+// Escaped like everything that comes out of a file.
+inline std::string shown(const char* text) {
+    std::string made;
+    while (*text != '\0') {
+        const std::size_t length = printable_length(text);
+        if (length != 0) {
+            made.append(text, length);
+            text += length;
+        } else {
+            char escaped[escaped_byte_length];
+            write_escaped_byte(*text++, escaped);
+            made.append(escaped, escaped_byte_length);
+        }
+    }
+    return made;
+}
+
+// " in session::login": parameters and template arguments would make the lines long. The file has
+// them.
+inline std::string in_function(const char* function) {
+    if (function[0] == '\0') return "";
+    const std::string plain = symbolize::plain_name(symbolize::parse_function_name(function));
+    return " in " + shown(plain.empty() ? function : plain.c_str());
+}
+
+inline std::string frame_place(const snapshot::frame& frame) {
+    if (frame.file[0] == '\0') return "";
+    return shown(frame.file) + ':' + std::to_string(frame.line);
+}
+
+// The whole path: the short one of the row cannot be opened.
+inline std::string row_place(const snapshot::row& row) {
+    if (row.user_frame < row.frame_count) {
+        const std::string place = frame_place(row.frames[row.user_frame]);
+        if (!place.empty()) return place;
+    }
+    std::string place = shown(row.file);
+    if (place.empty()) place = "(place not recorded)";
+    if (row.line != 0) return place + ':' + std::to_string(row.line);
+    if (row.offset == 0) return place;
+    char digits[17] = {};
+    std::size_t at = 16;
+    for (std::uint64_t left = row.offset; left != 0; left >>= 4U) {
+        digits[--at] = "0123456789abcdef"[left & 15U];
+    }
+    return place + "+0x" + (digits + at);
+}
+
+inline std::string row_line(const snapshot::row& row, const char* mark) {
+    std::string line =
+        "\n  " + row_place(row) + ": " + mark + counted(row.objects, "object", "objects");
+    if (row.type[0] != '\0' && row.type[0] != '?') line += " of " + shown(row.type);
+    line += ", " + (mark + counted(row.bytes, "byte", "bytes"));
+    if (row.function[0] != '\0') line += ',' + in_function(row.function);
+    return line;
+}
+
+inline std::string caller_lines(const snapshot::row& row, const symbolize::frame_rule& rule) {
+    std::string lines;
+    std::size_t shown_callers = 0;
+    for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
+        const snapshot::frame& frame = row.frames[i];
+        symbolize::code_frame plain;
+        plain.function = frame.function;
+        plain.file = frame.file;
+        plain.line = frame.line;
+        // Further out there is only what runs the tests.
+        if (plain.function.find("::allocscope_test_boundary") != std::string::npos) break;
+        const std::string place = frame_place(frame);
+        if (place.empty() || rule.is_library(plain)) continue;
+        lines += "\n    called from " + place + in_function(frame.function);
+        if (++shown_callers == message_callers) break;
+    }
+    return lines;
+}
+
+// One row without its numbers.
+inline std::string place_and_callers(const snapshot::row& row, const symbolize::frame_rule& rule) {
+    std::string line = row_place(row);
+    if (row.function[0] != '\0') line += ':' + in_function(row.function);
+    return line + caller_lines(row, rule);
+}
+
+// The rows that matter most, by bytes or by objects, and how many more there are.
+inline std::string top_rows(const snapshot& rows, bool by_bytes,
+                            const symbolize::frame_rule& rule) {
+    std::vector<const snapshot::row*> order;
+    for (const snapshot::row& row : rows) order.push_back(&row);
+    const std::size_t count = std::min(message_rows, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
+                      order.end(), [by_bytes](const snapshot::row* a, const snapshot::row* b) {
+                          const std::uint64_t left = by_bytes ? a->bytes : a->objects;
+                          const std::uint64_t right = by_bytes ? b->bytes : b->objects;
+                          return left != right ? left > right : a < b;
+                      });
+    const char* mark = rows.info().record == recording::sampled ? "~" : "";
+    std::string lines;
+    for (std::size_t i = 0; i < count; ++i) {
+        lines += row_line(*order[i], mark) + caller_lines(*order[i], rule);
+    }
+    if (order.size() > count) {
+        lines += "\n  and " + counted(order.size() - count, "more place", "more places");
+    }
+    return lines;
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_PROCESS_NAMES_HPP
+#endif  // ALLOCSCOPE_VERDICT_CHECK_MESSAGE_HPP
+
+// allocated_rows.hpp - where a window allocated, whatever has become of it since.
+
+#ifndef ALLOCSCOPE_NAMING_ALLOCATED_ROWS_HPP
+#define ALLOCSCOPE_NAMING_ALLOCATED_ROWS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Replaces the sites of a window that records every event. What nested windows have reclaimed
+// meanwhile is in the totals only.
+inline void count_births_by_site(live_window& window, window_id id) {
+    control_lock lock;
+    const open_window* found = find_window(id);
+    if (found == nullptr) return;
+    std::map<std::uint32_t, live_site> sites;
+    for_each_cohort_in(births_in(*found), [&sites](const cohort& c, std::uint32_t) {
+        live_site& site = sites[c.site.load(std::memory_order_relaxed)];
+        site.objects += c.births.read();
+        site.bytes += c.birth_bytes.read();
+    });
+    window.sites.clear();
+    window.frames.clear();
+    for (auto& [site_id, site] : sites) {
+        site.id = site_id;
+        if (site.objects != 0) add_site(window, site);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_NAMING_ALLOCATED_ROWS_HPP
+
+// evidence_folder.hpp - where a check that failed saves what it saw.
+
+#ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
+#define ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A check that fails in a loop must not fill the disk.
+constexpr std::uint32_t most_evidence_files = 1000;
+
+ALLOCSCOPE_HIDDEN inline std::atomic<std::uint32_t> evidence_files{0};
+
+struct evidence_answer {
+    std::string path;     // "" when nothing was saved
+    std::string problem;  // and why, "" when it was not wanted
+};
+
+// Letters, digits, '.', '_' and '-' of the name; whatever else is in it becomes '_'.
+inline std::string file_name_of(const char* name) {
+    std::string made;
+    for (; *name != '\0' && made.size() < 60; ++name) {
+        const char byte = *name;
+        const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                              (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' ||
+                              (byte == '.' && !made.empty());
+        made += is_plain ? byte : '_';
+    }
+    return made.empty() ? "window" : made;
+}
+
+inline evidence_answer save_evidence_of(const snapshot& rows, const char* name,
+                                        const std::string& head) {
+    const char* wanted = std::getenv("ALLOCSCOPE_EVIDENCE_DIR");
+    if (wanted != nullptr && *wanted == '\0') return {};
+    const engine* own = find_engine();
+    if (own == nullptr || own->save_evidence == nullptr) return {};
+    const std::uint32_t number = evidence_files.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (number > most_evidence_files) {
+        evidence_files.fetch_sub(1, std::memory_order_relaxed);
+        return {"", "this process has saved " + std::to_string(most_evidence_files) + " already"};
+    }
+    const std::string folder = wanted != nullptr ? wanted : "allocscope-evidence";
+    const std::string path = folder + '/' + file_name_of(name) + '-' + std::to_string(::getpid()) +
+                             '-' + std::to_string(number) + ".txt";
+    int failure = ::mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
+    if (failure == 0) failure = own->save_evidence(rows, head.c_str(), path.c_str());
+    if (failure == 0) return {path, ""};
+    return {"", "cannot write '" + path + "': " + std::generic_category().message(failure)};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
+
+// expected_beginnings.hpp - stacks whose innermost frames are known to belong to nobody's leak.
+
+#ifndef ALLOCSCOPE_VERDICT_EXPECTED_BEGINNINGS_HPP
+#define ALLOCSCOPE_VERDICT_EXPECTED_BEGINNINGS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class expected_beginnings {
+public:
+    // The first `decisive` names of the stack decided.
+    void add(const check_request& asked, const leak_stack& stack, std::size_t decisive) {
+        if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
+        beginning made{asked.is_expected, asked.expected_context, {}};
+        // Inlined calls share an address with the function they are inlined into.
+        for (std::size_t i = 0; i < decisive; ++i) {
+            if (i == 0 || !stack.frames[i - 1].is_inlined) {
+                made.addresses.push_back(stack.frames[i].address + 1);
+            }
+        }
+        known_.push_back(std::move(made));
+    }
+
+    // Takes the sites that begin so out of the window.
+    void drop_from(live_window& window, const check_request& asked) const {
+        std::size_t kept = 0;
+        for (const live_site& site : window.sites) {
+            if (!fits(asked, window.frames.data() + site.first_frame, site.frame_count)) {
+                window.sites[kept++] = site;
+            }
+        }
+        window.sites.resize(kept);
+    }
+
+private:
+    static constexpr std::size_t most = 256;
+
+    struct beginning {
+        bool (*is_expected)(const leak_stack& stack, const void* context);
+        const void* context;
+        std::vector<std::uintptr_t> addresses;
+    };
+
+    bool fits(const check_request& asked, const std::uintptr_t* frames, std::size_t count) const {
+        for (const beginning& each : known_) {
+            const std::size_t needed = each.addresses.size();
+            if (each.is_expected != asked.is_expected || each.context != asked.expected_context ||
+                needed > count || each.addresses[0] != frames[0]) {
+                continue;
+            }
+            if (std::memcmp(each.addresses.data(), frames, needed * sizeof *frames) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    std::vector<beginning> known_;
+};
+
+// Under the naming lock. Null until the first.
+ALLOCSCOPE_HIDDEN inline expected_beginnings* beginnings_of_process = nullptr;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_VERDICT_EXPECTED_BEGINNINGS_HPP
+
+// leak_patterns.hpp - which live objects are expected: lines as LeakSanitizer's suppressions.
+
+#ifndef ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
+#define ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Whether `pattern`, in which * stands for any text, fits all of `text`. Linear but for the
+// product of both lengths in the worst case: the last * takes one byte more each time.
+inline bool fits_whole(std::string_view pattern, std::string_view text) noexcept {
+    std::size_t at = 0;
+    std::size_t in = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t star_in = 0;
+    while (in < text.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            star_in = in;
+        } else if (at < pattern.size() && pattern[at] == text[in]) {
+            ++at;
+            ++in;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            in = ++star_in;
+        } else {
+            return false;
+        }
+    }
+    while (at < pattern.size() && pattern[at] == '*') ++at;
+    return at == pattern.size();
+}
+
+class leak_patterns {
+public:
+    // "" or what is wrong with the lines. Then nothing is expected.
+    std::string read(std::string_view lines) {
+        std::size_t number = 0;
+        while (!lines.empty()) {
+            ++number;
+            const std::size_t end = lines.find('\n');
+            const std::string_view line = trimmed(lines.substr(0, end));
+            lines = end == std::string_view::npos ? std::string_view{} : lines.substr(end + 1);
+            if (line.empty() || line[0] == '#') continue;
+            const bool is_leak = line.substr(0, 5) == "leak:";
+            if (!is_leak || !add(trimmed(line.substr(5)))) {
+                patterns_.clear();
+                return "leak_options::expected, line " + std::to_string(number) + ": '" +
+                       std::string{line.substr(0, 40)} +
+                       (is_leak ? "' fits everything; name a function, file, module or type"
+                                : "' is no pattern; write leak:<part of a name>");
+            }
+        }
+        return "";
+    }
+
+    bool empty() const noexcept { return patterns_.empty(); }
+
+    bool fits(const named_stack& stack) const {
+        for (const std::string& pattern : patterns_) {
+            if (fits_whole(pattern, stack.type)) return true;
+            for (const snapshot::frame& frame : stack.frames) {
+                if (fits_whole(pattern, frame.function) || fits_whole(pattern, frame.file) ||
+                    fits_whole(pattern, frame.module)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+private:
+    static std::string_view trimmed(std::string_view text) noexcept {
+        const char* const blanks = " \t\r";
+        const std::size_t begin = text.find_first_not_of(blanks);
+        if (begin == std::string_view::npos) return {};
+        return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+    }
+
+    // False: it would fit everything.
+    bool add(std::string_view text) {
+        if (text.find_first_not_of("*^$") == std::string_view::npos) return false;
+        std::string pattern;
+        if (text.front() != '^') {
+            pattern += '*';
+        } else {
+            text.remove_prefix(1);
+        }
+        const bool has_end = text.back() == '$';
+        if (has_end) text.remove_suffix(1);
+        pattern += text;
+        if (!has_end) pattern += '*';
+        patterns_.push_back(pattern);
+        return true;
+    }
+
+    std::vector<std::string> patterns_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
 
 // check_window.hpp - judges a window: what was expected, what happened, where.
 
-#ifndef ALLOCSCOPE_ENGINE_CHECK_WINDOW_HPP
-#define ALLOCSCOPE_ENGINE_CHECK_WINDOW_HPP
+#ifndef ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
+#define ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -16999,223 +17215,12 @@ inline bool engine_check_expected_leaks(const char* lines, char* message, std::s
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_CHECK_WINDOW_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-// output_file.hpp - a file that appears whole, or not at all.
-
-#ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
-#define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// A file over its size limit (ulimit -f) would kill the process with SIGXFSZ. While one of these
-// lives this thread's write fails with EFBIG instead, and no signal is left behind.
-class file_size_signal_blocked {
-public:
-    file_size_signal_blocked() noexcept {
-        ::sigset_t pending;
-        ::sigpending(&pending);
-        was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
-        ::sigemptyset(&only_this_);
-        ::sigaddset(&only_this_, SIGXFSZ);
-        ::pthread_sigmask(SIG_BLOCK, &only_this_, &mask_before_);
-    }
-    ~file_size_signal_blocked() {
-        const int errno_before = errno;
-        const struct timespec at_once = {0, 0};
-        if (!was_pending_) ::sigtimedwait(&only_this_, nullptr, &at_once);
-        ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
-        errno = errno_before;
-    }
-    file_size_signal_blocked(const file_size_signal_blocked&) = delete;
-    file_size_signal_blocked& operator=(const file_size_signal_blocked&) = delete;
-
-private:
-    ::sigset_t only_this_;
-    ::sigset_t mask_before_;
-    bool was_pending_;
-};
-
-// All of it, however often the kernel takes only a part. Waits while a non-blocking descriptor is
-// full.
-inline int write_all(int descriptor, const char* bytes, std::size_t length) noexcept {
-    const file_size_signal_blocked quietly;
-    while (length != 0) {
-        const ::ssize_t written = ::write(descriptor, bytes, length);
-        if (written > 0) {
-            bytes += written;
-            length -= static_cast<std::size_t>(written);
-            continue;
-        }
-        if (written == 0) return EIO;
-        if (errno == EAGAIN) {
-            struct pollfd writable = {descriptor, POLLOUT, 0};
-            if (::poll(&writable, 1, -1) < 0 && errno != EINTR) return errno;
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
-// The number in "/dev/stdout", "/dev/fd/3" and the like, -1 for any other path. Such a name is not
-// opened again: that would begin at the start of a redirected file, over what is already in it.
-inline int descriptor_named_by(const char* path) noexcept {
-    if (std::strcmp(path, "/dev/stdout") == 0) return 1;
-    if (std::strcmp(path, "/dev/stderr") == 0) return 2;
-    const char* digits = nullptr;
-    if (std::strncmp(path, "/dev/fd/", 8) == 0) digits = path + 8;
-    if (std::strncmp(path, "/proc/self/fd/", 14) == 0) digits = path + 14;
-    if (digits == nullptr || *digits == '\0') return -1;
-    int number = 0;
-    for (; *digits != '\0'; ++digits) {
-        if (*digits < '0' || *digits > '9' || number > 100000000) return -1;
-        number = number * 10 + (*digits - '0');
-    }
-    return number;
-}
-
-class output_file {
-public:
-    output_file() noexcept = default;
-    ~output_file() { abandon(); }
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-
-    // `path` must stay valid until commit().
-    int open(const char* path) noexcept {
-        if (path == nullptr) return EINVAL;
-        if (*path == '\0') return ENOENT;
-        const int named = descriptor_named_by(path);
-        if (named >= 0) {
-            descriptor_ = ::fcntl(named, F_DUPFD_CLOEXEC, 3);
-            return descriptor_ >= 0 ? 0 : errno;
-        }
-        struct stat found;
-        if (::stat(path, &found) == 0 && !S_ISREG(found.st_mode)) return open_special(path, found);
-        return create_beside(path);
-    }
-
-    int write(const char* bytes, std::size_t length) noexcept {
-        return write_all(descriptor_, bytes, length);
-    }
-
-    // The last write errors of a network file system come with the close.
-    int commit() noexcept {
-        const int closed = ::close(descriptor_);
-        const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
-        descriptor_ = -1;
-        if (directory_ < 0) return close_error;
-        if (close_error != 0) return close_error;
-        if (::renameat(directory_, temporary_, directory_, name_) != 0) return errno;
-        ::close(directory_);
-        directory_ = -1;
-        return 0;
-    }
-
-private:
-    // No O_CREAT and no O_TRUNC: if the path becomes a file meanwhile, that file is left alone.
-    // O_NONBLOCK so that a FIFO which nobody reads is an error (ENXIO) and not a hanging program.
-    int open_special(const char* path, const struct stat& found) noexcept {
-        if (S_ISDIR(found.st_mode)) return EISDIR;
-        descriptor_ = ::open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (descriptor_ < 0) return errno;
-        struct stat opened;
-        if (::fstat(descriptor_, &opened) != 0) return errno;
-        const bool is_fifo = S_ISFIFO(opened.st_mode);
-        if (!S_ISCHR(opened.st_mode) && !is_fifo) return EINVAL;
-        // Somebody else's FIFO in a shared directory would read what a file keeps private.
-        if (is_fifo && opened.st_uid != ::geteuid() && opened.st_uid != 0) return EACCES;
-        const int flags = ::fcntl(descriptor_, F_GETFL);
-        return ::fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK) == 0 ? 0 : errno;
-    }
-
-    // The directory is kept open, so that the file ends up where it was asked for even if the
-    // program changes its working directory or somebody renames a folder.
-    int create_beside(const char* path) noexcept {
-        char directory[4096];
-        const char* slash = std::strrchr(path, '/');
-        name_ = slash == nullptr ? path : slash + 1;
-        if (*name_ == '\0') return EISDIR;
-        const std::size_t length = static_cast<std::size_t>(name_ - path);
-        if (length >= sizeof directory) return ENAMETOOLONG;
-        std::memcpy(directory, path, length);
-        directory[length] = '\0';
-        directory_ = ::open(length == 0 ? "." : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (directory_ < 0) return errno;
-        for (int attempt = 0; attempt < 16; ++attempt) {
-            name_temporary(attempt);
-            descriptor_ = ::openat(directory_, temporary_,
-                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-            if (descriptor_ >= 0) return 0;
-            if (errno != EEXIST && errno != EINTR) break;
-        }
-        const int error = errno;
-        ::close(directory_);
-        directory_ = -1;
-        return error;
-    }
-
-    // Need not be secret, O_EXCL decides; only threads and processes must not often collide.
-    void name_temporary(int attempt) noexcept {
-        std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
-                              reinterpret_cast<std::uintptr_t>(this);
-        mixed = (mixed + static_cast<std::uint64_t>(attempt)) * 0x9e3779b97f4a7c15U;
-        std::memcpy(temporary_, ".allocscope-", 12);
-        for (std::size_t i = 12; i < sizeof temporary_ - 1; ++i, mixed >>= 4U) {
-            temporary_[i] = "0123456789abcdef"[mixed & 15U];
-        }
-        temporary_[sizeof temporary_ - 1] = '\0';
-    }
-
-    void abandon() noexcept {
-        const int errno_before = errno;
-        if (descriptor_ >= 0) ::close(descriptor_);
-        if (directory_ >= 0) {
-            ::unlinkat(directory_, temporary_, 0);
-            ::close(directory_);
-        }
-        errno = errno_before;
-    }
-
-    int descriptor_ = -1;
-    int directory_ = -1;  // of the temporary file, while there is one
-    const char* name_ = nullptr;
-    char temporary_[12 + 16 + 1] = {};
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+#endif  // ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
 
 // guard_violation.hpp - guards are armed, broken and looked at.
 
-#ifndef ALLOCSCOPE_ENGINE_GUARD_VIOLATION_HPP
-#define ALLOCSCOPE_ENGINE_GUARD_VIOLATION_HPP
+#ifndef ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
+#define ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -17353,12 +17358,12 @@ inline void engine_allow(int change) {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_GUARD_VIOLATION_HPP
+#endif  // ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 
 // armed_faults.hpp - plans of failing allocations are armed, read and disarmed.
 
-#ifndef ALLOCSCOPE_ENGINE_ARMED_FAULTS_HPP
-#define ALLOCSCOPE_ENGINE_ARMED_FAULTS_HPP
+#ifndef ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
+#define ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -17426,12 +17431,12 @@ inline void engine_disarm_plan(plan_id id) {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_ARMED_FAULTS_HPP
+#endif  // ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 
 // fault_sweep.hpp - keeps what became of a piece of code, one failing allocation after the other.
 
-#ifndef ALLOCSCOPE_ENGINE_FAULT_SWEEP_HPP
-#define ALLOCSCOPE_ENGINE_FAULT_SWEEP_HPP
+#ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
+#define ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -17598,12 +17603,16 @@ inline void engine_end_sweep(sweep_data* data, bool gave_up) {
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_FAULT_SWEEP_HPP
+#endif  // ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
 // engine_table.hpp - the functions behind engine.hpp.
 
-#ifndef ALLOCSCOPE_ENGINE_ENGINE_TABLE_HPP
-#define ALLOCSCOPE_ENGINE_ENGINE_TABLE_HPP
+#ifndef ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -17773,7 +17782,12 @@ constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcep
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_ENGINE_ENGINE_TABLE_HPP
+#endif  // ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // sampler.hpp - which allocations are sampled, decided before there is a block.
 
@@ -17871,10 +17885,14 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_SAMPLER_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
+
 // operator_new_entry.hpp - what the replaced operators do.
 
-#ifndef ALLOCSCOPE_HOOKS_OPERATOR_NEW_ENTRY_HPP
-#define ALLOCSCOPE_HOOKS_OPERATOR_NEW_ENTRY_HPP
+#ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -18096,9 +18114,9 @@ inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_HOOKS_OPERATOR_NEW_ENTRY_HPP
+#endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \

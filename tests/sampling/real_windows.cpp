@@ -12,8 +12,8 @@
 // not with: clang, asan, tsan (24,000 windows there take several times as long)
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/record/process_state.hpp>
 #include <allocscope/sampling/counted_bytes.hpp>
+#include <allocscope/state/process_state.hpp>
 
 #include <algorithm>
 #include <atomic>

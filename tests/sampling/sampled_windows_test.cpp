@@ -1,7 +1,7 @@
 #include "window_checks.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/record/process_state.hpp>
+#include <allocscope/state/process_state.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_MADE_SNAPSHOT_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_MADE_SNAPSHOT_HPP
 
-#include <allocscope/snapshot/build_snapshot.hpp>
+#include <allocscope/naming/build_snapshot.hpp>
 
 #include <string>   // string
 #include <utility>  // move

@@ -1,7 +1,7 @@
 // build_id.hpp - the linker's fingerprint of a file, found in its notes.
 //
-// Room:     binary (floor 3), malloc-safe
-// Called:   by symbolize/ with the notes of a module in memory and with those of its file
+// Room:     binary (floor 2), malloc-safe
+// Called:   by symbols/ with the notes of a module in memory and with those of its file
 // Threads:  any
 // Memory:   none
 //

@@ -1,6 +1,6 @@
 // byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
 //
-// Room:     binary (floor 3), malloc-safe
+// Room:     binary (floor 2), malloc-safe
 // Called:   by every parser of ELF and DWARF bytes
 // Threads:  one cursor belongs to one thread
 // Memory:   none

@@ -1,6 +1,6 @@
 // dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
 //
-// Room:     binary (floor 3), malloc-safe
+// Room:     binary (floor 2), malloc-safe
 // Called:   by the DWARF readers
 // Threads:  any
 // Memory:   none

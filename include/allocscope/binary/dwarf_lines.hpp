@@ -1,7 +1,7 @@
 // dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
 //
-// Room:     binary (floor 3), malloc-safe
-// Called:   by symbolize/line_lookup.hpp
+// Room:     binary (floor 2), malloc-safe
+// Called:   by symbols/line_lookup.hpp
 // Threads:  any
 // Memory:   none
 //

@@ -1,7 +1,7 @@
 // dwarf_ranges.hpp - the address ranges of an entry: low/high, .debug_ranges or .debug_rnglists.
 //
-// Room:     binary (floor 3), malloc-safe
-// Called:   by symbolize/ for units, functions and inlined calls
+// Room:     binary (floor 2), malloc-safe
+// Called:   by symbols/ for units, functions and inlined calls
 // Threads:  any
 // Memory:   none
 

@@ -1,7 +1,7 @@
 // dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
 //
-// Room:     binary (floor 3), malloc-safe
-// Called:   by symbolize/debug_units.hpp
+// Room:     binary (floor 2), malloc-safe
+// Called:   by symbols/debug_units.hpp
 // Threads:  any
 // Memory:   none
 //

@@ -1,6 +1,6 @@
 // eh_frame.hpp - the records of .eh_frame: which code they are about, and their programs.
 //
-// Room:     binary (floor 3), malloc-safe
+// Room:     binary (floor 2), malloc-safe
 // Called:   by eh_frame_index.hpp, and for their programs by unwind/cfi_to_rule.hpp
 // Threads:  any
 // Memory:   none

@@ -1,6 +1,6 @@
 // eh_frame_index.hpp - from an address in code to the .eh_frame record about it.
 //
-// Room:     binary (floor 3), malloc-safe
+// Room:     binary (floor 2), malloc-safe
 // Called:   by unwind/cfi_to_rule.hpp
 // Threads:  any
 // Memory:   none

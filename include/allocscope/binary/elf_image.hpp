@@ -1,6 +1,6 @@
 // elf_image.hpp - the header of an ELF file and its table of sections.
 //
-// Room:     binary (floor 3), malloc-safe
+// Room:     binary (floor 2), malloc-safe
 // Called:   by whoever opens a program or a library to find a section in it
 // Threads:  any
 // Memory:   none

@@ -1,6 +1,6 @@
 // operator_new_delete.hpp - replaces operator new and delete: include it in exactly one .cpp.
 //
-// Room:     define_once (floor 10), malloc-safe
+// Room:     define_once (floor 11), malloc-safe
 // Called:   by every new-expression and delete-expression of the program and its libraries
 // Threads:  any
 // Memory:   the C library's allocator; the library's own memory comes from the kernel
@@ -17,8 +17,8 @@
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/engine/engine_table.hpp>
-#include <allocscope/hooks/operator_new_entry.hpp>
+#include <allocscope/define_once/engine_table.hpp>
+#include <allocscope/define_once/operator_new_entry.hpp>
 #include <allocscope/report/evidence_file.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // baseline_file.hpp - the file that baselines are kept in.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by baselines.hpp and by the command-line program
 // Threads:  several processes may write one file: each takes a lock on its folder meanwhile
 // Memory:   the file's text and its results

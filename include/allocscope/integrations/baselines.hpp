@@ -1,6 +1,6 @@
 // baselines.hpp - what tests allocated, kept in a file; more than that fails.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user, from tests of any framework
 // Threads:  check() from any thread and from several processes at once
 // Memory:   the file's results, from the first check on; charged to no window

@@ -1,6 +1,6 @@
 // catch2_listener.hpp - measures each pass through each test case of Catch2.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by Catch2, once ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE() or _MAIN() stands in the program
 // Threads:  Catch2 runs test cases one after the other; what a test's own threads allocate is the
 //           test's, unless options say threads::current

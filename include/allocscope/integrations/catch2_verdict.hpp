@@ -1,6 +1,6 @@
 // catch2_verdict.hpp - hands what a check found to Catch2, as one more assertion of the test case.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by catch2_listener.hpp and catch2_blocks.hpp when something was found
 // Threads:  as Catch2's own assertions: the thread that runs the test case
 // Memory:   what Catch2 needs for the text, charged to nobody

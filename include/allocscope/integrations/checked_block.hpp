@@ -1,6 +1,6 @@
 // checked_block.hpp - a block in a test that is held to something, as a loop that runs once.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the macros of the GoogleTest and Catch2 adapters
 // Threads:  the one that enters the block
 // Memory:   about 300 bytes on the stack

@@ -1,6 +1,6 @@
 // doctest.hpp - the door for tests with doctest: every case, or a block, frees what it allocates.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by test files, in the place of <doctest/doctest.h> or after it
 // Threads:  see doctest_blocks.hpp and doctest_listener.hpp
 // Memory:   none of its own

@@ -1,6 +1,6 @@
 // doctest_blocks.hpp - assertions about a block inside a test case: ALLOCSCOPE_CHECK_NO_LEAKS { }.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   through the macros, by the user in a TEST_CASE
 // Threads:  NO_LEAKS counts every thread's objects; the others, and those that end in
 //           _ON_THIS_THREAD, only those of the thread that enters the block

@@ -1,6 +1,6 @@
 // doctest_expectations.hpp - decorators: what a doctest case may leave alive.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user in TEST_CASE("x" * allocscope::expect_leaks(2)), before main
 // Threads:  decorators are applied before main, by one thread; afterwards they are only read
 // Memory:   48 bytes for each decorator, until the process ends

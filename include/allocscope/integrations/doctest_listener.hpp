@@ -1,6 +1,6 @@
 // doctest_listener.hpp - measures each pass through each doctest case.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by doctest, once ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE() stands in the program
 // Threads:  doctest runs cases one after the other on one thread; assertions come from any
 // Memory:   about 9 KiB for a run

@@ -1,6 +1,6 @@
 // doctest_own.hpp - tells what doctest keeps for its own work from what a test leaves alive.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the engine for each stack that left something alive in a checked window
 // Threads:  any
 // Memory:   none

@@ -1,6 +1,6 @@
 // doctest_verdict.hpp - hands what a check found to doctest, as one more assertion of the case.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by doctest_listener.hpp and doctest_blocks.hpp when something has been measured
 // Threads:  as doctest's own assertions
 // Memory:   what doctest needs for the text, charged to nobody

@@ -1,6 +1,6 @@
 // expect_leaks.hpp - what a running test says about what it will leave alive.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user in the body of a GoogleTest or Catch2 test
 // Threads:  any; what is said belongs to the test that is running
 // Memory:   one text, charged to nobody

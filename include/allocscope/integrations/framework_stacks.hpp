@@ -1,6 +1,6 @@
 // framework_stacks.hpp - tells by a stack whether a test framework allocated or a test.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the GoogleTest and Catch2 adapters at the start of a run, and for each stack that
 //           left something alive
 // Threads:  any

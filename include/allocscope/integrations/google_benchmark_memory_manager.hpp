@@ -1,6 +1,6 @@
 // google_benchmark_memory_manager.hpp - Google Benchmark's own memory fields, from our windows.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by a user with a main() of their own; by Google Benchmark around its memory pass
 // Threads:  Google Benchmark calls it on the thread that runs the benchmarks
 // Memory:   a window for as long as a memory pass takes

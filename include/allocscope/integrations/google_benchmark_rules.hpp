@@ -1,6 +1,6 @@
 // google_benchmark_rules.hpp - what a benchmark may use, and how a run is judged by it.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by benchmark_scope, and by benchmark_gate for each run that is reported
 // Threads:  remembered rules are behind a mutex; the rest touches only its arguments
 // Memory:   one remembered rule, about 200 bytes, for each benchmark_scope and each set of limits

@@ -1,6 +1,6 @@
 // google_benchmark_scope.hpp - allocations of a benchmark's loop, beside its time.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user, in the function that is measured, just before the loop
 // Threads:  each thread of a benchmark has a scope of its own and counts only what it allocates
 // Memory:   a window for as long as the loop runs; nothing is allocated while it is open

@@ -1,6 +1,6 @@
 // gtest_blocks.hpp - assertions about a block inside a test: ALLOCSCOPE_EXPECT_NO_LEAKS { }.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   through the macros, by the user in a test of GoogleTest
 // Threads:  NO_LEAKS counts every thread's objects; the others, and what ends in _ON_THIS_THREAD,
 //           only those of the thread that enters the block

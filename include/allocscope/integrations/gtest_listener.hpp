@@ -1,6 +1,6 @@
 // gtest_listener.hpp - measures each test of GoogleTest, and each suite if wanted.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by GoogleTest, once it is appended to the listeners
 // Threads:  GoogleTest runs tests one after the other; what a test's own threads allocate is the
 //           test's, unless options say threads::current

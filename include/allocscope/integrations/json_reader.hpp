@@ -1,6 +1,6 @@
 // json_reader.hpp - reads the JSON of baselines and of Google Benchmark.
 //
-// Room:     integrations (floor 9), not malloc-safe
+// Room:     integrations (floor 10), not malloc-safe
 // Called:   by baselines.hpp and by the command-line program
 // Threads:  touches only its arguments
 // Memory:   the document as a tree of strings and vectors

@@ -1,6 +1,6 @@
 // allocation_budget.hpp - how much a window may, and must, allocate.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   filled by the user, judged by check() and by measure/budget_guard.hpp
 // Threads:  plain values; check() from any thread
 // Memory:   none; the result is the engine's
@@ -20,10 +20,10 @@
 #define ALLOCSCOPE_MEASURE_ALLOCATION_BUDGET_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/link/check_request.hpp>
 #include <allocscope/measure/check_options.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/scope.hpp>
-#include <allocscope/record/check_request.hpp>
 
 #include <cstdint>  // uint64_t
 

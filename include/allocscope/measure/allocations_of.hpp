@@ -1,6 +1,6 @@
 // allocations_of.hpp - what a piece of code allocates each time it runs.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user
 // Threads:  counts the calling thread only, whatever others do meanwhile
 // Memory:   none; a window of counters while it runs

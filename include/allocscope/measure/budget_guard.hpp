@@ -1,6 +1,6 @@
 // budget_guard.hpp - a block that must keep to an allocation_budget.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user
 // Threads:  as scope
 // Memory:   about 200 bytes; the name is copied (the first 63 bytes)

@@ -1,6 +1,6 @@
 // check_options.hpp - refuses options that make no sense, naming value and range.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   when a window is opened
 // Threads:  any
 // Memory:   a message on the stack

@@ -1,6 +1,6 @@
 // check_result.hpp - whether a check held, and if not, a message and the evidence.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   returned by every check; read by tests, guards and integrations/
 // Threads:  immutable: any number of threads may read one result; copying shares it
 // Memory:   16 bytes; the message and the rows are the engine's and charged to no window

@@ -1,6 +1,6 @@
 // fail_allocation.hpp - makes allocations fail on purpose, to see how the program takes it.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, in tests
 // Threads:  each says whose allocations fail; may be destroyed by any thread
 // Memory:   16 bytes; a window of counters. Up to 16 may live at the same time
@@ -22,12 +22,12 @@
 #include <allocscope/base/fixed_text.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
+#include <allocscope/link/watch_requests.hpp>
 #include <allocscope/measure/allocation_budget.hpp>
 #include <allocscope/measure/allocations_of.hpp>
 #include <allocscope/measure/check_options.hpp>
 #include <allocscope/measure/scope.hpp>
-#include <allocscope/record/engine.hpp>
-#include <allocscope/record/watch_requests.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t

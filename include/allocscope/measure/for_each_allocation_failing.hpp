@@ -1,6 +1,6 @@
 // for_each_allocation_failing.hpp - runs code once for each allocation it makes, failing that one.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, in tests
 // Threads:  fails and watches the allocations of the calling thread, or of all
 // Memory:   the engine keeps two texts for each run
@@ -21,12 +21,12 @@
 
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
 #include <allocscope/measure/allocation_budget.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/fail_allocation.hpp>
 #include <allocscope/measure/leak_check.hpp>
 #include <allocscope/measure/scope.hpp>
-#include <allocscope/record/engine.hpp>
 #include <allocscope/snapshot/fault_run.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // leak_check.hpp - a window that must end with nothing of it alive.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user and by integrations/
 // Threads:  as scope
 // Memory:   about 200 bytes
@@ -25,11 +25,11 @@
 
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/link/check_request.hpp>
 #include <allocscope/measure/allocation_budget.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/on_violation.hpp>
 #include <allocscope/measure/scope.hpp>
-#include <allocscope/record/check_request.hpp>
 
 #include <cstdint>  // uint64_t
 

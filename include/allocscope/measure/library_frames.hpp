@@ -1,6 +1,6 @@
 // library_frames.hpp - declares code of yours to be library code: rows are named after its callers.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, usually at the start of main or of a test file
 // Threads:  any
 // Memory:   none; the engine keeps up to 64 patterns of up to 255 characters
@@ -17,8 +17,8 @@
 #define ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
 #include <allocscope/measure/check_options.hpp>
-#include <allocscope/record/engine.hpp>
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 

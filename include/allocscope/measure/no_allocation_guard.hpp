@@ -1,6 +1,6 @@
 // no_allocation_guard.hpp - a block in which this thread must not allocate.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user, around code that must run in bounded time
 // Threads:  watches the thread that made it, which must also destroy it; others are not disturbed
 // Memory:   about 120 bytes; a window of counters
@@ -24,11 +24,11 @@
 #define ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
+#include <allocscope/link/watch_requests.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/on_violation.hpp>
 #include <allocscope/measure/scope.hpp>
-#include <allocscope/record/engine.hpp>
-#include <allocscope/record/watch_requests.hpp>
 
 #include <cstdint>  // uint32_t
 

@@ -1,6 +1,6 @@
 // on_violation.hpp - what a guard does when its promise was broken.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   given to a guard by the user; carried out by the guard
 // Threads:  a plain value; carried out on the thread that finds the violation
 // Memory:   24 bytes

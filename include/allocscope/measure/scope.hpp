@@ -1,6 +1,6 @@
 // scope.hpp - windows: start, look as often as wanted, stop.
 //
-// Room:     measure (floor 7), not malloc-safe
+// Room:     measure (floor 8), not malloc-safe
 // Called:   by the user
 // Threads:  every member may be called from any thread, also another one than opened the window
 // Memory:   a scope is 64 bytes; what the window records is kept by the engine
@@ -19,8 +19,8 @@
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
 #include <allocscope/measure/check_options.hpp>
-#include <allocscope/record/engine.hpp>
 #include <allocscope/snapshot/refusals.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 

@@ -1,7 +1,7 @@
 // file_reader.hpp - a regular file, opened for positioned reads.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by symbolize/ for programs and libraries; by anybody who reads /proc files
+// Called:   by symbols/ for programs and libraries; by anybody who reads /proc files
 // Threads:  one reader belongs to one thread
 // Memory:   none; one descriptor while it lives
 //

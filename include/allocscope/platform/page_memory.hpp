@@ -1,7 +1,7 @@
 // page_memory.hpp - pages from the kernel, and back.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by memory/ and tables/ when they grow; never on the way of an ordinary allocation
+// Called:   by tables/ when they grow; never on the way of an ordinary allocation
 // Threads:  any
 // Memory:   what it hands out, counted in mapped_pages_bytes
 //

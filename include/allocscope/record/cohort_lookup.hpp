@@ -16,9 +16,9 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
-#include <allocscope/record/epoch.hpp>
-#include <allocscope/record/process_state.hpp>
-#include <allocscope/record/thread_state.hpp>
+#include <allocscope/state/epoch.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/cohort_of_site.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/live_object_map.hpp>

@@ -9,11 +9,11 @@
 #define ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/link/watch_requests.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/record/enter_hook.hpp>
-#include <allocscope/record/thread_state.hpp>
-#include <allocscope/record/watch_requests.hpp>
-#include <allocscope/record/watches.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/state/watches.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
 #include <atomic>   // atomic

@@ -10,10 +10,10 @@
 #define ALLOCSCOPE_RECORD_ENTER_HOOK_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/record/process_state.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>
-#include <allocscope/record/thread_state.hpp>
 #include <allocscope/record/view_refresh.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // uintptr_t

@@ -22,8 +22,8 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
-#include <allocscope/record/process_state.hpp>
-#include <allocscope/record/thread_state.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t

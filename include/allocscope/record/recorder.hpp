@@ -21,11 +21,11 @@
 #include <allocscope/record/consult_watches.hpp>
 #include <allocscope/record/enter_hook.hpp>
 #include <allocscope/record/peak_tracking.hpp>
-#include <allocscope/record/process_state.hpp>
 #include <allocscope/record/sample_records.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>
-#include <allocscope/record/thread_state.hpp>
 #include <allocscope/record/view_refresh.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
 #include <atomic>   // atomic

@@ -15,10 +15,10 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
 #include <allocscope/record/peak_tracking.hpp>
-#include <allocscope/record/process_state.hpp>
-#include <allocscope/record/thread_state.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/sampling/sample_weight.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 

@@ -24,12 +24,12 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/enter_hook.hpp>
-#include <allocscope/record/process_state.hpp>
 #include <allocscope/record/recorder.hpp>
 #include <allocscope/record/sample_records.hpp>
-#include <allocscope/record/thread_state.hpp>
 #include <allocscope/record/view_refresh.hpp>
 #include <allocscope/sampling/counted_bytes.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
 #include <atomic>   // atomic

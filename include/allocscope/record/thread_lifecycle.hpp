@@ -18,9 +18,8 @@
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/record/peak_tracking.hpp>
-#include <allocscope/record/process_state.hpp>
-#include <allocscope/record/table_release.hpp>
-#include <allocscope/record/thread_state.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
@@ -98,7 +97,7 @@ inline void thread_end(void* value) noexcept {
     }
     // Under one long window, threads that come and go are the only boundaries there are.
     if (::pthread_mutex_trylock(&process.control) == 0) {
-        reclaim_when_due();
+        process.reclaim();
         ::pthread_mutex_unlock(&process.control);
     }
 }

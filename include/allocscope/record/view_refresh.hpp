@@ -12,12 +12,12 @@
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/random_seed.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
-#include <allocscope/record/gate.hpp>
 #include <allocscope/record/peak_tracking.hpp>
-#include <allocscope/record/process_state.hpp>
-#include <allocscope/record/thread_state.hpp>
-#include <allocscope/record/watches.hpp>
 #include <allocscope/sampling/sample_gap.hpp>
+#include <allocscope/state/gate.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/state/watches.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t

@@ -1,7 +1,7 @@
 // evidence_file.hpp - the file that a check which failed leaves behind.
 //
-// Room:     report (floor 8), not malloc-safe
-// Called:   through the engine table, by engine/evidence_folder.hpp
+// Room:     report (floor 9), not malloc-safe
+// Called:   through the engine table, by verdict/evidence_folder.hpp
 // Threads:  any
 // Memory:   the text in one string, charged to no window
 

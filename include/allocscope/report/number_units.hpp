@@ -1,6 +1,6 @@
 // number_units.hpp - numbers as a person reads them: bytes, durations, shares.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   by the writers whose output is read by people
 // Threads:  any
 // Memory:   returned strings

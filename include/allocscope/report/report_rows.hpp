@@ -1,6 +1,6 @@
 // report_rows.hpp - the rows of a snapshot in the order and number that a report shows.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   by the writers that show a selection
 // Threads:  any; the snapshot must outlive the selection
 // Memory:   one pointer for each row

@@ -1,6 +1,6 @@
 // text_columns.hpp - text in columns: escaped, counted, padded, cut.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp
 // Threads:  any
 // Memory:   returned strings

@@ -1,6 +1,6 @@
 // text_head.hpp - the lines of a text report above its rows.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_report.hpp
 // Threads:  any
 // Memory:   returned strings

@@ -1,6 +1,6 @@
 // text_options.hpp - how a text report looks.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   filled by the user, read by report/text_report.hpp
 // Threads:  a plain value
 // Memory:   none

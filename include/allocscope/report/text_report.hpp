@@ -1,6 +1,6 @@
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   by the user, and by integrations/ when a test fails
 // Threads:  any
 // Memory:   the text in one string, charged to no window

@@ -1,6 +1,6 @@
 // text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
 //
-// Room:     report (floor 8), not malloc-safe
+// Room:     report (floor 9), not malloc-safe
 // Called:   by every writer in report/, with the whole report in one string
 // Threads:  any
 // Memory:   the message of an error

@@ -1,6 +1,6 @@
 // confidence_interval.hpp - between which numbers the truth lies, 95 times of 100.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   when a sampled window is reported, through sampling/sample_sums.hpp
 // Threads:  any
 // Memory:   none

@@ -1,6 +1,6 @@
 // counted_bytes.hpp - how many bytes an object counts when samples are drawn.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   for each allocation while a sampled window is open, and for each sample
 // Threads:  any
 // Memory:   none

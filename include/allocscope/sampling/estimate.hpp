@@ -1,6 +1,6 @@
 // estimate.hpp - a number and the interval its truth lies in.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   filled by sampling/sample_sums.hpp, handed to the user by snapshot/
 // Threads:  a plain value
 // Memory:   24 bytes

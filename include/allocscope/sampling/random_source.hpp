@@ -1,6 +1,6 @@
 // random_source.hpp - the random numbers that decide which allocations are sampled.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   by sampling/sample_gap.hpp, once per sample
 // Threads:  each thread has its own
 // Memory:   8 bytes, in the owner

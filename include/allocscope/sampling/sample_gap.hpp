@@ -1,6 +1,6 @@
 // sample_gap.hpp - how many bytes until the next sample.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   when a thread starts to sample, and after each sample
 // Threads:  any; the random source is the caller's
 // Memory:   none

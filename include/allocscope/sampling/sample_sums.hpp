@@ -1,6 +1,6 @@
 // sample_sums.hpp - samples added up: an estimate and how sure it is.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   when samples are recorded, and when a sampled window is reported
 // Threads:  any; who shares one guards it
 // Memory:   56 bytes, in the owner

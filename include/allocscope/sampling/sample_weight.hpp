@@ -1,6 +1,6 @@
 // sample_weight.hpp - what one sample stands for.
 //
-// Room:     sampling (floor 3), malloc-safe
+// Room:     sampling (floor 2), malloc-safe
 // Called:   when a sampled object is recorded, and when it is freed
 // Threads:  any
 // Memory:   none

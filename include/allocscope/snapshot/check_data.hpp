@@ -1,7 +1,7 @@
 // check_data.hpp - what stands behind a check_result: verdict, message, evidence.
 //
-// Room:     snapshot (floor 6), not malloc-safe
-// Called:   made by engine/check_window.hpp, held by measure/check_result.hpp
+// Room:     snapshot (floor 7), not malloc-safe
+// Called:   made by verdict/check_window.hpp, held by measure/check_result.hpp
 // Threads:  immutable but for the count of references, which is atomic
 // Memory:   one block, freed with the last reference by the engine that made it
 //
@@ -13,7 +13,7 @@
 
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/config.hpp>
-#include <allocscope/record/engine.hpp>
+#include <allocscope/link/engine.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t

@@ -1,6 +1,6 @@
 // estimates.hpp - from sums of samples to the numbers of a snapshot.
 //
-// Room:     snapshot (floor 6), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   by whoever makes a snapshot of a window
 // Threads:  any
 // Memory:   none

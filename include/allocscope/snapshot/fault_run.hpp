@@ -1,7 +1,7 @@
 // fault_run.hpp - what became of a piece of code when one of its allocations failed.
 //
-// Room:     snapshot (floor 6), not malloc-safe
-// Called:   filled by engine/fault_sweep.hpp, read through measure/for_each_allocation_failing.hpp
+// Room:     snapshot (floor 7), not malloc-safe
+// Called:   filled by verdict/fault_sweep.hpp, read through measure/for_each_allocation_failing.hpp
 // Threads:  immutable once handed out
 // Memory:   the texts belong to the sweep
 
@@ -9,7 +9,7 @@
 #define ALLOCSCOPE_SNAPSHOT_FAULT_RUN_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/record/watch_requests.hpp>
+#include <allocscope/link/watch_requests.hpp>
 #include <allocscope/snapshot/check_data.hpp>
 
 #include <cstddef>  // size_t

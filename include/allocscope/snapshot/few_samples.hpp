@@ -1,6 +1,6 @@
 // few_samples.hpp - when the reader of a sampled window must be told how little is known.
 //
-// Room:     snapshot (floor 6), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   by what prints rows: snapshot/print_rows.hpp, report/
 // Threads:  any
 // Memory:   none

@@ -1,7 +1,7 @@
 // interval_reach.hpp - the interval of a sum or difference of estimates.
 //
-// Room:     snapshot (floor 6), not malloc-safe
-// Called:   by snapshot/snapshot_difference.hpp, and by report/ for what it sums
+// Room:     snapshot (floor 7), not malloc-safe
+// Called:   by naming/snapshot_difference.hpp, and by report/ for what it sums
 // Threads:  plain values
 // Memory:   16 bytes
 //

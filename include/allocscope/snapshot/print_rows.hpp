@@ -1,6 +1,6 @@
 // print_rows.hpp - a snapshot on a stream: one line for each row, and nothing that hides a loss.
 //
-// Room:     snapshot (floor 6), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   by the user: std::cout << window.stats()
 // Threads:  as the stream
 // Memory:   none of its own; a stream that keeps text in memory grows

@@ -1,6 +1,6 @@
 // refusals.hpp - the snapshots of windows that record nothing: each says why.
 //
-// Room:     snapshot (floor 6), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   by measure/ when there is no engine, no window or no memory
 // Threads:  constants
 // Memory:   static; hidden, so that a plugin stays unloadable
@@ -11,7 +11,7 @@
 #define ALLOCSCOPE_SNAPSHOT_REFUSALS_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/record/engine.hpp>
+#include <allocscope/link/engine.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 ALLOCSCOPE_NAMESPACE_BEGIN

@@ -1,6 +1,6 @@
 // snapshot.hpp - the immutable answer to "what of this window is still alive?".
 //
-// Room:     snapshot (floor 6), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   returned by scope::stats(), read by the user and by every writer in report/
 // Threads:  immutable: any number of threads may read one snapshot; copying shares it
 // Memory:   one block for all rows, frames and texts, freed with the last copy

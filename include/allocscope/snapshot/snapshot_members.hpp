@@ -1,6 +1,6 @@
 // snapshot_members.hpp - what the members of class snapshot do.
 //
-// Room:     snapshot (floor 6), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   included by snapshot/snapshot.hpp, never by itself
 // Threads:  the reference count is atomic, everything else is only read
 // Memory:   none; the block belongs to the engine that made it

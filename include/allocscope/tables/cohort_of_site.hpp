@@ -1,6 +1,6 @@
 // cohort_of_site.hpp - what one thread knows about the sites it allocates at.
 //
-// Room:     tables (floor 3), malloc-safe
+// Room:     tables (floor 2), malloc-safe
 // Called:   when the chain memo does not know a stack, after the site table was asked for its site
 // Threads:  one thread's own
 // Memory:   8 KiB for each 512 sites of which the thread uses one, and 64 KiB reserved for where
@@ -14,7 +14,7 @@
 #define ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/memory/page_arena.hpp>
+#include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/site_table.hpp>
 

@@ -1,6 +1,6 @@
 // cohort_table.hpp - everything one thread allocated at one place between two window boundaries.
 //
-// Room:     tables (floor 3), malloc-safe
+// Room:     tables (floor 2), malloc-safe
 // Called:   on every recorded allocation and free
 // Threads:  each cohort is written by the thread that made it; any thread may read
 // Memory:   64 bytes for each cohort, 256 for one of samples; threads get them in pages of 4 KiB

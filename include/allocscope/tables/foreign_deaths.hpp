@@ -1,6 +1,6 @@
 // foreign_deaths.hpp - what one thread freed of the cohorts of other threads.
 //
-// Room:     tables (floor 3), malloc-safe
+// Room:     tables (floor 2), malloc-safe
 // Called:   when a thread frees what another one allocated, and when cohorts are summed up
 // Threads:  written by one thread, read by any
 // Memory:   1 KiB for each 64 cohorts of which the thread freed something
@@ -14,7 +14,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
-#include <allocscope/memory/page_arena.hpp>
+#include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 

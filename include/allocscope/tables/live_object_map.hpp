@@ -1,6 +1,6 @@
 // live_object_map.hpp - from the address of a live block to what we know of it, without hashing.
 //
-// Room:     tables (floor 3), malloc-safe
+// Room:     tables (floor 2), malloc-safe
 // Called:   on every recorded allocation and on every free under a window
 // Threads:  any, without locks: a block belongs to one thread when it is born and when it dies
 // Memory:   8 bytes for every 32 bytes of heap that recorded blocks touch, in 4 KiB pages

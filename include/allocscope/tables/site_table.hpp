@@ -1,6 +1,6 @@
 // site_table.hpp - every distinct stack once, with a small number for it.
 //
-// Room:     tables (floor 3), malloc-safe
+// Room:     tables (floor 2), malloc-safe
 // Called:   when a thread meets a stack it has not seen lately
 // Threads:  any, without locks; a site is never changed and never removed (until release(), which
 //           needs all other threads to be elsewhere)
@@ -18,7 +18,7 @@
 #define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/memory/page_arena.hpp>
+#include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <atomic>   // atomic

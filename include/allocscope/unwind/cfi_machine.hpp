@@ -1,6 +1,6 @@
 // cfi_machine.hpp - runs the program that .eh_frame holds for a function.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   by cfi_to_rule.hpp
 // Threads:  a machine belongs to one thread
 // Memory:   200 bytes, on the stack

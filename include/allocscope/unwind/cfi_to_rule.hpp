@@ -1,6 +1,6 @@
 // cfi_to_rule.hpp - from the unwind table of a program to one of a few rules.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, once for each return address
 // Threads:  any; takes no lock: _dl_find_object (glibc 2.35) needs none of the loader's
 // Memory:   none; some 550 bytes of stack in an optimised build, twice that in any other

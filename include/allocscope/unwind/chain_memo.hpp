@@ -1,6 +1,6 @@
 // chain_memo.hpp - check a remembered stack instead of walking it.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   on every allocation that wants its stack
 // Threads:  one memo per thread
 // Memory:   128 entries of 64 + 40 * frames bytes, touched one by one (136 KiB for 24 frames)

@@ -1,6 +1,6 @@
 // module_identity.hpp - is the module at this address still the one it was?
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, when it keeps a rule and before it believes a kept one
 // Threads:  any, lock-free; the module must not be unloaded meanwhile: it is on the caller's stack
 // Memory:   none

@@ -1,6 +1,6 @@
 // module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   with what _dl_find_object found, before anything in the module is read
 // Threads:  any, as long as the module stays loaded
 // Memory:   none

@@ -1,6 +1,6 @@
 // remembered_chain.hpp - the words that one walk depended on, and where they stood.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   an entry of chain_memo.hpp
 // Threads:  one thread's own
 // Memory:   64 + at most 40 bytes for each frame

@@ -1,6 +1,6 @@
 // return_address_check.hpp - could this number be a return address?
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   for each frame of a stack that has to be walked anew
 // Threads:  any, lock-free
 // Memory:   none

@@ -1,6 +1,6 @@
 // rule_cache.hpp - the unwind rules one thread has needed so far.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   for each frame of a stack that is walked by rules
 // Threads:  one cache per thread; the slow half is lock-free
 // Memory:   9 KiB per thread

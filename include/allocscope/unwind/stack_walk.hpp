@@ -1,6 +1,6 @@
 // stack_walk.hpp - from frame to frame, by unwind rules and by frame pointers.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   when a stack is not the one remembered in chain_memo.hpp
 // Threads:  walks the calling thread's own stack
 // Memory:   none; the result goes where the caller says

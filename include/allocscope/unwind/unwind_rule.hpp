@@ -1,6 +1,6 @@
 // unwind_rule.hpp - the few shapes that frames really have.
 //
-// Room:     unwind (floor 4), malloc-safe
+// Room:     unwind (floor 3), malloc-safe
 // Called:   made by cfi_to_rule.hpp, kept by rule_cache.hpp, obeyed by the walk
 // Threads:  a plain value
 // Memory:   8 bytes

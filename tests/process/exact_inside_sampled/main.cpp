@@ -7,7 +7,7 @@
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/record/process_state.hpp>
+#include <allocscope/state/process_state.hpp>
 
 using namespace allocscope_test;
 

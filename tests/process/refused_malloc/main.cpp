@@ -7,7 +7,7 @@
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/engine/process_names.hpp>
+#include <allocscope/naming/process_names.hpp>
 
 #include <cstdlib>
 #include <cstring>

@@ -1,0 +1,196 @@
+// engine_table.hpp - the functions behind engine.hpp.
+//
+// Room:     define_once (floor 11), malloc-safe
+// Called:   through the engine table, from every module of the process
+// Threads:  any
+// Memory:   the name book, while windows are open and as long as snapshots point into it
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/link/engine.hpp>
+#include <allocscope/naming/name_book.hpp>
+#include <allocscope/naming/named_block.hpp>
+#include <allocscope/naming/process_names.hpp>
+#include <allocscope/naming/rows_of_window.hpp>
+#include <allocscope/naming/take_snapshot.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/verdict/armed_faults.hpp>
+#include <allocscope/verdict/check_window.hpp>
+#include <allocscope/verdict/fault_sweep.hpp>
+#include <allocscope/verdict/guard_violation.hpp>
+#include <allocscope/windows/uncharged_work.hpp>
+#include <allocscope/windows/window_control.hpp>
+
+#include <atomic>  // atomic
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The window of start(); 0: not started. Under `control` only in so far as windows are: a race of
+// two starts is decided by the exchange.
+ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
+
+// What stop() of that window said, until the next start(). Under the naming lock.
+ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
+
+// Takes over one reference to `kept`. What was kept before is dropped when the lock is free again:
+// dropping takes it.
+inline void keep_last_of_process(snapshot_data* kept) noexcept {
+    snapshot_data* before = nullptr;
+    {
+        const naming_lock lock;
+        before = last_of_process;
+        last_of_process = kept;
+    }
+    drop_reference(before);
+}
+
+// Null: no window of start() was ever stopped, or one is on its way to be.
+inline snapshot_data* repeat_last_of_process() noexcept {
+    const naming_lock lock;
+    add_reference(last_of_process);
+    return last_of_process;
+}
+
+// Null: there is no such window.
+inline snapshot_data* name_rows(live_window& window, window_id id, after_stats then) {
+    take_live_objects(window, id, then);
+    if (!window.exists) return nullptr;
+    add_own_memory(window);
+    names_at_work names;
+    snapshot_data* made = name_window(names.book(), window, library_rule);
+    names.done();
+    return made;
+}
+
+// Null also when memory was refused; `window` then holds what is known without it.
+inline snapshot_data* try_to_name_rows(live_window& window, window_id id, after_stats then) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return name_rows(window, id, then);
+#else
+    try {
+        return name_rows(window, id, then);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+#endif
+}
+
+inline bool is_open(window_id id) noexcept {
+    const control_lock lock;
+    return find_window(id) != nullptr;
+}
+
+inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
+    // Had before anything is done: what a window forgets or ends with is told, if only in numbers.
+    named_block numbers{0};
+    if (!numbers.has_memory()) {
+        return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
+    }
+    live_window window;
+    snapshot_data* made = try_to_name_rows(window, id, then);
+    if (made != nullptr || !window.exists) return made;
+    add_own_memory(window);
+    return numbers.take(nullptr, window, snapshot_without_memory.info.not_recording);
+}
+
+// --- the table ---
+
+inline window_id engine_open_window(const char* name, const options& wanted) {
+    const uncharged_work meanwhile;
+    return open_window_now(name, wanted);
+}
+
+inline void engine_close_window(window_id id) {
+    close_window_now(id);
+    if (process.entry.word() != 0) return;
+    const uncharged_work meanwhile;
+    put_names_away();
+}
+
+inline allocation_counts engine_counts(window_id id) {
+    return counts_now(id);
+}
+
+// Null: there is no such window. Memory refused for the rows is a snapshot of numbers that says so;
+// refused even for that, one that says so, and the window forgets nothing.
+inline snapshot_data* engine_stats(window_id id, after_stats then) {
+    const uncharged_work meanwhile;
+    snapshot_data* made = snapshot_of_window(id, then);
+    if (then == after_stats::end) {
+        close_window_now(id);
+        put_names_away();
+    }
+    return made;
+}
+
+inline void engine_start(const options& wanted) {
+    if (process_window.load(std::memory_order_acquire) != 0) return;
+    const window_id opened = engine_open_window("start", wanted);
+    window_id expected = 0;
+    if (!process_window.compare_exchange_strong(expected, opened, std::memory_order_acq_rel)) {
+        close_window_now(opened);  // another thread was faster
+        return;
+    }
+    const uncharged_work meanwhile;
+    keep_last_of_process(nullptr);
+}
+
+inline snapshot_data* engine_process_stats(after_stats then) {
+    const window_id id = then == after_stats::end
+                             ? process_window.exchange(0, std::memory_order_acq_rel)
+                             : process_window.load(std::memory_order_acquire);
+    snapshot_data* made = id != 0 ? engine_stats(id, then) : nullptr;
+    if (made == nullptr) return repeat_last_of_process();
+    if (then == after_stats::end) {
+        const uncharged_work meanwhile;
+        add_reference(made);
+        keep_last_of_process(made);
+    }
+    return made;
+}
+
+inline void engine_pause(int change) {
+    pause_now(change);
+}
+
+inline const char* engine_library_frames(const char* pattern) {
+    return library_rule.add(pattern);
+}
+
+// `save` is of report/, which this room does not see.
+constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcept {
+    engine table{};
+    table.abi_version = ALLOCSCOPE_ABI_VERSION;
+    table.size_bytes = sizeof(engine);
+    table.open_window = &engine_open_window;
+    table.close_window = &engine_close_window;
+    table.counts = &engine_counts;
+    table.stats = &engine_stats;
+    table.start = &engine_start;
+    table.process_stats = &engine_process_stats;
+    table.pause = &engine_pause;
+    table.library_frames = &engine_library_frames;
+    table.check = &engine_check;
+    table.check_expected_leaks = &engine_check_expected_leaks;
+    table.save_evidence = save;
+    table.arm_guard = &engine_arm_guard;
+    table.look_at_guard = &engine_look_at_guard;
+    table.allow = &engine_allow;
+    table.arm_plan = &engine_arm_plan;
+    table.state_of_plan = &engine_plan_state;
+    table.disarm_plan = &engine_disarm_plan;
+    table.begin_sweep = &engine_begin_sweep;
+    table.add_sweep_run = &engine_add_sweep_run;
+    table.end_sweep = &engine_end_sweep;
+    return table;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP

@@ -1,0 +1,251 @@
+// operator_new_entry.hpp - what the replaced operators do.
+//
+// Room:     define_once (floor 11), malloc-safe
+// Called:   by the 20 operators in define_once/operator_new_delete.hpp
+// Threads:  any
+// Memory:   the C library's allocator
+//
+// The behaviour is libstdc++'s: a request of 0 bytes gets a block of its own; when memory is
+// refused the new_handler is called until it succeeds, throws or is gone; the nothrow forms call it
+// too and turn any exception into null; an alignment that is no power of two is refused at once.
+//
+// While no window is open an operator costs one load and one branch over malloc and free; while
+// only sampled windows are, a subtraction and a test of the address more (record/sampler.hpp).
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
+#include <allocscope/record/consult_watches.hpp>
+#include <allocscope/record/recorder.hpp>
+#include <allocscope/record/sampler.hpp>
+
+#include <cerrno>   // errno
+#include <cstddef>  // size_t
+#include <cstdint>  // uintptr_t
+#include <cstdlib>  // malloc, free, posix_memalign, abort
+#include <new>      // bad_alloc, get_new_handler
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The engine of this process; defined where a header of define_once/ is included.
+ALLOCSCOPE_HIDDEN extern const engine the_engine;
+
+constexpr std::size_t block_bytes_for(std::size_t bytes) noexcept {
+    return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
+}
+
+[[noreturn]] inline void refuse_allocation() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
+// --- memory, or null ---
+
+constexpr std::size_t no_alignment = 0;
+
+inline void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    void* block = nullptr;
+    const std::size_t least = sizeof(void*);
+    if (::posix_memalign(&block, alignment < least ? least : alignment, block_bytes_for(bytes)) !=
+        0) {
+        return nullptr;
+    }
+    return block;
+}
+
+// Memory was refused: asks the new_handler for help as long as there is one. Passes on what the
+// handler throws.
+ALLOCSCOPE_SLOW_PATH void* allocate_with_handler(std::size_t bytes, std::size_t alignment) {
+    for (;;) {
+        const std::new_handler handler = std::get_new_handler();
+        if (handler == nullptr) return nullptr;
+        handler();
+        void* block = alignment == no_alignment ? std::malloc(block_bytes_for(bytes))
+                                                : allocate_aligned(bytes, alignment);
+        if (block != nullptr) return block;
+    }
+}
+
+ALLOCSCOPE_FAST_PATH void* plain_block(std::size_t bytes) {
+    void* block = std::malloc(block_bytes_for(bytes));
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) block = allocate_with_handler(bytes, no_alignment);
+    return block;
+}
+
+inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) return nullptr;
+    void* block = allocate_aligned(bytes, alignment);
+    if (block == nullptr) block = allocate_with_handler(bytes, alignment);
+    return block;
+}
+
+// --- the same while a window is open ---
+//
+// In functions of their own, so that the operators have nothing but a load and a test to do while
+// no window is open. `frame` is the operator's own frame address.
+
+// A block at a page for an allocation that is to be a sample; null when there is none to be had.
+inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {
+    const int saved_errno = errno;
+    void* block = allocate_aligned(bytes_of_sample(bytes), alignment_of_sample(alignment));
+    errno = saved_errno;
+    const auto address = reinterpret_cast<std::uintptr_t>(frame);
+    if (block == nullptr) {
+        on_sample_refused(address);
+    } else {
+        on_sampled(block, bytes, address);
+    }
+    return block;
+}
+
+// Any request, in any state of the thread.
+ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment, void* frame) {
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) &&
+        is_refused_by_watch(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
+        return nullptr;
+    }
+    const bool is_possible = (alignment & (alignment - 1)) == 0;
+    if (is_possible && is_sample(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
+        if (void* block = sampled_block(bytes, alignment, frame)) return block;
+    }
+    void* block =
+        alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
+    if (block != nullptr && (process.entry.word() & every_event) != 0) {
+        on_allocate_slow(block, bytes, reinterpret_cast<std::uintptr_t>(frame));
+    }
+    return block;
+}
+
+// Apart, and with all that throws, so that the next function has nothing to keep.
+ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame) {
+    ALLOCSCOPE_KEEP_FRAME();
+    void* block = watched_block(bytes, no_alignment, frame);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
+    return block;
+}
+
+// The operators jump to the next two as their last act.
+
+// For the throwing operators. In a straight line for a thread that records every event.
+ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
+    // Where the operator jumped here, the frame is this function's own too, and need not be kept.
+    void* const own_frame = __builtin_frame_address(0);
+    thread_entry* const entry = current_entry;
+    if (ALLOCSCOPE_UNLIKELY(frame != own_frame || !records_every_event(*entry))) {
+        return watched_block_or_throw(bytes, frame);
+    }
+    void* block = std::malloc(block_bytes_for(bytes));
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return watched_block_or_throw(bytes, own_frame);
+    return on_allocate(entry, block, bytes, reinterpret_cast<std::uintptr_t>(own_frame));
+}
+
+ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return;
+    free_recorded<&std::free>(block, reinterpret_cast<std::uintptr_t>(frame));
+}
+
+// --- the operators' bodies ---
+
+// Apart, so that an operator needs no frame of its own unless a window is open.
+ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
+    void* block = plain_block(bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
+    return block;
+}
+
+// The gate's word says all: 0, no window is open; negative, every event is recorded; else samples
+// are.
+ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || !passes(word, bytes))) {
+        return recorded_block(bytes, __builtin_frame_address(0));
+    }
+    return plain_block_or_throw(bytes);
+}
+
+// Passes on what the new_handler throws.
+ALLOCSCOPE_FAST_PATH void* block_or_null(std::size_t bytes, void* frame) {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_block(bytes, no_alignment, frame);
+    }
+    return plain_block(bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* aligned_block_or_null(std::size_t bytes, std::align_val_t wanted,
+                                                 void* frame) {
+    const auto alignment = static_cast<std::size_t>(wanted);
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0) && alignment != no_alignment) {
+        return watched_block(bytes, alignment, frame);
+    }
+    return plain_aligned_block(bytes, alignment);
+}
+
+ALLOCSCOPE_FAST_PATH void* new_aligned_block(std::size_t bytes, std::align_val_t alignment,
+                                             void* frame) {
+    void* block = aligned_block_or_null(bytes, alignment, frame);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
+    return block;
+}
+
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+
+ALLOCSCOPE_FAST_PATH void* new_block_or_null(std::size_t bytes, void* frame) noexcept {
+    return block_or_null(bytes, frame);
+}
+ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::align_val_t alignment,
+                                                     void* frame) noexcept {
+    return aligned_block_or_null(bytes, alignment, frame);
+}
+
+#else
+
+ALLOCSCOPE_FAST_PATH void* new_block_or_null(std::size_t bytes, void* frame) noexcept {
+    try {
+        return block_or_null(bytes, frame);
+    } catch (...) {  // the standard says so: whatever the new_handler threw
+        return nullptr;
+    }
+}
+ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::align_val_t alignment,
+                                                     void* frame) noexcept {
+    try {
+        return aligned_block_or_null(bytes, alignment, frame);
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+#endif
+
+ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
+        return free_recorded_block(block, __builtin_frame_address(0));
+    }
+    std::free(block);
+}
+
+// Whether this is a module asking for the engine (engine.hpp); then the answer is in its tag. The
+// tag is looked at only when size and alignment say that it is one: a plain nothrow_t has no magic.
+inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
+                             const std::nothrow_t& tag) noexcept {
+    if (bytes != handshake_size || alignment != handshake_alignment) return false;
+    if (&tag == &std::nothrow) return false;
+    auto& asked = const_cast<handshake_tag&>(static_cast<const handshake_tag&>(tag));
+    if (asked.magic != handshake_magic) return false;
+    asked.answer = &the_engine;
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP

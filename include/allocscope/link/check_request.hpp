@@ -1,0 +1,76 @@
+// check_request.hpp - what a window is asked to have kept to.
+//
+// Room:     link (floor 1), malloc-safe
+// Called:   filled by measure/, judged by verdict/check_window.hpp
+// Threads:  a plain value
+// Memory:   the texts belong to the caller
+
+#ifndef ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
+#define ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/link/engine.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class snapshot;
+struct leak_stack;
+
+namespace detail {
+
+// Both ends are allowed.
+struct count_range {
+    std::uint64_t least = 0;
+    std::uint64_t most = ~std::uint64_t{0};
+};
+
+struct check_limits {
+    count_range allocations;
+    count_range bytes;
+    count_range peak_bytes;
+    count_range live_objects;
+    count_range live_bytes;
+};
+
+enum class check_kind : std::uint32_t {
+    budget,          // `limits` hold for the window's counts
+    leaks,           // live_objects and live_bytes hold for what is alive and not expected
+    repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
+    allocated_rows,  // nothing is judged: the rows of what was allocated, freed since or not
+    judged           // by the caller: the evidence is saved, with `headline` above `rows`
+};
+
+struct check_request {
+    check_kind kind = check_kind::budget;
+    after_stats then = after_stats::go_on;
+    check_limits limits;
+    const char* expected = "";  // leaks that are none, see verdict/leak_patterns.hpp
+    // The same, asked for each stack with what is said here.
+    bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
+    const void* expected_context = nullptr;
+
+    window_id window = 0;  // 0: it has ended, and the two below are what it left behind
+    allocation_counts counts;
+    const snapshot* rows = nullptr;
+
+    // repeated_leaks: the least that any run added, and how many runs there were.
+    std::uint64_t runs = 0;
+    std::uint64_t added_objects = 0;
+    std::uint64_t added_bytes = 0;
+
+    // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
+    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
+
+    // judged: what is wrong, and whose name the file gets.
+    const char* headline = "";
+    const char* name = "";
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_LINK_CHECK_REQUEST_HPP

@@ -1,0 +1,68 @@
+// process_names.hpp - the names that this process has worked out so far.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by define_once/engine_table.hpp, verdict/check_window.hpp and verdict/guard_violation.hpp
+// Threads:  under the naming lock
+// Memory:   the name book, while windows are open and as long as snapshots point into it
+
+#ifndef ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
+#define ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/name_book.hpp>
+#include <allocscope/naming/named_block.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/types/frame_rule.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Which frames are library code; see types/frame_rule.hpp.
+ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
+
+// Under the naming lock. Null until the first report, and after the last window of a large program.
+ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+// The process's names while one lives, under the naming lock. When memory is refused halfway, the
+// book is dropped: what it had begun to read would stay wrong, and its memory may be what is
+// missing.
+class names_at_work {
+public:
+    names_at_work() {
+        if (names_of_process == nullptr) names_of_process = new name_book;
+    }
+    ~names_at_work() {
+        if (is_done_) return;
+        drop_book(names_of_process);
+        names_of_process = nullptr;
+    }
+    names_at_work(const names_at_work&) = delete;
+    names_at_work& operator=(const names_at_work&) = delete;
+
+    name_book& book() noexcept { return *names_of_process; }
+    void done() noexcept { is_done_ = true; }
+
+private:
+    const naming_lock lock_;
+    bool is_done_ = false;
+};
+
+// With so many names a book is not worth keeping for a window that may never come.
+constexpr std::size_t most_kept_names = 512;
+
+inline void put_names_away() {
+    if (process.entry.word() != 0) return;
+    const naming_lock lock;
+    if (names_of_process == nullptr || names_of_process->stack_count() <= most_kept_names) return;
+    drop_book(names_of_process);
+    names_of_process = nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP

@@ -1,0 +1,91 @@
+// page_arena.hpp - small pieces of zeroed memory that are given back all at once.
+//
+// Room:     platform (floor 1), malloc-safe
+// Called:   by tables/ and record/ for sites, cohorts and epochs
+// Threads:  allocate() from any thread, also inside a signal handler: no lock; release() only
+//           while no other thread can be inside
+// Memory:   blocks of 256 KiB of which only what was handed out is touched
+//
+//     block:  | next | used |  piece  piece  piece ......| untouched |
+//
+// A piece is taken by adding to `used`. Whoever goes past the end maps a new block and offers it
+// with one compare-and-swap; the loser gives its block back and tries again.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class page_arena {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{256} * 1024;
+    static constexpr std::size_t largest_piece = block_bytes / 8;
+
+    // Zeroed, aligned to 64; null when the kernel refuses. `bytes` is at most largest_piece.
+    void* allocate(std::size_t bytes) noexcept {
+        const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
+        for (;;) {
+            block* current = current_.load(std::memory_order_acquire);
+            if (current != nullptr) {
+                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
+                if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
+            }
+            if (!add_block(current)) return nullptr;
+        }
+    }
+
+    // Unmaps everything.
+    void release() noexcept {
+        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
+        while (next != nullptr) {
+            block* older = next->next;
+            return_reservation(next, block_bytes);
+            next = older;
+        }
+    }
+
+    // Bytes handed out, and so touched at most.
+    std::size_t used_bytes() const noexcept {
+        std::size_t sum = 0;
+        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
+            const std::size_t used = b->used.load(std::memory_order_relaxed);
+            sum += used < block_bytes ? used : block_bytes;
+        }
+        return sum;
+    }
+
+private:
+    struct alignas(64) block {
+        block* next;
+        std::atomic<std::size_t> used;
+    };
+
+    bool add_block(block* seen) noexcept {
+        void* pages = reserve_pages(block_bytes);
+        if (pages == nullptr) return false;
+        auto* fresh = static_cast<block*>(pages);
+        fresh->next = seen;
+        fresh->used.store(sizeof(block), std::memory_order_relaxed);
+        // Release: whoever sees the block sees its head.
+        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
+            return_reservation(pages, block_bytes);
+        }
+        return true;
+    }
+
+    std::atomic<block*> current_{nullptr};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP

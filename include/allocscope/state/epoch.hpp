@@ -1,0 +1,45 @@
+// epoch.hpp - the time between two window boundaries, as one thread sees it.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   made when a thread records its first allocation after a boundary
+// Threads:  made and extended by one thread; read by any under the control lock
+// Memory:   64 bytes
+//
+//     thread's epochs   newest -> older -> older ...
+//                         |
+//                       cohorts made in it: id -> id -> 0
+//
+// Objects are told apart by epoch because windows begin and end at boundaries: all objects of one
+// epoch of one thread belong to the same windows.
+
+#ifndef ALLOCSCOPE_STATE_EPOCH_HPP
+#define ALLOCSCOPE_STATE_EPOCH_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Serial of no epoch as a thread has it. What remembers an epoch says "none" with 0, so that the
+// two never agree.
+constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
+
+struct alignas(64) epoch {
+    std::atomic<std::uint64_t> began_at;  // boundary clock
+    std::atomic<std::uint64_t> instance;  // of the thread, never used twice
+    std::atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
+    std::atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
+    std::atomic<std::uint32_t> cohorts;   // first of the list; 0: none
+    std::atomic<epoch*> older;
+    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_EPOCH_HPP

@@ -1,0 +1,173 @@
+// gate.hpp - one word that says whether and how hooks record, and the facts behind it.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   read at the beginning of every hook; changed when a process-wide window opens or closes
+// Threads:  any reader; one writer at a time, under the control lock
+// Memory:   16 KiB
+//
+// The word is 0 while no window is open anywhere. Otherwise it is the number of the view that is in
+// force, and a thread that finds another number than last time reads the view anew:
+//
+//     word ----> views_[word / 2 % 256] {number, clock, windows, mode, frames, session, ...}
+//
+// Numbers count up by two. The highest bit says that every free must be looked up, because a window
+// that records every event is, or in this session was, open. Without it only sampled windows are,
+// and all that matters of a free is whether the block begins at a page (record/sampler.hpp).
+//
+// A view is complete before its number is published and its place is used again only 256 views
+// later; a reader that was overtaken in between finds another number in the view and starts over.
+// So readers never wait for the writer.
+
+#ifndef ALLOCSCOPE_STATE_GATE_HPP
+#define ALLOCSCOPE_STATE_GATE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What a thread does with an allocation, from the needs of all windows that watch it: the greatest
+// of what they want; but samples and numbers together are stacks, as neither serves the other.
+enum class charge : std::uint32_t {
+    nothing,             // no window watches this thread; frees are still seen
+    samples,             // a few allocations, each with its stack
+    numbers,             // counters only
+    stacks,              // each allocation with its stack
+    stacks_without_memo  // there was no memory for the thread's caches
+};
+
+// A number that no view has, and that the word never is: not 0, which a shut gate has.
+constexpr std::uint64_t no_view = ~std::uint64_t{0};
+
+// In a view's number: the hooks must see every event. The sign, so that the one test of an operator
+// tells all three states of the word.
+constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
+
+constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
+    return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
+}
+
+// A set of ways to find callers (options::unwind). Windows that want different ones get stacks that
+// serve all: by any means.
+using unwinding_set = std::uint32_t;
+constexpr unwinding_set only(unwinding method) noexcept {
+    return 1U << static_cast<std::uint32_t>(method);
+}
+constexpr unwinding common_method(unwinding_set wanted) noexcept {
+    return wanted == only(unwinding::cfi)              ? unwinding::cfi
+           : wanted == only(unwinding::frame_pointers) ? unwinding::frame_pointers
+                                                       : unwinding::automatic;
+}
+
+struct view {
+    std::uint64_t number = 0;
+    std::uint64_t clock = 0;         // boundary clock when the view began
+    std::uint64_t windows = 0;       // process-wide windows in slots 0..63
+    charge mode = charge::nothing;   // greatest of the process-wide windows
+    std::uint32_t frames = 0;        // most stack_frames of the process-wide exact windows
+    std::uint32_t session = 0;       // tag of the records in the live object map
+    std::uint32_t many_windows = 0;  // windows in slots from 64 on, of any kind
+    std::uint32_t tables = 0;        // generation of the tables: caches of another one are void
+    unwinding_set methods = 0;       // of the process-wide windows with stacks
+    std::uint64_t sample_bytes = 0;  // least of the process-wide sampled windows; 0: there is none
+};
+
+class gate {
+public:
+    ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
+        // Relaxed: a thread that was told of the window by any synchronisation sees its number;
+        // what is behind the number is read with acquire in load().
+        return word_.load(std::memory_order_relaxed);
+    }
+
+    // Whether a free must be looked up, or be asked whether it is one of null: a test of the
+    // address alone, with bits that say what of it has to be zero. Nothing, while every event is
+    // recorded; what is below a page, while only samples are; all of it, while no window is open.
+    ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
+        return (reinterpret_cast<std::uintptr_t>(block) &
+                address_bits_.load(std::memory_order_relaxed)) == 0;
+    }
+
+    void shut() noexcept {
+        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+        word_.store(0, std::memory_order_seq_cst);
+    }
+
+    // Control lock held. Numbers and publishes the view.
+    void publish(const view& next, bool sees_every_event) noexcept {
+        last_number_ += 2;
+        const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
+        stored& place = views_[number / 2 % view_count];
+        place.number.store(0, std::memory_order_relaxed);
+        // Release: who reads anything new here, reads 0 or the new number afterwards.
+        place.clock.store(next.clock, std::memory_order_release);
+        place.windows.store(next.windows, std::memory_order_release);
+        place.mode.store(next.mode, std::memory_order_release);
+        place.frames.store(next.frames, std::memory_order_release);
+        place.session.store(next.session, std::memory_order_release);
+        place.many_windows.store(next.many_windows, std::memory_order_release);
+        place.tables.store(next.tables, std::memory_order_release);
+        place.methods.store(next.methods, std::memory_order_release);
+        place.sample_bytes.store(next.sample_bytes, std::memory_order_release);
+        place.number.store(number, std::memory_order_release);
+        // Before the word, so that whoever was told of the window sees it too.
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
+        word_.store(number, std::memory_order_release);
+    }
+
+    // The view in force. False: the gate is shut.
+    bool load(view& out) const noexcept {
+        for (;;) {
+            const std::uint64_t number = word_.load(std::memory_order_acquire);
+            if (number == 0) return false;
+            const stored& place = views_[number / 2 % view_count];
+            const std::uint64_t before = place.number.load(std::memory_order_acquire);
+            out.clock = place.clock.load(std::memory_order_acquire);
+            out.windows = place.windows.load(std::memory_order_acquire);
+            out.mode = place.mode.load(std::memory_order_acquire);
+            out.frames = place.frames.load(std::memory_order_acquire);
+            out.session = place.session.load(std::memory_order_acquire);
+            out.many_windows = place.many_windows.load(std::memory_order_acquire);
+            out.tables = place.tables.load(std::memory_order_acquire);
+            out.methods = place.methods.load(std::memory_order_acquire);
+            out.sample_bytes = place.sample_bytes.load(std::memory_order_acquire);
+            const std::uint64_t after = place.number.load(std::memory_order_acquire);
+            out.number = number;
+            if (before == number && after == number) return true;
+        }
+    }
+
+private:
+    static constexpr std::size_t view_count = 256;
+    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
+
+    struct alignas(64) stored {
+        std::atomic<std::uint64_t> number{0};
+        std::atomic<std::uint64_t> clock{0};
+        std::atomic<std::uint64_t> windows{0};
+        std::atomic<charge> mode{charge::nothing};
+        std::atomic<std::uint32_t> frames{0};
+        std::atomic<std::uint32_t> session{0};
+        std::atomic<std::uint32_t> many_windows{0};
+        std::atomic<std::uint32_t> tables{0};
+        std::atomic<unwinding_set> methods{0};
+        std::atomic<std::uint64_t> sample_bytes{0};
+    };
+
+    alignas(64) std::atomic<std::uint64_t> word_{0};
+    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    alignas(64) std::uint64_t last_number_ = 0;
+    stored views_[view_count];
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_GATE_HPP

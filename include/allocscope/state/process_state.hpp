@@ -1,0 +1,110 @@
+// process_state.hpp - the one global: every table, every thread, every window.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   by state/, record/, windows/ and whoever reads their tables
+// Threads:  see the members; `control` is taken when windows open, close and are read
+// Memory:   about 100 KiB of zeroed static storage, touched as needed
+//
+// Constant-initialised and never destroyed: it is ready before the first constructor of the program
+// runs and still there after the last destructor. It lives in the module that replaced operator
+// new; other modules reach it through engine.hpp.
+
+#ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
+#define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_arena.hpp>
+#include <allocscope/state/gate.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/state/window_table.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+#include <allocscope/tables/site_table.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t
+
+#include <pthread.h>  // pthread_mutex_t, pthread_key_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct process_state {
+    gate entry;
+    live_object_map objects;
+    sampled_object_map samples;
+    cohort_table cohorts;
+    site_table sites;
+    page_arena arena;
+
+    std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
+    std::atomic<std::uint32_t> last_state_number{0};
+    std::atomic<std::uint64_t> last_instance{0};
+    std::atomic<std::uint32_t> last_epoch_serial{0};
+
+    // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
+    std::atomic<std::uint64_t> clock{1};
+
+    // Held while a snapshot is named; taken before `control` and never while it is held.
+    pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    // --- control lock ---
+    window_table windows;
+    std::uint32_t session = 1;
+    std::uint32_t tables = 1;
+    std::uint64_t session_began_at = 0;        // boundary clock
+    bool sees_every_event = false;             // see gate.hpp
+    std::uint32_t windows_of_every_event = 0;  // open ones that are not sampled
+    std::uint64_t births_since_wipe = 0;       // of ended sessions, since the map was last wiped
+    std::uint64_t cohorts_at_last_reclaim = 0;
+    std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
+    std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
+
+    // Where the dice of sampling begin; 0: at random in each process. A test sets it.
+    std::atomic<std::uint64_t> sampling_seed{0};
+
+    std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
+    std::atomic<bool> is_prepared{false};
+    std::atomic<bool> has_thread_key{false};
+    pthread_key_t thread_key{};
+
+    // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
+    // the first window opens; a thread that ends calls it, from a floor below windows/.
+    void (*reclaim)() noexcept = nullptr;
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
+
+// Stand in for the state of a thread before its first event and after its last destructor: always
+// busy, so that every hook of such a thread takes the slow way.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
+
+// What threads use after their last destructor, one at a time.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
+
+// The state of this thread, &unattached or &departed.
+ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
+    __attribute__((tls_model("initial-exec"))) = &unattached;
+
+// Null when this thread has none of its own.
+inline thread_state* current_state() noexcept {
+    thread_entry* entry = current_entry;
+    if (entry == &unattached || entry == &departed) return nullptr;
+    return static_cast<thread_state*>(entry);
+}
+
+class control_lock {
+public:
+    control_lock() noexcept { ::pthread_mutex_lock(&process.control); }
+    ~control_lock() { ::pthread_mutex_unlock(&process.control); }
+    control_lock(const control_lock&) = delete;
+    control_lock& operator=(const control_lock&) = delete;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP

@@ -1,0 +1,145 @@
+// thread_state.hpp - all that one thread knows and counts.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   by every hook of its thread
+// Threads:  written by its thread only, but for the fields marked "control lock"; the atomic fields
+//           may be read by any thread
+// Memory:   about 20 KiB per thread alive at the same time, plus its caches; outlives the thread
+//           and is used again by a later one
+//
+// `busy` is the address of the hook's frame while a hook of this thread works on the state. A hook
+// that finds it set runs in a signal handler that interrupted another hook, and takes the `nested`
+// state instead, so every counter still has one writer at a time.
+
+#ifndef ALLOCSCOPE_STATE_THREAD_STATE_HPP
+#define ALLOCSCOPE_STATE_THREAD_STATE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/base/owned_counter.hpp>
+#include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/sampling/random_source.hpp>
+#include <allocscope/state/epoch.hpp>
+#include <allocscope/state/gate.hpp>
+#include <allocscope/state/window_table.hpp>
+#include <allocscope/tables/cohort_of_site.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/foreign_deaths.hpp>
+#include <allocscope/unwind/chain_memo.hpp>
+#include <allocscope/unwind/rule_cache.hpp>
+#include <allocscope/unwind/stack_walk.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What one thread added to one window's live bytes, and the most that window had as seen from here.
+struct window_share {
+    std::atomic<std::uint64_t> opened_at;  // which window of the slot; another one: all is void
+    std::atomic<std::int64_t> live_bytes;  // may be negative: it frees what others allocated
+    std::atomic<std::int64_t> peak_bytes;
+    std::uint64_t reserved;
+};
+
+// Why something was not recorded.
+enum class loss_reason : std::uint32_t {
+    no_memory_for_record,  // the object is in no number
+    no_room_for_site,      // the object is counted, its place is not known
+    no_room_for_death,     // the death of another thread's object is not counted
+    too_deeply_nested,     // signal handlers inside signal handlers inside hooks
+    record_replaced,       // a block was freed past us: its record gave way to its successor's
+    no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    count
+};
+
+constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
+
+// What a hook looks at first. A thread without a state has one that is always busy, so that the
+// usual way of a hook needs one test only.
+struct alignas(64) thread_entry {
+    std::atomic<std::uintptr_t> busy{0};
+    std::uint64_t view_number = no_view;  // no_view: read the view before anything else
+    // The same while each allocation of the thread is recorded and needs no thought before; else
+    // no_view.
+    std::uint64_t straight_view = no_view;
+    // Until the next sample. Not counted down to it but past it: whoever asks for as much or more
+    // is sampled. The most there is: this thread is not sampled.
+    std::atomic<std::uint64_t> bytes_left{never_sampled};
+};
+
+struct thread_state : thread_entry {
+    // The next event reads the view anew.
+    void forget_view() noexcept {
+        view_number = no_view;
+        straight_view = no_view;
+    }
+
+    // --- every event ---
+    charge mode = charge::nothing;
+    std::uint32_t session = 0;
+    std::uint32_t epoch_serial = no_epoch;
+    std::uint32_t number = 0;          // of this state; never 0
+    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
+    cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
+    std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
+    std::uint64_t windows = 0;         // slots 0..63 that watch this thread
+    // Net live bytes since the last flush to the shares, and the most it was since.
+    std::atomic<std::int64_t> pending_bytes{0};
+    std::atomic<std::int64_t> pending_peak{0};
+    chain_memo memo;
+    stack_bounds bounds;
+
+    // --- at boundaries and for new stacks ---
+    std::uint32_t frames = 0;  // how many return addresses to keep
+    unwinding method = unwinding::automatic;
+    std::uint32_t many_windows = 0;  // windows without a mask bit are open
+    std::uint32_t tables = 0;        // generation of the tables the caches belong to
+    std::uint32_t pause_depth = 0;
+    std::uint64_t sample_bytes = 0;  // mean bytes between samples; 0: not sampled
+    random_source dice{};
+    bool has_dice = false;
+    std::atomic<std::uint64_t> clock{0};  // boundary clock of the view
+    std::atomic<std::uint64_t> instance{0};
+    std::atomic<epoch*> newest_epoch{nullptr};
+    bool is_epoch_current = false;   // newest_epoch is of this view and this thread
+    std::uint32_t plain_cohort = 0;  // of site 0 in this epoch; 0: none yet
+    std::uint32_t next_cohort = 0;   // in the page that is being filled
+    std::uint32_t last_cohort = 0;
+    cohort_of_site cohorts;
+    foreign_deaths foreign;
+    rule_cache rules;
+    walked_stack scratch{};  // what a hook would otherwise need 7 KiB of the program's stack for
+    std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
+
+    // --- control lock, or the list ---
+    std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
+    std::atomic<std::uint32_t> own_windows{0};       // open threads::current windows
+    std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
+    std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
+    std::atomic<epoch*> returned_epochs{nullptr};    // reclaimed: list through epoch::older
+    std::atomic<bool> is_taken{false};
+    thread_state* next_state = nullptr;                 // in the list of all; set once
+    std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
+    std::atomic<thread_state*> nested{nullptr};
+    std::uint32_t end_rounds = 0;
+
+    owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
+    owned_counter new_cohorts;  // how many were ever made
+
+    window_share shares[window_table::masked_windows] = {};
+    std::atomic<window_share*> more_shares{nullptr};  // for slots from 64 on
+
+    thread_state& primary() const noexcept {
+        return *primary_state.load(std::memory_order_relaxed);
+    }
+    void lose(loss_reason reason) noexcept { losses[static_cast<std::uint32_t>(reason)].add(1); }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP

@@ -1,0 +1,130 @@
+// watches.hpp - which threads are watched by guards, and which allocations are to fail.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   armed through the engine table; asked by hooks on their slow way
+// Threads:  guards belong to one thread each; plans are read by any thread
+// Memory:   8 KiB of zeroed static storage; 16 bytes of each thread's own
+//
+// The fast way of a hook knows nothing of this. A thread that is watched never has an up-to-date
+// view (record/view_refresh.hpp asks is_watched_thread()), so each of its events takes the slow
+// way, and there record/consult_watches.hpp is called.
+//
+// Plans lie in a fixed table and are never given back: a hook that still reads one which was
+// disarmed meanwhile reads something old, but nothing wild.
+
+#ifndef ALLOCSCOPE_STATE_WATCHES_HPP
+#define ALLOCSCOPE_STATE_WATCHES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/link/watch_requests.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- guards ---
+
+struct thread_watches {
+    guard_watch* innermost = nullptr;
+    std::uint32_t allow_depth = 0;  // of allow_allocations
+    bool is_telling = false;        // a guard is being told: what it does itself is no violation
+};
+
+ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
+    __attribute__((tls_model("initial-exec"))) = {};
+
+// --- plans ---
+
+struct armed_plan {
+    std::atomic<std::uint64_t> instance{0};  // of the thread; 0: every thread
+    std::atomic<bool> is_taken{false};
+    std::atomic<bool> is_armed{false};
+    std::uint64_t window = 0;  // keeps the gate open
+    // Of the fault_plan; written before is_armed. A hook that is late may read them all the same.
+    std::atomic<fault_kind> kind{fault_kind::nth};
+    std::atomic<std::uint64_t> number{0};
+    std::atomic<std::uint64_t> times{0};
+    std::atomic<std::uint64_t> seed{0};
+
+    std::atomic<std::uint64_t> seen{0};  // allocations that the plan decided about
+    std::atomic<std::uint64_t> failed{0};
+    std::atomic<std::uint64_t> bytes{0};  // granted
+    // Where the first one failed. The count is stored last.
+    std::atomic<std::uint32_t> frame_count{0};
+    std::atomic<std::uintptr_t> frames[most_fault_frames] = {};
+};
+
+constexpr std::uint32_t most_plans = 16;
+
+struct plan_table {
+    armed_plan plans[most_plans];
+    std::atomic<std::uint32_t> armed{0};
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline plan_table fault_plans{};
+
+inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
+    if (!plan.is_armed.load(std::memory_order_acquire)) return false;
+    const std::uint64_t whose = plan.instance.load(std::memory_order_relaxed);
+    return whose == 0 || whose == instance;
+}
+
+// All that a hook on its slow way asks when nothing is watched.
+ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
+    return own_watches.innermost != nullptr ||
+           fault_plans.armed.load(std::memory_order_acquire) != 0;
+}
+
+// Whether a hook of the calling thread, which has this number, must take the slow way.
+inline bool is_watched_thread(std::uint64_t instance) noexcept {
+    if (own_watches.innermost != nullptr) return true;
+    if (fault_plans.armed.load(std::memory_order_acquire) == 0) return false;
+    for (const armed_plan& each : fault_plans.plans) {
+        if (concerns(each, instance)) return true;
+    }
+    return false;
+}
+
+// The finish of splitmix64 (Steele, Lea, Flood 2014): neighbours have nothing in common.
+constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
+    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+    return value ^ (value >> 31U);
+}
+
+// Whether a request of so many bytes fails; counts it.
+inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
+    const std::uint64_t nth = plan.seen.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint64_t number = plan.number.load(std::memory_order_relaxed);
+    bool fails = false;
+    switch (plan.kind.load(std::memory_order_relaxed)) {
+        case fault_kind::nth:
+            fails = nth >= number && nth - number < plan.times.load(std::memory_order_relaxed);
+            break;
+        case fault_kind::after_bytes: {
+            std::uint64_t granted = plan.bytes.load(std::memory_order_relaxed);
+            do {
+                fails = bytes > number - granted;
+            } while (!fails && !plan.bytes.compare_exchange_weak(granted, granted + bytes,
+                                                                 std::memory_order_relaxed));
+            break;
+        }
+        case fault_kind::random:
+            // Of the allocation's place and the seed alone, so that a run can be repeated.
+            fails = scrambled(plan.seed.load(std::memory_order_relaxed) + nth * golden_multiplier) <
+                    number;
+            break;
+    }
+    if (fails) plan.failed.fetch_add(1, std::memory_order_relaxed);
+    return fails;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_WATCHES_HPP

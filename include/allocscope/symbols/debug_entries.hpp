@@ -1,0 +1,188 @@
+// debug_entries.hpp - walking the entries of one unit of debug information.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by the indexes of units, functions and inlined calls
+// Threads:  one
+// Memory:   the abbreviations of one unit
+//
+// An abbreviation whose values all have fixed sizes is stepped over in one addition; that makes
+// walking whole units cheap enough to do without the optional sibling links.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+
+#include <allocscope/binary/byte_cursor.hpp>
+#include <allocscope/binary/dwarf_constants.hpp>
+#include <allocscope/binary/dwarf_forms.hpp>
+#include <allocscope/binary/dwarf_units.hpp>
+#include <allocscope/config.hpp>
+
+#include <algorithm>  // stable_sort
+#include <cstddef>    // size_t
+#include <cstdint>    // uint16_t ... uint64_t
+#include <vector>     // vector
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// How much may still be done before a file counts as made to waste time.
+struct step_budget {
+    std::uint64_t left = 0;
+    bool take() { return left != 0 && left-- != 0; }
+};
+
+struct abbreviation {
+    std::uint64_t code = 0;
+    std::size_t first_attribute = 0;
+    std::size_t attribute_count = 0;
+    std::uint64_t fixed_bytes = 0;
+    std::uint16_t tag = 0;
+    bool has_children = false;
+    bool is_fixed = true;
+    bool has_code = false;  // an address or a list of ranges
+};
+
+class abbreviation_table {
+public:
+    abbreviation_table() = default;
+
+    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
+    abbreviation_table(detail::byte_view section, const detail::dwarf_unit& unit,
+                       std::uint64_t only_code = 0, step_budget* budget = nullptr) {
+        builder build{*this, unit.format, only_code, budget};
+        detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
+        const auto by_code = [](const abbreviation& a, const abbreviation& b) {
+            return a.code < b.code;
+        };
+        if (!std::is_sorted(shapes_.begin(), shapes_.end(), by_code)) {
+            std::stable_sort(shapes_.begin(), shapes_.end(), by_code);
+        }
+    }
+
+    const abbreviation* find(std::uint64_t code) const {
+        // Compilers number from 1 without gaps.
+        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
+            return &shapes_[code - 1];
+        }
+        const auto at = std::lower_bound(
+            shapes_.begin(), shapes_.end(), code,
+            [](const abbreviation& shape, std::uint64_t wanted) { return shape.code < wanted; });
+        return at != shapes_.end() && at->code == code ? &*at : nullptr;
+    }
+
+    const detail::dwarf_attribute* attributes(const abbreviation& shape) const {
+        return attributes_.data() + shape.first_attribute;
+    }
+
+private:
+    struct builder {
+        abbreviation_table& table;
+        const detail::dwarf_format& format;
+        std::uint64_t only_code;
+        step_budget* budget;
+        abbreviation shape = {};
+
+        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
+            shape = abbreviation{};
+            shape.code = code;
+            shape.tag = tag;
+            shape.has_children = has_children;
+            shape.first_attribute = table.attributes_.size();
+            return true;
+        }
+        bool attribute(const detail::dwarf_attribute& attribute) {
+            if (budget != nullptr && !budget->take()) return false;
+            if (only_code != 0 && shape.code != only_code) return true;
+            table.attributes_.push_back(attribute);
+            const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
+            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
+            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
+            if (attribute.name == detail::dwarf::at_low_pc ||
+                attribute.name == detail::dwarf::at_ranges) {
+                shape.has_code = true;
+            }
+            return true;
+        }
+        bool finish() {
+            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
+            if (only_code != 0 && shape.code != only_code) return true;
+            table.shapes_.push_back(shape);
+            return only_code == 0;
+        }
+    };
+
+    std::vector<abbreviation> shapes_;
+    std::vector<detail::dwarf_attribute> attributes_;
+};
+
+// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
+// children, is passed with a null shape.
+class entry_walker {
+public:
+    entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
+                 const abbreviation_table& table, std::uint64_t offset)
+        : unit_(unit), table_(table), in_(sections.info.part(0, unit.end), offset) {}
+
+    bool next() {
+        if (shape_ != nullptr) {
+            skip_values();
+            if (shape_->has_children) ++next_depth_;
+        }
+        shape_ = nullptr;
+        if (in_.at_end()) return false;
+        offset_ = in_.at();
+        const std::uint64_t code = in_.uleb();
+        depth_ = next_depth_;
+        are_values_read_ = false;
+        if (code == 0) {
+            --next_depth_;
+            return in_.ok();
+        }
+        shape_ = table_.find(code);
+        return in_.ok() && shape_ != nullptr;
+    }
+
+    std::uint64_t offset() const { return offset_; }
+    const abbreviation* shape() const { return shape_; }
+    // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
+    std::int64_t depth() const { return depth_; }
+
+    // `visit(attribute name, value)`, once per entry.
+    template <class Visitor>
+    void values(Visitor&& visit) {
+        if (are_values_read_) return;
+        are_values_read_ = true;
+        const detail::dwarf_attribute* attribute = table_.attributes(*shape_);
+        for (std::size_t i = 0; i < shape_->attribute_count && in_.ok(); ++i, ++attribute) {
+            const detail::dwarf_value value = detail::read_dwarf_value(
+                in_, attribute->form, unit_.format, attribute->implicit_value);
+            if (in_.ok()) visit(attribute->name, value);
+        }
+    }
+
+private:
+    void skip_values() {
+        if (are_values_read_) return;
+        if (shape_->is_fixed) {
+            in_.skip(shape_->fixed_bytes);
+        } else {
+            values([](std::uint16_t, const detail::dwarf_value&) {});
+        }
+    }
+
+    const detail::dwarf_unit& unit_;
+    const abbreviation_table& table_;
+    detail::byte_cursor in_;
+    const abbreviation* shape_ = nullptr;
+    std::uint64_t offset_ = 0;
+    std::int64_t depth_ = 0;
+    std::int64_t next_depth_ = 0;
+    bool are_values_read_ = false;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP

@@ -1,0 +1,224 @@
+// frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   once for each stack when a snapshot is named; add() by the user's library_frames()
+// Threads:  any number of readers beside any number of callers of add()
+// Memory:   16 KiB inside the object: it never allocates, so one may be a constant-initialised
+//           global
+//
+// A row belongs to the innermost frame that is not library code. Whose code a frame is, its own
+// qualified name says, never its return type, template arguments or parameters: a user's
+// `f<std::vector<int>>` is the user's, and `std::sort<..., user::less>` is not. A lambda or
+// functor of the user that the library calls is a frame of its own and is the user's.
+//
+//     rule.add("mylib::");                        // a namespace or class
+//     rule.add("xml*");                           // every function whose name starts so
+//     rule.add("/usr/include/mylib/");            // files below a folder
+//     user_frame(frames, rule);                   // index of the frame, frames.size() if none
+
+#ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+#define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/function_name.hpp>
+
+#include <atomic>       // atomic
+#include <cstddef>      // size_t
+#include <cstring>      // memcpy
+#include <mutex>        // mutex, lock_guard
+#include <string>       // string
+#include <string_view>  // string_view
+#include <vector>       // vector
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace symbolize {
+
+// True for the functions between a user's code and the allocation that nobody asks about: of the
+// C++ runtime, the C library's allocating functions, and what runs before main and in new threads.
+inline bool is_runtime_function(std::string_view name) noexcept {
+    constexpr std::string_view starts[] = {
+        "__cxa_", "__gxx_",     "_Unwind_",       "_dl_",         "__libc_",        "__GI_",
+        "_IO_",   "__gthread_", "__interceptor_", "operator new", "operator delete"};
+    for (const std::string_view start : starts) {
+        if (starts_with(name, start)) return true;
+    }
+    constexpr std::string_view names[] = {"_start",
+                                          "_init",
+                                          "_fini",
+                                          "start_thread",
+                                          "clone",
+                                          "clone3",
+                                          "__clone",
+                                          "dl_main",
+                                          "call_init",
+                                          "malloc",
+                                          "calloc",
+                                          "realloc",
+                                          "reallocarray",
+                                          "free",
+                                          "cfree",
+                                          "memalign",
+                                          "aligned_alloc",
+                                          "valloc",
+                                          "pvalloc",
+                                          "strdup",
+                                          "strndup",
+                                          "__strdup",
+                                          "__strndup",
+                                          "wcsdup",
+                                          "posix_memalign",
+                                          "execute_native_thread_routine",
+                                          "__libcpp_operator_new",
+                                          "__call_tls_dtors",
+                                          "__run_exit_handlers",
+                                          "exit"};
+    for (const std::string_view exact : names) {
+        if (name == exact) return true;
+    }
+    return false;
+}
+
+// Of the C and C++ implementation by its name: a reserved global name. What the compilers put
+// around a user's global variables is the user's, and so is a linker name too long to demangle,
+// unless it begins with the library's namespaces.
+inline bool is_reserved_function(std::string_view name) noexcept {
+    if (name.size() < 2 || name[0] != '_') return false;
+    if (starts_with(name, "_Z")) {
+        for (const std::string_view start :
+             {"_ZSt", "_ZNSt", "_ZNKSt", "_ZNSa", "_ZNSs", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"}) {
+            if (starts_with(name, start)) return true;
+        }
+        return false;
+    }
+    for (const std::string_view start : {"_GLOBAL__", "__cxx_global_", "__static_init"}) {
+        if (starts_with(name, start)) return false;
+    }
+    return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
+}
+
+inline bool is_library_namespace(std::string_view name) noexcept {
+    constexpr std::string_view spaces[] = {"std",        "__gnu_cxx",      "__cxxabiv1",
+                                           "allocscope", "__gnu_debug",    "__gnu_parallel",
+                                           "__pstl",     "__gnu_internal", "__sanitizer"};
+    for (const std::string_view space : spaces) {
+        if (name == space) return true;
+    }
+    return false;
+}
+
+class frame_rule {
+public:
+    constexpr frame_rule() noexcept = default;
+    frame_rule(const frame_rule&) = delete;
+    frame_rule& operator=(const frame_rule&) = delete;
+
+    // From now on these are library code too. Returns "" or why the pattern was refused.
+    //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
+    //   ends with '*'   functions whose qualified name starts so
+    //   otherwise       a namespace, class or function, with or without "::" at its end
+    // Adding the same pattern again changes nothing.
+    const char* add(const char* pattern) noexcept {
+        if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
+        const std::string_view text{pattern};
+        if (text.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (text == "*" || text == "/" || text == "::") {
+            return "library_frames: the pattern fits every frame: name a namespace or a folder";
+        }
+        if (text.size() >= pattern_size)
+            return "library_frames: the pattern is over 255 characters";
+        const std::lock_guard<std::mutex> hold{adding_};
+        const std::size_t count = count_.load(std::memory_order_relaxed);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (text == patterns_[i]) return "";
+        }
+        if (count == max_patterns) return "library_frames: there are 64 patterns already";
+        std::memcpy(patterns_[count], text.data(), text.size());  // the rest is zero
+        // Pairs with the acquire in is_added(): who sees the count sees the text.
+        count_.store(count + 1, std::memory_order_release);
+        return "";
+    }
+
+    // Changes whenever a pattern was added: what was decided before may be different now.
+    std::size_t version() const noexcept { return count_.load(std::memory_order_acquire); }
+
+    // True when no row should be named after this frame. A frame about which nothing is known
+    // is no user's frame either.
+    bool is_library(const code_frame& frame) const {
+        if (frame.function.empty() && frame.file.empty()) return true;
+        if (is_standard_header(frame.file)) return true;
+        const function_name name = parse_function_name(frame.function);
+        const std::string plain = plain_name(name);
+        if (is_added(plain, frame.file)) return true;
+        if (!name.is_known()) return false;
+        if (is_runtime_function(plain)) return true;
+        if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
+        return frame.file.empty() && is_reserved_function(plain);
+    }
+
+private:
+    bool is_added(std::string_view plain, std::string_view file) const {
+        const std::size_t count = count_.load(std::memory_order_acquire);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string_view pattern{patterns_[i]};
+            const bool fits = pattern.find('/') != no_position ? fits_file(pattern, file)
+                                                               : fits_name(pattern, plain);
+            if (fits) return true;
+        }
+        return false;
+    }
+
+    static bool fits_file(std::string_view pattern, std::string_view file) {
+        while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
+        const bool from_root = pattern.front() == '/';
+        for (std::size_t at = file.find(pattern); at != no_position;
+             at = file.find(pattern, at + 1)) {
+            const std::size_t behind = at + pattern.size();
+            const bool ends = behind == file.size() || file[behind] == '/';
+            const bool begins = at == 0 || (!from_root && file[at - 1] == '/');
+            if (begins && ends) return true;
+            if (from_root) return false;
+        }
+        return false;
+    }
+
+    static bool fits_name(std::string_view pattern, std::string_view plain) {
+        if (starts_with(pattern, "::")) pattern.remove_prefix(2);
+        if (pattern.back() == '*') {
+            pattern.remove_suffix(1);
+            return starts_with(plain, pattern);
+        }
+        if (ends_with(pattern, "::")) pattern.remove_suffix(2);
+        if (pattern.empty() || !starts_with(plain, pattern)) return false;
+        return plain.size() == pattern.size() || starts_with(plain.substr(pattern.size()), "::");
+    }
+
+    static constexpr std::size_t max_patterns = 64;
+    static constexpr std::size_t pattern_size = 256;
+
+    std::mutex adding_;
+    std::atomic<std::size_t> count_{0};
+    char patterns_[max_patterns][pattern_size] = {};
+};
+
+// Index of the frame that gives a stack its file and line: the innermost that is the user's; if
+// there is none, the innermost with file and line, then the innermost with a name, then
+// frames.size(). `frames` are the logical frames of the whole stack, innermost first.
+inline std::size_t user_frame(const std::vector<code_frame>& frames, const frame_rule& rule) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (!rule.is_library(frames[i])) return i;
+    }
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (!frames[i].file.empty() && frames[i].line > 0) return i;
+    }
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (!frames[i].function.empty()) return i;
+    }
+    return frames.size();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP

@@ -1,0 +1,255 @@
+// table_release.hpp - memory of the tables is used again, or given back.
+//
+// Room:     windows (floor 6), malloc-safe
+// Called:   at window boundaries, under the control lock
+// Threads:  hooks go on meanwhile
+// Memory:   what this file is about
+//
+// Two ways, for two needs:
+//
+//   reclaim   under a long window: a cohort of a closed epoch of which nothing is alive can never
+//             be touched again: its thread has moved on and every object's death was counted. Its
+//             numbers go to the windows that own it, its id back to its thread.
+//   release   after the last window, when the tables have grown: everything goes at once. No thread
+//             may be inside a hook then. The gate is shut; a fence in all threads makes sure that a
+//             thread is either seen busy, or sees the gate shut. Who is busy is waited for, but not
+//             for long: then it is left for the next time.
+
+#ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+#define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/thread_fence.hpp>
+#include <allocscope/state/epoch.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+#include <allocscope/windows/window_sums.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+#include <sched.h>  // sched_yield
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- reclaim ---
+
+// A death may have been counted by any thread; the id starts from zero with its next use.
+inline void clear_foreign_deaths(std::uint32_t id) noexcept {
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        foreign_count* count = t->foreign.for_reading(id);
+        if (count == nullptr) continue;
+        count->deaths.set(0);
+        count->death_bytes.set(0);
+    }
+}
+
+inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
+                                const death_sum& deaths) noexcept {
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = 0; slot < end; ++slot) {
+        open_window* window = process.windows.by_slot(slot);
+        if (!window->owns(of.began_at.load(std::memory_order_relaxed),
+                          of.instance.load(std::memory_order_relaxed))) {
+            continue;
+        }
+        if (window->wanted.record == recording::sampled) {
+            window->retired.births.add(birth_sums_of(dead, id));
+            window->retired.deaths.add(death_sums_of(dead, id));
+            continue;
+        }
+        window->retired.counts.allocations += dead.births.read();
+        window->retired.counts.bytes_allocated += dead.birth_bytes.read();
+        window->retired.counts.frees += deaths.deaths;
+        window->retired.counts.bytes_freed += deaths.bytes;
+    }
+}
+
+// Puts an item on the list from which its thread takes it again.
+template <class Item>
+inline void push_returned(std::atomic<Item>& head, Item item, std::atomic<Item>& link) noexcept {
+    Item first = head.load(std::memory_order_relaxed);
+    do {
+        link.store(first, std::memory_order_relaxed);
+        // Release: the taker sees the cleared counters.
+    } while (!head.compare_exchange_weak(first, item, std::memory_order_acq_rel));
+}
+
+// Takes the cohorts without live objects out of a closed epoch.
+inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
+    std::uint32_t kept_last = 0;
+    std::uint32_t id = closed.cohorts.load(std::memory_order_relaxed);
+    while (id != 0) {
+        cohort& c = *process.cohorts.by_id(id);
+        const std::uint32_t next = c.next.load(std::memory_order_relaxed);
+        const death_sum deaths = deaths_of(c, id);
+        if (deaths.deaths != c.births.read()) {
+            kept_last = id;
+            id = next;
+            continue;
+        }
+        retire_into_windows(c, id, closed, deaths);
+        clear_foreign_deaths(id);
+        if (kept_last == 0) {
+            closed.cohorts.store(next, std::memory_order_relaxed);
+        } else {
+            process.cohorts.by_id(kept_last)->next.store(next, std::memory_order_relaxed);
+        }
+        push_returned(is_sampled(c) ? thread.returned_sampled : thread.returned_cohorts, id,
+                      c.next);
+        id = next;
+    }
+}
+
+// The newest epoch of a thread may still grow; all older ones are closed for good.
+inline void reclaim_thread(thread_state& thread) noexcept {
+    epoch* newer = thread.newest_epoch.load(std::memory_order_acquire);
+    if (newer == nullptr) return;
+    for (epoch* e = newer->older.load(std::memory_order_relaxed); e != nullptr;) {
+        epoch* older = e->older.load(std::memory_order_relaxed);
+        reclaim_epoch(thread, *e);
+        if (e->cohorts.load(std::memory_order_relaxed) == 0) {
+            newer->older.store(older, std::memory_order_relaxed);
+            push_returned(thread.returned_epochs, e, e->older);
+        } else {
+            newer = e;
+        }
+        e = older;
+    }
+}
+
+inline std::uint64_t cohorts_ever_made() noexcept {
+    std::uint64_t sum = 0;
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        sum += t->new_cohorts.read();
+    }
+    return sum;
+}
+
+// Reclaims when so many cohorts were made since the last time that looking through them is
+// paid for.
+inline void reclaim_when_due() noexcept {
+    constexpr std::uint64_t least = 2048;
+    const std::uint64_t made = cohorts_ever_made();
+    const std::uint64_t since = made - process.cohorts_at_last_reclaim;
+    if (since < least || since < process.cohorts_kept * 2) return;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        reclaim_thread(*t);
+    }
+    process.cohorts_at_last_reclaim = made;
+    std::uint64_t kept = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
+             e = e->older.load(std::memory_order_relaxed)) {
+            for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
+        }
+    }
+    process.cohorts_kept = kept;
+}
+
+// --- release ---
+
+// True when no thread is inside a hook, and none can come in before the gate opens again.
+inline bool all_threads_are_outside() noexcept {
+    constexpr int most_yields = 2000;
+    if (!fence_all_threads()) return false;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        // Acquire: pairs with the release in leave().
+        for (int i = 0; t->busy.load(std::memory_order_acquire) != 0; ++i) {
+            if (i == most_yields) return false;
+            ::sched_yield();
+        }
+    }
+    return true;
+}
+
+inline void release_thread_tables(thread_state& thread) noexcept {
+    thread.memo.release();
+    thread.cohorts.release();
+    thread.foreign.release();
+    thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
+    thread.returned_cohorts.store(0, std::memory_order_relaxed);
+    thread.returned_sampled.store(0, std::memory_order_relaxed);
+    thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
+    thread.next_cohort = 0;
+    thread.last_cohort = 0;
+}
+
+// The gate is shut. False: a thread is still inside; nothing was given back.
+inline bool release_tables() noexcept {
+    if (!all_threads_are_outside()) return false;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        release_thread_tables(*t);
+    }
+    process.objects.wipe();
+    process.samples.wipe();
+    process.cohorts.release();
+    process.sites.release();
+    process.arena.release();
+    ++process.tables;
+    process.session = 1;
+    process.births_since_wipe = 0;
+    process.cohorts_at_last_reclaim = cohorts_ever_made();
+    process.cohorts_kept = 0;
+    return true;
+}
+
+// Of all threads in epochs that began at `clock` or later; stops counting at `enough`.
+inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
+    std::uint64_t births = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
+             e = e->older.load(std::memory_order_relaxed)) {
+            if (e->began_at.load(std::memory_order_relaxed) < clock || births >= enough) break;
+            for_each_cohort(
+                *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
+        }
+    }
+    return births;
+}
+
+// What may stay mapped after the last window, so that a suite of small windows does not map and
+// unmap all day. 2 MiB are promised; the rest is for what is not looked at here.
+constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
+
+inline void remember_losses() noexcept {
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
+        process.losses_before_session[i] = losses_ever(static_cast<loss_reason>(i));
+    }
+}
+
+// The last window has closed and the gate is shut.
+inline void end_session() noexcept {
+    remember_losses();
+    process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
+    // An event touches one page of the map at most.
+    const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;
+    const bool is_last_session = process.session == live_object_map::last_session;
+    if (map_bytes + table_bytes() > kept_bytes || is_last_session) {
+        if (release_tables()) return;
+    }
+    // Records of this session mean nothing from now on. Should the numbers have run out while a
+    // thread hung inside a hook, the last one is used on: an old record may then be taken for one
+    // of today, which the next release mends.
+    if (!is_last_session) ++process.session;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP

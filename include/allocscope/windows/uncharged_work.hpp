@@ -1,0 +1,45 @@
+// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
+//
+// Room:     windows (floor 6), malloc-safe
+// Called:   around everything that makes a snapshot
+// Threads:  the thread that makes it is the one that destroys it
+// Memory:   none
+//
+// The same as allocscope::pause_recording, for rooms below measure/. Also no cancellation: the work
+// opens files, and a thread that is to be cancelled must not end in the middle of it.
+
+#ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+#define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+
+#include <allocscope/link/engine.hpp>
+
+#include <pthread.h>  // pthread_setcancelstate
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class uncharged_work {
+public:
+    uncharged_work() noexcept : engine_(find_engine()) {
+        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
+        if (engine_ != nullptr) engine_->pause(+1);
+    }
+    ~uncharged_work() {
+        if (engine_ != nullptr) engine_->pause(-1);
+        ::pthread_setcancelstate(cancel_state_, nullptr);
+    }
+    uncharged_work(const uncharged_work&) = delete;
+    uncharged_work& operator=(const uncharged_work&) = delete;
+
+private:
+    const engine* engine_;
+    int cancel_state_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP

@@ -1,0 +1,287 @@
+// window_control.hpp - windows open, close, forget and are counted.
+//
+// Room:     windows (floor 6), malloc-safe
+// Called:   by the engine table, from any thread
+// Threads:  one at a time under the control lock; hooks go on meanwhile
+// Memory:   a window slot each
+//
+// A process-wide window concerns every thread: the gate gets a new number and each thread notices
+// with its next event. A threads::current window concerns its own thread only: that thread's view
+// is declared stale and nobody else is disturbed.
+
+#ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
+#define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/link/engine.hpp>
+#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/thread_fence.hpp>
+#include <allocscope/record/recorder.hpp>
+#include <allocscope/record/thread_lifecycle.hpp>
+#include <allocscope/state/gate.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/windows/table_release.hpp>
+#include <allocscope/windows/window_sums.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // int64_t, uint32_t, uint64_t
+
+#include <pthread.h>  // pthread_atfork
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- identity ---
+
+inline window_id id_of(std::uint32_t slot) noexcept {
+    const open_window& window = *process.windows.by_slot(slot);
+    return (static_cast<window_id>(window.generation) << 32U) | (slot + 1U);
+}
+
+constexpr std::uint32_t slot_of(window_id id) noexcept {
+    return static_cast<std::uint32_t>(id & 0xffffffffU) - 1U;
+}
+
+// Control lock. The open window with this id, or null.
+inline open_window* find_window(window_id id) noexcept {
+    if (id == 0) return nullptr;
+    open_window* window = process.windows.by_slot(slot_of(id));
+    if (window == nullptr || window->open_at.load(std::memory_order_relaxed) == 0) return nullptr;
+    return id_of(slot_of(id)) == id ? window : nullptr;
+}
+
+// --- the calling thread ---
+
+inline thread_state* own_state() noexcept {
+    if (current_entry == &departed) return &latecomer;
+    thread_state* state = current_state();
+    return state != nullptr ? state : attach_thread();
+}
+
+// The next event of this thread reads its view anew.
+inline void make_view_stale(thread_state& thread) noexcept {
+    for (thread_state* t = &thread; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+        t->forget_view();
+    }
+}
+
+// --- boundaries ---
+
+// Control lock. What all process-wide windows together ask for becomes the view in force.
+inline void publish_view() noexcept {
+    view next;
+    next.clock = process.clock.load(std::memory_order_relaxed);
+    next.session = process.session;
+    next.tables = process.tables;
+    next.many_windows = process.windows.unmasked_count();
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = 0; slot < end; ++slot) {
+        const open_window& window = *process.windows.by_slot(slot);
+        if (window.open_at.load(std::memory_order_relaxed) == 0) continue;
+        if (window.instance.load(std::memory_order_relaxed) != every_thread) continue;
+        if (slot < window_table::masked_windows) next.windows |= std::uint64_t{1} << slot;
+        const charge mode = window.mode.load(std::memory_order_relaxed);
+        const std::uint32_t frames = window.frames.load(std::memory_order_relaxed);
+        if (mode > next.mode) next.mode = mode;
+        if (mode != charge::numbers && frames > next.frames) next.frames = frames;
+        if (mode != charge::numbers) next.methods |= window.methods.load(std::memory_order_relaxed);
+        if (mode == charge::samples) {
+            next.sample_bytes = least_interval(next.sample_bytes,
+                                               window.sample_bytes.load(std::memory_order_relaxed));
+        }
+    }
+    process.entry.publish(next, process.sees_every_event);
+}
+
+inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        if (t->primary_state.load(std::memory_order_relaxed) == t &&
+            t->is_taken.load(std::memory_order_acquire) &&
+            t->instance.load(std::memory_order_relaxed) == instance) {
+            return t;
+        }
+    }
+    return nullptr;
+}
+
+// Control lock. Tells those whom a window concerns that it has opened or closed.
+inline void announce(const open_window& window, int change) noexcept {
+    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    const bool is_first = process.entry.word() == 0;
+    const bool is_of_every_event = window.mode.load(std::memory_order_relaxed) >= charge::numbers;
+    if (is_of_every_event) process.windows_of_every_event += static_cast<std::uint32_t>(change);
+    // Whoever frees an object of this window must look it up, on any thread.
+    const bool is_first_of_all_events = is_of_every_event && !process.sees_every_event;
+    if (is_first_of_all_events) process.sees_every_event = true;
+    if (instance == every_thread || process.windows.unmasked_count() != 0) publish_view();
+    if (instance == every_thread) return;
+    thread_state* watched = state_of_instance(instance);
+    if (watched == nullptr) return;  // the thread has ended
+    watched->own_windows.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
+    watched->own_clock.store(process.clock.load(std::memory_order_relaxed),
+                             std::memory_order_release);
+    if (watched == own_state()) make_view_stale(*watched);
+    if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
+}
+
+// Control lock. From here on the window owns what is born.
+inline void begin_window(open_window& window) noexcept {
+    const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
+    window.retired = {};
+    window.started_ns = monotonic_ns();
+    window.open_at.store(now, std::memory_order_release);
+}
+
+// --- fork ---
+
+inline void before_fork() noexcept {
+    ::pthread_mutex_lock(&process.naming);
+    ::pthread_mutex_lock(&process.control);
+}
+inline void after_fork_in_parent() noexcept {
+    ::pthread_mutex_unlock(&process.control);
+    ::pthread_mutex_unlock(&process.naming);
+}
+// Parent and child must not draw the same samples.
+inline void draw_anew_in_child() noexcept {
+    thread_state* own = current_state();
+    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+        t->has_dice = false;
+        t->forget_view();
+    }
+}
+
+inline void after_fork_in_child() noexcept {
+    forget_other_threads();
+    draw_anew_in_child();
+    after_fork_in_parent();
+}
+
+// Before the first window. Registering may allocate, so not under the control lock.
+inline void prepare_process() noexcept {
+    if (process.is_prepared.exchange(true, std::memory_order_acq_rel)) return;
+    ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+    prepare_thread_fence();
+}
+
+// --- what the engine table offers ---
+
+inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
+    std::size_t i = 0;
+    for (; from != nullptr && from[i] != '\0' && i + 1 < room; ++i) to[i] = from[i];
+    to[i] = '\0';
+}
+
+// With a sample at every byte each object is one: that is exact, without dice.
+constexpr charge charge_for(const options& wanted) noexcept {
+    if (wanted.record == recording::counters) return charge::numbers;
+    const bool has_dice = wanted.record == recording::sampled && wanted.sample_bytes > 1;
+    return has_dice ? charge::samples : charge::stacks;
+}
+
+// 0 when there is no memory for a window or for the tables behind it.
+inline window_id open_window_now(const char* name, const options& wanted) noexcept {
+    prepare_process();
+    control_lock lock;
+    prepare_threads();
+    process.reclaim = &reclaim_when_due;
+    const thread_state* self = own_state();
+    if (wanted.from == threads::current && self == nullptr) return 0;
+    if (!process.objects.prepare() || !process.cohorts.prepare()) return 0;
+    const charge mode = charge_for(wanted);
+    if (mode == charge::samples && !process.samples.prepare()) return 0;
+    const std::int64_t taken = process.windows.take_slot();
+    if (taken < 0) return 0;
+    const auto slot = static_cast<std::uint32_t>(taken);
+    open_window& window = *process.windows.by_slot(slot);
+    window.wanted = wanted;
+    copy_name(window.name, sizeof(window.name), name);
+    window.mode.store(mode, std::memory_order_relaxed);
+    window.frames.store(wanted.stack_frames, std::memory_order_relaxed);
+    window.methods.store(only(wanted.unwind), std::memory_order_relaxed);
+    window.sample_bytes.store(wanted.sample_bytes, std::memory_order_relaxed);
+    window.instance.store(
+        wanted.from == threads::all ? every_thread : self->instance.load(std::memory_order_relaxed),
+        std::memory_order_relaxed);
+    begin_window(window);
+    if (process.windows.open_count() == 1) {
+        process.session_began_at = window.open_at.load(std::memory_order_relaxed);
+        process.sees_every_event = false;
+        process.windows_of_every_event = 0;
+    }
+    announce(window, +1);
+    return id_of(slot);
+}
+
+// Whether an object is alive that was recorded while every event was.
+inline bool is_any_event_alive() noexcept {
+    bool is_any = false;
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+         t != nullptr && !is_any; t = t->next_state) {
+        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire);
+             e != nullptr && !is_any; e = e->older.load(std::memory_order_relaxed)) {
+            if (e->began_at.load(std::memory_order_relaxed) < process.session_began_at) break;
+            if (e->sample_bytes.load(std::memory_order_relaxed) != 0) continue;
+            for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
+                is_any = is_any || deaths_of(c, id).deaths != c.births.read();
+            });
+        }
+    }
+    return is_any;
+}
+
+// Control lock. Only sampled windows are left open: frees go back to one test of the address, once
+// nothing is alive that needs more. Tried again at each boundary.
+inline void look_up_frees_no_more() noexcept {
+    if (!process.sees_every_event || process.windows_of_every_event != 0) return;
+    // Nobody may be about to record an event by the view of before.
+    if (!all_threads_are_outside() || is_any_event_alive()) return;
+    process.sees_every_event = false;
+    publish_view();
+}
+
+// Control lock.
+inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
+    process.windows.free_slot(slot);
+    process.clock.fetch_add(1, std::memory_order_acq_rel);
+    if (process.windows.open_count() != 0) {
+        announce(window, -1);
+        reclaim_when_due();
+        look_up_frees_no_more();
+        return;
+    }
+    process.entry.shut();
+    if (window.instance.load(std::memory_order_relaxed) != every_thread) {
+        thread_state* watched = state_of_instance(window.instance.load(std::memory_order_relaxed));
+        if (watched != nullptr) watched->own_windows.fetch_sub(1, std::memory_order_relaxed);
+    }
+    end_session();
+}
+
+inline void close_window_now(window_id id) noexcept {
+    control_lock lock;
+    if (open_window* window = find_window(id)) close_found_window(*window, slot_of(id));
+}
+
+inline allocation_counts counts_now(window_id id) noexcept {
+    control_lock lock;
+    open_window* window = find_window(id);
+    return window == nullptr ? allocation_counts{} : totals_of(*window, slot_of(id)).counts;
+}
+
+inline void pause_now(int change) noexcept {
+    thread_state* self = own_state();
+    if (self == nullptr || self == &latecomer) return;
+    self->pause_depth += static_cast<std::uint32_t>(change);
+    make_view_stale(*self);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP

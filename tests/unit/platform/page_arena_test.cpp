@@ -1,0 +1,58 @@
+#include <doctest/doctest.h>
+#include <allocscope/platform/page_arena.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+using allocscope::detail::mappings_until_refusal;
+using allocscope::detail::page_arena;
+
+TEST_CASE("page_arena: pieces are zeroed, aligned and apart") {
+    page_arena arena;
+    std::vector<std::pair<unsigned char*, std::size_t>> pieces;
+    for (std::size_t i = 0; i < 3000; ++i) {
+        const std::size_t bytes = i * 37 % 5000 + 1;
+        auto* piece = static_cast<unsigned char*>(arena.allocate(bytes));
+        REQUIRE(piece != nullptr);
+        CHECK(reinterpret_cast<std::uintptr_t>(piece) % 64 == 0);
+        for (std::size_t k = 0; k < bytes; ++k) REQUIRE(piece[k] == 0);
+        std::memset(piece, static_cast<int>(i % 255) + 1, bytes);
+        pieces.emplace_back(piece, bytes);
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        for (std::size_t k = 0; k < pieces[i].second; ++k) {
+            REQUIRE(pieces[i].first[k] == i % 255 + 1);
+        }
+    }
+    arena.release();
+    CHECK(arena.used_bytes() == 0);
+}
+
+TEST_CASE("page_arena: threads never get the same piece") {
+    page_arena arena;
+    std::vector<std::vector<void*>> got(4);
+    std::vector<std::thread> threads;
+    for (auto& mine : got) {
+        threads.emplace_back([&mine, &arena] {
+            for (int i = 0; i < 20000; ++i) mine.push_back(arena.allocate(64));
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    std::set<void*> all;
+    for (const auto& mine : got) all.insert(mine.begin(), mine.end());
+    CHECK(all.size() == 80000);
+    CHECK(all.count(nullptr) == 0);
+    arena.release();
+}
+
+TEST_CASE("page_arena: refused memory is a null piece, and later ones come again") {
+    page_arena arena;
+    mappings_until_refusal.store(0);
+    CHECK(arena.allocate(64) == nullptr);
+    mappings_until_refusal.store(-1);
+    CHECK(arena.allocate(64) != nullptr);
+    arena.release();
+}

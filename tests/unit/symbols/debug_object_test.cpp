@@ -1,0 +1,256 @@
+// Small files of both compilers, in both DWARF versions, compared with what another symbolizer
+// said about every instruction in them (recorded in tests/fixtures/elf/*.expected).
+
+#include "fixture_bytes.hpp"
+
+#include <allocscope/binary/elf_image.hpp>
+#include <allocscope/symbols/debug_object.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::code_location;
+using allocscope::symbolize::debug_object;
+
+struct expected_frame {
+    std::string linkage_name;
+    std::string place;  // file:line:column
+};
+struct expected_location {
+    std::uint64_t address;
+    std::vector<expected_frame> frames;
+};
+
+std::vector<expected_location> expected_of(const std::string& name) {
+    std::vector<expected_location> all;
+    std::ifstream file(fixture::path_of(name + ".expected"));
+    std::string line;
+    while (std::getline(file, line)) {
+        if (line.compare(0, 2, "0x") == 0) {
+            all.push_back(expected_location{std::strtoull(line.c_str(), nullptr, 16), {}});
+        } else if (!line.empty() && !all.empty()) {
+            expected_frame frame;
+            frame.linkage_name = line;
+            std::getline(file, frame.place);
+            all.back().frames.push_back(frame);
+        }
+    }
+    return all;
+}
+
+std::string place_of(const code_frame& frame) {
+    std::ostringstream text;
+    text << (frame.file.empty() ? "??" : frame.file) << ':' << frame.line << ':' << frame.column;
+    return text.str();
+}
+
+// Functions that other files cannot see have no linker name in g++'s debug information: the other
+// symbolizer prints their bare name, we print it with what encloses it.
+bool names_agree(const code_frame& frame, const std::string& other) {
+    if (frame.linkage_name == other) return true;
+    if (allocscope::symbolize::demangled(other.c_str()) == frame.function) return true;
+    const std::string& ours = frame.function;
+    return ours.size() >= other.size() &&
+           ours.compare(ours.size() - other.size(), other.size(), other) == 0;
+}
+
+void compare_with_recorded(const std::string& name) {
+    CAPTURE(name);
+    debug_object object{fixture::path_of(name + ".so")};
+    REQUIRE(object.is_readable());
+    const std::vector<expected_location> all = expected_of(name);
+    REQUIRE(all.size() > 40);
+    std::size_t inlined = 0;
+    for (const expected_location& expected : all) {
+        CAPTURE(expected.address);
+        if (expected.frames.back().linkage_name == "??") continue;  // filling between functions
+        code_location location;
+        object.resolve(expected.address, location);
+        REQUIRE(location.frames.size() == expected.frames.size());
+        for (std::size_t i = 0; i < location.frames.size(); ++i) {
+            const code_frame& frame = location.frames[i];
+            CHECK(place_of(frame) == expected.frames[i].place);
+            CHECK_MESSAGE(names_agree(frame, expected.frames[i].linkage_name), frame.function,
+                          " is not ", expected.frames[i].linkage_name);
+            CHECK(frame.is_inlined == (i + 1 != location.frames.size()));
+            inlined += frame.is_inlined ? 1U : 0U;
+        }
+    }
+    CHECK(inlined > 10);
+}
+
+code_location first_inlined(debug_object& object, const std::string& name) {
+    for (const expected_location& expected : expected_of(name)) {
+        code_location location;
+        object.resolve(expected.address, location);
+        if (location.frames.size() >= 3) return location;
+    }
+    return code_location{};
+}
+
+std::uint64_t address_of(const std::string& recorded, const std::string& linkage_name) {
+    for (const expected_location& expected : expected_of(recorded)) {
+        if (expected.frames.back().linkage_name == linkage_name) return expected.address;
+    }
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("debug_object: g++ DWARF 5 frames equal the recorded ones") {
+    compare_with_recorded("gcc_dwarf5_o2");
+    compare_with_recorded("gcc_dwarf5_o0");
+}
+
+TEST_CASE("debug_object: g++ DWARF 4 frames equal the recorded ones") {
+    compare_with_recorded("gcc_dwarf4_o2");
+}
+
+TEST_CASE("debug_object: clang DWARF 5 frames equal the recorded ones") {
+    compare_with_recorded("clang_dwarf5_o2");
+    compare_with_recorded("clang_dwarf5_sections");
+}
+
+TEST_CASE("debug_object: clang DWARF 4 frames equal the recorded ones") {
+    compare_with_recorded("clang_dwarf4_o2");
+}
+
+TEST_CASE("debug_object: an inlined member of a class template has its template arguments") {
+    for (const char* name : {"gcc_dwarf5_o2", "clang_dwarf5_o2"}) {
+        CAPTURE(name);
+        debug_object object{fixture::path_of(std::string(name) + ".so")};
+        const code_location location = first_inlined(object, name);
+        REQUIRE(location.frames.size() == 3);
+        const std::string& innermost = location.frames[0].function;
+        CHECK(innermost.find("shop::(anonymous namespace)::shelf<") == 0);
+        CHECK(innermost.find(">::take") != std::string::npos);
+        CHECK(location.frames[1].function == "shop::both(shop::cart&, int)");
+        CHECK(location.frames[2].function == "shop::cart::total(int)");
+        CHECK(location.symbol == "shop::cart::total(int)");
+    }
+}
+
+TEST_CASE("debug_object: data symbols are found by any address inside them") {
+    debug_object object{fixture::path_of("gcc_dwarf5_o2.so")};
+    std::size_t found = 0;
+    for (std::uint64_t address = 0; address < 0x8000; ++address) {
+        if (object.data_symbol_at(address) == "vtable for shop::cart") ++found;
+    }
+    CHECK(found == 40);
+}
+
+TEST_CASE("debug_object: without debug information the symbol is the one frame") {
+    debug_object object{fixture::path_of("gcc_no_debug.so")};
+    bool is_found = false;
+    for (std::uint64_t address = 0; address < 0x1000; ++address) {
+        code_location location;
+        object.resolve(address, location);
+        if (location.symbol != "shop::cart::total(int)") continue;
+        is_found = true;
+        REQUIRE(location.frames.size() == 1);
+        CHECK(location.frames[0].function == "shop::cart::total(int)");
+        CHECK(location.frames[0].linkage_name == "_ZN4shop4cart5totalEi");
+        CHECK(location.frames[0].file.empty());
+        CHECK(location.frames[0].line == 0);
+    }
+    CHECK(is_found);
+}
+
+TEST_CASE("debug_object: compressed sections leave the symbols") {
+    debug_object object{fixture::path_of("gcc_compressed.so")};
+    bool is_found = false;
+    for (std::uint64_t address = 0; address < 0x1000; ++address) {
+        code_location location;
+        object.resolve(address, location);
+        is_found = is_found || location.symbol == "shop::cart::total(int)";
+    }
+    CHECK(is_found);
+}
+
+TEST_CASE("debug_object: debug information split into another file leaves the lines") {
+    debug_object object{fixture::path_of("gcc_split.so")};
+    bool is_found = false;
+    for (std::uint64_t address = 0; address < 0x1000; ++address) {
+        code_location location;
+        object.resolve(address, location);
+        if (location.symbol != "shop::cart::total(int)") continue;
+        REQUIRE(location.frames.size() == 1);
+        CHECK(location.frames[0].file == "/source/example.cpp");
+        CHECK(location.frames[0].line != 0);
+        is_found = true;
+    }
+    CHECK(is_found);
+}
+
+TEST_CASE("debug_object: a file with another build id than the module is not believed") {
+    const std::string path = fixture::path_of("gcc_dwarf5_o2.so");
+    const std::uint64_t address = address_of("gcc_dwarf5_o2", "_ZN4shop4cart5totalEi");
+    allocscope::detail::build_id own = allocscope::symbolize::object_bytes{path}.id();
+    REQUIRE(own.known());
+
+    debug_object same{path, own};
+    code_location named;
+    same.resolve(address, named);
+    CHECK_FALSE(named.frames.empty());
+
+    own.bytes[0] = static_cast<std::uint8_t>(own.bytes[0] ^ 1);
+    debug_object replaced{path, own};
+    code_location nameless;
+    replaced.resolve(address, nameless);
+    CHECK(nameless.frames.empty());
+    CHECK(nameless.symbol.empty());
+    CHECK(replaced.data_symbol_at(address).empty());
+
+    debug_object without_id{path, allocscope::detail::build_id{}};
+    code_location trusted;
+    without_id.resolve(address, trusted);
+    CHECK_FALSE(trusted.frames.empty());
+}
+
+TEST_CASE("debug_object: release gives the memory back and the next question reads again") {
+    debug_object object{fixture::path_of("gcc_dwarf5_o2.so")};
+    const std::uint64_t address = address_of("gcc_dwarf5_o2", "_ZN4shop4cart5totalEi");
+    code_location before;
+    object.resolve(address, before);
+    CHECK(object.bytes_in_memory() > 1000);
+    object.release();
+    CHECK(object.bytes_in_memory() == 0);
+    code_location after;
+    object.resolve(address, after);
+    REQUIRE(before.frames.size() == after.frames.size());
+    CHECK(after.frames.back().line == before.frames.back().line);
+}
+
+TEST_CASE("debug_object: a file in memory says the same as the file on disk") {
+    const std::vector<std::uint8_t> bytes = fixture::bytes_of("clang_dwarf5_o2.so");
+    debug_object from_memory{fixture::view_of(bytes)};
+    debug_object from_disk{fixture::path_of("clang_dwarf5_o2.so")};
+    for (const expected_location& expected : expected_of("clang_dwarf5_o2")) {
+        code_location one;
+        code_location two;
+        from_memory.resolve(expected.address, one);
+        from_disk.resolve(expected.address, two);
+        REQUIRE(one.frames.size() == two.frames.size());
+        if (!one.frames.empty()) CHECK(one.frames[0].line == two.frames[0].line);
+    }
+}
+
+TEST_CASE("debug_object: what is no file, or no ELF file, says nothing") {
+    for (const char* path : {"", "/", "/dev/null", "/no/such/file", "/proc/self/maps"}) {
+        CAPTURE(path);
+        debug_object object{std::string(path)};
+        CHECK_FALSE(object.is_readable());
+        code_location location;
+        object.resolve(0x1000, location);
+        CHECK(location.frames.empty());
+    }
+}

@@ -1,0 +1,107 @@
+// Names that are written out, names that stay as they are, and names made to explode.
+
+#include <allocscope/symbols/demangle.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <random>
+#include <string>
+
+namespace {
+
+using allocscope::symbolize::demangled;
+
+std::string demangled(const std::string& name) {
+    return demangled(name.c_str());
+}
+
+// f(A<B>, A<x, x>, A<y, y>, ...), each argument made of the one before it, twice.
+std::string doubling_name(int steps) {
+    const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    std::string name = "_Z1f1AI1BS0_E";
+    for (int i = 0; i < steps; ++i) {
+        const std::string last = std::string("S") + digits[i + 1] + "_";
+        name += "S_I" + last + last + "E";
+    }
+    return name;
+}
+
+}  // namespace
+
+TEST_CASE("demangle: functions, templates, special names and split-off parts are written out") {
+    CHECK(demangled("_ZN3app4loadEi") == "app::load(int)");
+    CHECK(demangled("_ZNSt6vectorIiSaIiEE7reserveEm") ==
+          "std::vector<int, std::allocator<int> >::reserve(unsigned long)");
+    CHECK(demangled("_ZTV6widget") == "vtable for widget");
+    CHECK(demangled("_ZTIN3app6widgetE") == "typeinfo for app::widget");
+    CHECK(demangled("_ZThn16_N3app6widgetD1Ev") == "non-virtual thunk to app::widget::~widget()");
+    CHECK(demangled("_ZZ4mainENKUlvE_clEv") == "main::{lambda()#1}::operator()() const");
+    CHECK(demangled("_ZN12_GLOBAL__N_16hiddenEi") == "(anonymous namespace)::hidden(int)");
+    CHECK(demangled("_ZN3app4loadEi.cold") == "app::load(int) [clone .cold]");
+    CHECK(demangled("_ZNSt9enable_ifIXsr3std7is_sameIT_iEE5valueEvE4type1fEv").find("enable_if") !=
+          std::string::npos);
+}
+
+TEST_CASE("demangle: what is no C++ name stays as it is") {
+    for (const char* name : {"main", "", "_", "_Z", "_Z1", "_Z99999999999999999999x", "_ZN", "_ZNE",
+                             "_ZS0_", "_Z1fIT_E", "_Z1fDp", "memcpy@plt", "_ZTV", "_ZGR"}) {
+        CAPTURE(name);
+        CHECK(demangled(name) == name);
+    }
+}
+
+TEST_CASE("demangle: a name that refers back to itself too often keeps its linker name") {
+    CHECK(demangled(doubling_name(4)).size() > 300);
+    CHECK(demangled(doubling_name(4)).compare(0, 8, "f(A<B, B") == 0);
+    for (int steps = 16; steps < 34; ++steps) {
+        CAPTURE(steps);
+        CHECK(demangled(doubling_name(steps)) == doubling_name(steps));
+    }
+}
+
+TEST_CASE("demangle: names too long or too deep keep their linker name") {
+    for (const char* part :
+         {"P", "1AI", "N1A", "X", "F", "K", "S_", "T_", "L", "DpT_", "J", "cv"}) {
+        CAPTURE(part);
+        for (const std::size_t length : {200U, 900U, 1500U, 4000U, 100000U}) {
+            std::string name = "_Z1f";
+            while (name.size() < length) name += part;
+            CHECK(demangled(name).size() <= 8 * name.size() + 1000);
+        }
+    }
+    const std::string long_name = "_Z4090" + std::string(4090, 'a') + "v";
+    CHECK_FALSE(demangled(long_name).empty());
+    const std::string too_long = "_Z5000" + std::string(5000, 'a') + "v";
+    CHECK(demangled(too_long) == too_long);
+}
+
+TEST_CASE("demangle: a hundred thousand distorted names give short answers") {
+    const std::string seeds[] = {
+        "_ZNSt6vectorINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESaIS5_EE17_M_realloc_"
+        "insertIJRKS5_EEEvN9__gnu_cxx17__normal_iteratorIPS5_S7_EEDpOT_",
+        "_ZNSt8_Rb_treeIiSt4pairIKiSsESt10_Select1stIS2_ESt4lessIiESaIS2_EE8_M_eraseEPSt13_Rb_"
+        "tree_nodeIS2_E",
+        "_ZSt4moveIRZN3app4loadEiEUlvE_EONSt16remove_referenceIT_E4typeEOS4_",
+        "_Z1fIiEDTcl1gfp_EET_", doubling_name(8)};
+    const char alphabet[] = "_0123456789NSTIEJXLKPRODFUZabcdilmrstv";
+    std::mt19937 random{11};
+    std::size_t total = 0;
+    for (int round = 0; round < 100000; ++round) {
+        std::string name = seeds[random() % 5];
+        const unsigned changes = 1 + random() % 4;
+        for (unsigned i = 0; i < changes; ++i) {
+            const std::size_t at = 2 + random() % (name.size() - 2);
+            if (random() % 3 == 0) {
+                name.insert(at, name.substr(2 + random() % (name.size() - 2), random() % 12));
+            } else {
+                name[at] = alphabet[random() % (sizeof alphabet - 1)];
+            }
+        }
+        const std::string answer = demangled(name);
+        CHECK_FALSE(answer.empty());
+        REQUIRE(answer.size() <= 16 * allocscope::symbolize::longest_demangled_name);
+        total += answer != name ? 1U : 0U;
+    }
+    CHECK(total > 5000);
+}

@@ -1,0 +1,168 @@
+#include <allocscope/types/pretty_type.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using allocscope::symbolize::pretty_type;
+
+namespace {
+
+struct spelling {
+    const char* demangled;
+    const char* pretty;
+};
+
+#define ALLOCSCOPE_STRING \
+    "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+constexpr spelling spellings[] = {
+    {ALLOCSCOPE_STRING, "std::string"},
+    {ALLOCSCOPE_STRING "*", "std::string*"},
+    {ALLOCSCOPE_STRING " const", "const std::string"},
+    {ALLOCSCOPE_STRING " const&", "const std::string&"},
+    {"std::string", "std::string"},
+    {"std::basic_string<char>", "std::string"},
+    {"std::__1::basic_string<wchar_t, std::__1::char_traits<wchar_t>, "
+     "std::__1::allocator<wchar_t> >",
+     "std::wstring"},
+    {"std::__cxx11::basic_string<char32_t, std::char_traits<char32_t>, std::allocator<char32_t> >",
+     "std::u32string"},
+    {"std::basic_string_view<char, std::char_traits<char> >", "std::string_view"},
+    {"std::basic_string<char, app::traits, std::allocator<char> >",
+     "std::basic_string<char, app::traits>"},
+    {"std::vector<int, std::allocator<int> >", "std::vector<int>"},
+    {"std::vector<int, app::allocator<int> >", "std::vector<int, app::allocator<int>>"},
+    {"std::vector<int, std::allocator<long> >", "std::vector<int, std::allocator<long>>"},
+    {"std::vector<" ALLOCSCOPE_STRING ", std::allocator<" ALLOCSCOPE_STRING " > >",
+     "std::vector<std::string>"},
+    {"std::vector<std::vector<int, std::allocator<int> >, "
+     "std::allocator<std::vector<int, std::allocator<int> > > >",
+     "std::vector<std::vector<int>>"},
+    {"std::map<" ALLOCSCOPE_STRING ", int, std::less<" ALLOCSCOPE_STRING
+     " >, std::allocator<std::pair<" ALLOCSCOPE_STRING " const, int> > >",
+     "std::map<std::string, int>"},
+    {"std::map<char*, int, std::less<char*>, std::allocator<std::pair<char* const, int> > >",
+     "std::map<char*, int>"},
+    {"std::map<char const*, int, std::less<char const*>, "
+     "std::allocator<std::pair<char const* const, int> > >",
+     "std::map<const char*, int>"},
+    {"std::map<int, int, std::greater<int>, std::allocator<std::pair<int const, int> > >",
+     "std::map<int, int, std::greater<int>>"},
+    {"std::set<int, std::less<int>, std::allocator<int> >", "std::set<int>"},
+    {"std::unordered_map<int, char, std::hash<int>, std::equal_to<int>, "
+     "std::allocator<std::pair<int const, char> > >",
+     "std::unordered_map<int, char>"},
+    {"std::unordered_set<int, app::hash, std::equal_to<int>, std::allocator<int> >",
+     "std::unordered_set<int, app::hash>"},
+    {"std::pair<" ALLOCSCOPE_STRING " const, int>", "std::pair<const std::string, int>"},
+    {"std::unique_ptr<app::widget, std::default_delete<app::widget> >",
+     "std::unique_ptr<app::widget>"},
+    {"std::unique_ptr<int [], std::default_delete<int []> >", "std::unique_ptr<int[]>"},
+    {"std::stack<int, std::deque<int, std::allocator<int> > >", "std::stack<int>"},
+    {"std::priority_queue<int, std::vector<int, std::allocator<int> >, std::less<int> >",
+     "std::priority_queue<int>"},
+    {"std::vector<int, std::pmr::polymorphic_allocator<int> >", "std::pmr::vector<int>"},
+    {"std::basic_string<char, std::char_traits<char>, std::pmr::polymorphic_allocator<char> >",
+     "std::pmr::string"},
+    {"std::map<int, int, std::less<int>, "
+     "std::pmr::polymorphic_allocator<std::pair<int const, int> > >",
+     "std::pmr::map<int, int>"},
+    {"std::__cxx11::list<int, std::allocator<int> >", "std::list<int>"},
+    {"std::__debug::vector<int, std::allocator<int> >", "std::vector<int>"},
+    {"std::__cxx11::basic_ostringstream<char, std::char_traits<char>, std::allocator<char> >",
+     "std::ostringstream"},
+    {"std::basic_ifstream<char, std::char_traits<char> >", "std::ifstream"},
+    {"std::__cxx11::basic_regex<char, std::__cxx11::regex_traits<char> >", "std::regex"},
+    {"std::filesystem::__cxx11::path", "std::filesystem::path"},
+    {"std::chrono::_V2::system_clock", "std::chrono::system_clock"},
+    {"std::array<int, 8ul>", "std::array<int, 8>"},
+    {"long unsigned int", "unsigned long"},
+    {"unsigned long", "unsigned long"},
+    {"unsigned", "unsigned int"},
+    {"unsigned long long int", "unsigned long long"},
+    {"char unsigned", "unsigned char"},
+    {"signed char", "signed char"},
+    {"short int", "short"},
+    {"long double", "long double"},
+    {"unsigned __int128", "unsigned __int128"},
+    {"int const", "const int"},
+    {"long unsigned int const*", "const unsigned long*"},
+    {"int const* const", "const int* const"},
+    {"char* const", "char* const"},
+    {"int volatile", "volatile int"},
+    {"int (*) [3]", "int (*)[3]"},
+    {"int (*)(char, " ALLOCSCOPE_STRING " const&)", "int (*)(char, const std::string&)"},
+    {"void (app::widget::*)(int) const", "void (app::widget::*)(int) const"},
+    {"std::function<void (int)>", "std::function<void (int)>"},
+    {"std::_Bind<void (*(int))(int)>", "std::_Bind<void (*(int))(int)>"},
+    {"main::{lambda(int)#1}", "main::{lambda(int)#1}"},
+    {"main::{lambda(" ALLOCSCOPE_STRING " const&)#2}", "main::{lambda(const std::string&)#2}"},
+    {"app::f()::{unnamed type#1}", "app::f()::{unnamed type#1}"},
+    {"main()::local", "main::local"},
+    {"main::local", "main::local"},
+    {"main()::<lambda(int)>", "main::<lambda(int)>"},
+    {"main::$_0", "main::$_0"},
+    {"main::'lambda'(int)", "main::'lambda'(int)"},
+    {"(anonymous namespace)::foo", "(anonymous namespace)::foo"},
+    {"app::(anonymous namespace)::foo<int>", "app::(anonymous namespace)::foo<int>"},
+    {"app::{anonymous}::foo", "app::(anonymous namespace)::foo"},
+    {"app::tagged[abi:cxx11]", "app::tagged"},
+    {"std::_Sp_counted_ptr_inplace<int, std::allocator<void>, (__gnu_cxx::_Lock_policy)2>",
+     "std::_Sp_counted_ptr_inplace<int, std::allocator<void>, (__gnu_cxx::_Lock_policy)2>"},
+    {"allocscope::v0::snapshot", "allocscope::snapshot"},
+    {"app::__1::thing", "app::__1::thing"},
+    {"struct app::widget", "app::widget"},
+    {"typename app::traits<int>::type", "app::traits<int>::type"},
+    {"::app::widget", "app::widget"},
+    {"std::vector<int>::iterator", "std::vector<int>::iterator"},
+    {"std::map<std::string,std::vector<int>>", "std::map<std::string, std::vector<int>>"},
+    {"std::tuple<int&&, char const (&) [4]>", "std::tuple<int&&, const char (&)[4]>"},
+    {"app::box<&app::operator<, -1>", "app::box<&app::operator<, -1>"},
+    {"app::empty<>", "app::empty<>"},
+};
+
+#undef ALLOCSCOPE_STRING
+
+}  // namespace
+
+TEST_CASE("pretty_type: types are spelled as people write them") {
+    for (const spelling& type : spellings) {
+        CAPTURE(std::string{type.demangled});
+        CHECK(pretty_type(type.demangled) == type.pretty);
+    }
+}
+
+TEST_CASE("pretty_type: a pretty type stays as it is") {
+    for (const spelling& type : spellings) {
+        CAPTURE(std::string{type.demangled});
+        CHECK(pretty_type(type.pretty) == type.pretty);
+    }
+}
+
+TEST_CASE("pretty_type: what is no type comes back unchanged") {
+    for (const char* text :
+         {"", "std::vector<", "a>b", "f(", "std::vector<int, std::allocator<int>", "{", "'", "a,b",
+          "x[", ")))"}) {
+        CAPTURE(std::string{text});
+        CHECK(pretty_type(text) == text);
+    }
+}
+
+TEST_CASE("pretty_type: nesting is limited and long input is linear") {
+    std::string deep;
+    for (int i = 0; i < 60; ++i) deep += "std::vector<";
+    deep += "int";
+    std::string closed = deep;
+    for (int i = 0; i < 60; ++i) closed += '>';
+    CHECK(pretty_type(closed) == closed);
+    std::string too_deep;
+    for (int i = 0; i < 50000; ++i) too_deep += "a<";
+    CHECK(pretty_type(too_deep) == too_deep);
+    const std::string brackets(100000, '(');
+    CHECK(pretty_type(brackets) == brackets);
+    std::string wide = "app::tuple<";
+    for (int i = 0; i < 20000; ++i) wide += "int, ";
+    wide += "int>";
+    CHECK(pretty_type(wide) == wide);
+}

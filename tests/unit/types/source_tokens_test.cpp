@@ -1,0 +1,60 @@
+#include <allocscope/types/source_tokens.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using allocscope::symbolize::read_tokens;
+using allocscope::symbolize::source_token;
+using allocscope::symbolize::token_list;
+
+namespace {
+
+std::string joined(const char* source) {
+    const token_list list = read_tokens(source);
+    std::string text;
+    for (const source_token& token : list.tokens) {
+        if (!text.empty()) text += ' ';
+        text += token.text;
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("source_tokens: comments, literals and directives hold no words") {
+    CHECK(joined("a // new b\nc /* new\n d */ e") == "a c e");
+    CHECK(joined("f(\"new \\\" x\", 'n', '\\'')") == "f ( \"new \\\" x\" , 'n' , '\\'' )");
+    CHECK(joined("#define A new B \\\n new C\nd") == "d");
+    CHECK(joined("x = R\"m(new \" )\" ) )m\" ; y") == "x = R\"m(new \" )\" ) )m\" ; y");
+    CHECK(joined("1'000'000 + 0x1p-3") == "1'000'000 + 0x1p - 3");
+    CHECK(joined("a // b \\\n c\nd") == "a d");
+}
+
+TEST_CASE("source_tokens: only the double colon and the arrow are signs of two characters") {
+    CHECK(joined("a::b->c>>d") == "a :: b -> c > > d");
+}
+
+TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
+    const token_list list = read_tokens("a\n\tb /*\n*/ c \xc3\xa4 d\r\n\"x\ne");
+    std::vector<std::vector<int>> places;
+    for (const source_token& token : list.tokens) places.push_back({token.line, token.column});
+    CHECK(places ==
+          std::vector<std::vector<int>>{{1, 1}, {2, 2}, {3, 4}, {3, 6}, {3, 9}, {4, 1}, {5, 1}});
+}
+
+TEST_CASE("source_tokens: the names of macros are remembered") {
+    const token_list list = read_tokens("#define ONE 1\n #  define TWO(x) x\n#undef ONE\n");
+    REQUIRE(list.macros.size() == 2);
+    CHECK(list.macros[0] == "ONE");
+    CHECK(list.macros[1] == "TWO");
+}
+
+TEST_CASE("source_tokens: a source that breaks off is read to its end") {
+    for (const char* source : {"\"abc", "'", "/*", "//", "R\"(", "R\"x", "#", "\\", "\\\n", "",
+                               "1'", "#define", "/", "\"\\"}) {
+        CAPTURE(source);
+        CHECK(read_tokens(source).tokens.size() <= 2);
+    }
+}

@@ -1,0 +1,220 @@
+#include <allocscope/types/type_from_frames.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::type_answer;
+using allocscope::symbolize::type_evidence;
+using allocscope::symbolize::type_from_frames;
+
+namespace {
+
+// Every frame with a line, as debug information gives it.
+std::vector<code_frame> frames_of(const std::vector<const char*>& functions, int line = 1) {
+    std::vector<code_frame> frames;
+    for (const char* function : functions) {
+        code_frame frame;
+        frame.function = function;
+        frame.file = line > 0 ? "somewhere.h" : "";
+        frame.line = line;
+        frames.push_back(frame);
+    }
+    return frames;
+}
+
+struct example {
+    const char* caller;  // the direct caller of operator new
+    const char* type;
+    type_evidence evidence;
+};
+
+#define ALLOCSCOPE_STRING \
+    "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+#define ALLOCSCOPE_LOCK "(__gnu_cxx::_Lock_policy)2"
+
+// Printed by addr2line for programs built by g++ 12 and clang 14 at -O0 and -O2.
+constexpr example callers[] = {
+    {"std::__new_allocator<int>::allocate(unsigned long, void const*)", "int",
+     type_evidence::allocator_frame},
+    {"__gnu_cxx::new_allocator<" ALLOCSCOPE_STRING "*>::allocate(unsigned long, void const*)",
+     "std::string*", type_evidence::allocator_frame},
+    {"std::allocator<app::widget>::allocate(unsigned long)", "app::widget",
+     type_evidence::allocator_frame},
+    {"std::allocator_traits<std::allocator<std::_List_node<int> > >::allocate"
+     "(std::allocator<std::_List_node<int> >&, unsigned long)",
+     "int", type_evidence::allocator_frame},
+    {"std::__1::allocator<app::widget>::allocate[abi:v15006](unsigned long)", "app::widget",
+     type_evidence::allocator_frame},
+    {"std::__new_allocator<std::_Rb_tree_node<std::pair<" ALLOCSCOPE_STRING
+     " const, int> > >::allocate(unsigned long, void const*)",
+     "std::pair<const std::string, int>", type_evidence::allocator_frame},
+    {"std::__new_allocator<std::__detail::_Hash_node_base*>::allocate(unsigned long, void const*)",
+     "hash buckets", type_evidence::allocator_frame},
+    {"std::__new_allocator<std::_Sp_counted_ptr_inplace<" ALLOCSCOPE_STRING
+     ", std::allocator<void>, " ALLOCSCOPE_LOCK "> >::allocate(unsigned long, void const*)",
+     "std::string", type_evidence::allocator_frame},
+    {"std::__new_allocator<main::local>::allocate", "main::local", type_evidence::allocator_frame},
+    {"std::__detail::_MakeUniq<app::widget>::__single_object std::make_unique<app::widget>()",
+     "app::widget", type_evidence::make_frame},
+    {"std::__detail::_MakeUniq<int []>::__array std::make_unique<int []>(unsigned long)", "int",
+     type_evidence::make_frame},
+    {"std::__1::unique_ptr<int> std::__1::make_unique[abi:v15006]<int, int>(int&&)", "int",
+     type_evidence::make_frame},
+    {"void std::_Function_base::_Base_manager<app::big>::_M_create<app::big&>"
+     "(std::_Any_data&, app::big&, std::integral_constant<bool, false>)",
+     "app::big", type_evidence::make_frame},
+    {"void std::_Function_base::_Base_manager<main::{lambda()#2}>::_M_create<main::{lambda()#2}>"
+     "(std::_Any_data&, main::{lambda()#2}&&, std::integral_constant<bool, false>) "
+     "[clone .constprop.0]",
+     "main::{lambda()#2}", type_evidence::make_frame},
+    {"void std::any::_Manager_external<" ALLOCSCOPE_STRING ">::_S_create<" ALLOCSCOPE_STRING
+     ">(std::any::_Storage&, " ALLOCSCOPE_STRING "&&)",
+     "std::string", type_evidence::make_frame},
+    {"std::any::_Manager_external<int>::_S_manage(std::any::_Op, std::any const*, std::any::_Arg*)",
+     "int", type_evidence::make_frame},
+    {"std::thread::thread<main::{lambda()#3}, , void>(main::{lambda()#3}&&)", "std::thread state",
+     type_evidence::make_frame},
+    {"std::__shared_count<" ALLOCSCOPE_LOCK ">::__shared_count<app::widget*>(app::widget*)",
+     "std::shared_ptr<app::widget> control block", type_evidence::make_frame},
+    {"std::promise<int>::promise()", "std::future<int> result", type_evidence::make_frame},
+    {"std::unique_ptr<std::__future_base::_Result<int>, std::__future_base::_Result_base::_Deleter>"
+     " std::__future_base::_S_allocate_result<int, int>(std::allocator<int> const&)",
+     "std::future<int> result", type_evidence::make_frame},
+    {"std::pair<" ALLOCSCOPE_STRING "*, long> std::get_temporary_buffer<" ALLOCSCOPE_STRING
+     ">(long)",
+     "std::string", type_evidence::make_frame},
+    {ALLOCSCOPE_STRING "::_M_create(unsigned long&, unsigned long)", "char",
+     type_evidence::make_frame},
+    {"void std::__cxx11::basic_string<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> "
+     ">::_M_construct<wchar_t const*>(wchar_t const*, wchar_t const*, std::forward_iterator_tag)",
+     "wchar_t", type_evidence::make_frame},
+    {"std::_Vector_base<int, std::allocator<int> >::_M_allocate(unsigned long)", "int",
+     type_evidence::make_frame},
+    {"std::_Deque_base<int, std::allocator<int> >::_M_allocate_map(unsigned long)", "int*",
+     type_evidence::make_frame},
+    {"allocscope::v0::allocator<app::widget>::allocate(unsigned long)", "app::widget",
+     type_evidence::explicit_tag},
+};
+
+constexpr const char* silent_callers[] = {
+    "main",
+    "app::make()",
+    "app::pool_allocator<int>::allocate(unsigned long)",
+    "app::allocator<int>::allocate(unsigned long)",
+    "std::allocator_traits<app::allocator<int> >::allocate(app::allocator<int>&, unsigned long)",
+    "app::widget* app::make_unique<app::widget>()",
+    "std::_Vector_base<int, app::allocator<int> >::_M_allocate(unsigned long)",
+    "std::locale::_Impl::_Impl(std::locale::_Impl const&, unsigned long)",
+    "std::pmr::monotonic_buffer_resource::_M_new_buffer(unsigned long, unsigned long)",
+    "std::vector<int, std::allocator<int> >::reserve(unsigned long)",
+    "app::widget* std::__copy<app::widget>(app::widget*)",
+    "allocate",
+    "",
+    "std::",
+    "std::allocate",
+};
+
+}  // namespace
+
+TEST_CASE("type_from_frames: the direct caller of operator new names the type") {
+    for (const example& caller : callers) {
+        CAPTURE(std::string{caller.caller});
+        const type_answer answer = type_from_frames(frames_of({caller.caller, "main"}));
+        CHECK(answer.name == caller.type);
+        CHECK(answer.evidence == caller.evidence);
+    }
+}
+
+TEST_CASE("type_from_frames: nothing is known behind other functions") {
+    for (const char* caller : silent_callers) {
+        CAPTURE(std::string{caller});
+        const type_answer answer = type_from_frames(frames_of({caller, "main"}));
+        CHECK(answer.name == "?");
+        CHECK(answer.evidence == type_evidence::none);
+    }
+    CHECK_FALSE(type_from_frames({}).is_known());
+}
+
+TEST_CASE("type_from_frames: an allocator above the user's frame says nothing about it") {
+    CHECK_FALSE(type_from_frames(
+                    frames_of({"app::widget::widget()",
+                               "std::__new_allocator<int>::allocate(unsigned long, void const*)"}))
+                    .is_known());
+}
+
+TEST_CASE("type_from_frames: frames that only pass the request on are looked through") {
+    CHECK(type_from_frames(frames_of({"operator new(unsigned long)",
+                                      "std::allocator<int>::allocate(unsigned long)"}))
+              .name == "int");
+    CHECK(
+        type_from_frames(frames_of({"void* std::__1::__libcpp_operator_new<unsigned long>(unsigned"
+                                    " long)",
+                                    "std::__1::__libcpp_allocate[abi:v15006](unsigned long, "
+                                    "unsigned long)",
+                                    "std::__1::allocator<int>::allocate(unsigned long)"}))
+            .name == "int");
+}
+
+TEST_CASE("type_from_frames: a polymorphic allocator is believed directly above its resource") {
+    const char* resource = "std::pmr::memory_resource::allocate(unsigned long, unsigned long)";
+    CHECK(type_from_frames(frames_of({resource,
+                                      "std::pmr::polymorphic_allocator<int>::allocate(unsigned "
+                                      "long)"}))
+              .name == "int");
+    CHECK_FALSE(
+        type_from_frames(
+            frames_of({"std::pmr::monotonic_buffer_resource::_M_new_buffer(unsigned long, "
+                       "unsigned long)",
+                       resource, "std::pmr::polymorphic_allocator<int>::allocate(unsigned long)"}))
+            .is_known());
+    CHECK_FALSE(type_from_frames(frames_of({resource, "std::make_unique<int>(int&&)"})).is_known());
+}
+
+TEST_CASE("type_from_frames: without debug information only the certain ones are believed") {
+    const auto named = [](const char* caller) {
+        return type_from_frames(frames_of({caller}, 0)).name;
+    };
+    CHECK(named("std::__new_allocator<int>::allocate(unsigned long, void const*)") == "int");
+    CHECK(named(ALLOCSCOPE_STRING "::_M_create(unsigned long&, unsigned long)") == "char");
+    // The constructor of a widget may have been inlined, and its allocations with it.
+    CHECK(named("std::make_unique<app::widget>()") == "?");
+}
+
+TEST_CASE("type_from_frames: of two folded instantiations the outer one is right") {
+    // g++ 12 -O2, for a std::vector<std::unique_ptr<int>> beside a std::vector<char const*>.
+    const char* folded_allocate = "std::__new_allocator<char const*>::allocate(unsigned long)";
+    const char* folded_base =
+        "std::_Vector_base<char const*, std::allocator<char const*> >::_M_allocate(unsigned long)";
+    const char* base =
+        "std::_Vector_base<app::widget*, std::allocator<app::widget*> >::_M_allocate(unsigned "
+        "long)";
+    const char* grow =
+        "void std::vector<app::widget*, std::allocator<app::widget*> >::_M_realloc_insert<int>()";
+    CHECK(type_from_frames(frames_of({folded_allocate, folded_base, base, grow, "main"})).name ==
+          "app::widget*");
+    CHECK(type_from_frames(frames_of({folded_allocate, folded_base, grow, "main"})).name ==
+          "app::widget*");
+    CHECK(type_from_frames(frames_of({folded_allocate, folded_base, "main"})).name ==
+          "const char*");
+    CHECK(type_from_frames(
+              frames_of({"std::make_unique<app::a>()", "std::make_unique<app::b>()", "main"}))
+              .name == "app::b");
+}
+
+TEST_CASE("type_from_frames: a vector that copies its elements does not name their contents") {
+    const char* allocate = "std::__new_allocator<int>::allocate(unsigned long, void const*)";
+    const char* element =
+        "std::vector<int, std::allocator<int> >::operator=(std::vector<int> const&)";
+    const char* outer =
+        "void std::vector<std::vector<int, std::allocator<int> >, "
+        "std::allocator<std::vector<int, std::allocator<int> > > >::_M_insert_aux<int>(int)";
+    CHECK(type_from_frames(frames_of({allocate, element, outer, "main"})).name == "int");
+    const char* other = "void std::vector<app::row, std::allocator<app::row> >::assign(int)";
+    CHECK(type_from_frames(frames_of({allocate, element, other, "main"})).name == "?");
+}
+
+#undef ALLOCSCOPE_STRING
+#undef ALLOCSCOPE_LOCK

@@ -1,0 +1,253 @@
+#include <allocscope/types/type_from_source.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::source_cache;
+using allocscope::symbolize::type_from_source;
+
+namespace {
+
+class source_file {
+public:
+    explicit source_file(const std::string& text) {
+        char name[] = "/tmp/allocscope_source_XXXXXX";
+        const int descriptor = ::mkstemp(name);
+        REQUIRE(descriptor >= 0);
+        path_ = name;
+        REQUIRE(::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+        ::close(descriptor);
+    }
+    ~source_file() { ::unlink(path_.c_str()); }
+    source_file(const source_file&) = delete;
+    source_file& operator=(const source_file&) = delete;
+
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+std::string type_at(const std::string& path, int line, int column, const char* function) {
+    code_frame frame;
+    frame.function = function;
+    frame.file = path;
+    frame.line = line;
+    frame.column = column;
+    source_cache sources;
+    return type_from_source(frame, sources).name;
+}
+
+// `source` holds one "@" in front of the token that the line table names.
+std::string type_at_mark(std::string source, const char* function = "main") {
+    const std::size_t mark = source.find('@');
+    REQUIRE(mark != std::string::npos);
+    source.erase(mark, 1);
+    int line = 1;
+    int column = 1;
+    for (std::size_t i = 0; i < mark; ++i) {
+        column = source[i] == '\n' ? 1 : column + 1;
+        line += source[i] == '\n' ? 1 : 0;
+    }
+    const source_file file{source};
+    return type_at(file.path(), line, column, function);
+}
+
+std::string type_on_line(const char* source, int line, const char* function = "main") {
+    const source_file file{source};
+    return type_at(file.path(), line, 0, function);
+}
+
+struct place {
+    const char* source;
+    const char* type;
+};
+
+// The places that g++ 12 and clang 14 put into line tables for these lines, at -O0 and -O2.
+constexpr place places[] = {
+    {"keep(@new w);", "w"},
+    {"keep(new @w);", "w"},
+    {"keep(new w(1, 2@));", "w"},
+    {"keep(new p{1, 2@}, new int[30]);", "p"},
+    {"keep(new p{1, 2}, @new int[30]);", "int"},
+    {"keep@(new p{1, 2}, new int[30]);", "int"},
+    {"keep(new std::@map<std::string, std::vector<int>>);",
+     "std::map<std::string, std::vector<int>>"},
+    {"keep(\n  new\n  std::string(\n    \"abc\"@));", "std::string"},
+    {"keep(\n  @new\n  std::string(\n    \"abc\"));", "std::string"},
+    {"auto* q =\n  new w(\n    new p(1,\n          2@));", "p"},
+    {"auto* q =\n  new w(\n    new p(1,\n          2)@);", "w"},
+    {"keep(q); keep(new unsigned long long(4@)); keep(new long);", "unsigned long long"},
+    {"keep(q); keep(new unsigned long long(4)); keep@(new long);", "long"},
+    {"keep(new (std::nothrow) @w);", "w"},
+    {"keep(@new (std::align_val_t(64)) w);", "w"},
+    {"keep@(new w*[argc]);", "w*"},
+    {"keep(new (w@));", "w"},
+    {"sink = new const p(@);", "p"},
+    {"keep(@::new w);", "w"},
+    {"keep(::new @w);", "w"},
+    {"return n > 3 ? new int(n@) : new long[4];", "int"},
+    {"return n > 3 ? new int(n) : new long[4@];", "long"},
+    {"sink = new two<int, std::string>{1, \"a\"@};", "two<int, std::string>"},
+    {"sink = new @two<int, (3 > 2)>;", "two<int,(3>2)>"},
+    {"sink = (void*)new char[argc * 3 + 1](@);", "char"},
+    {"sink = new int*(x@);", "int*"},
+    {"sink = new int* const(x@);", "int*"},
+    {"sink = new unsigned @char;", "unsigned char"},
+    {"sink = new struct @w;", "w"},
+    {"sink = @new long unsigned int;", "unsigned long"},
+    {"sink = @new a::b<c::d>::e(1);", "a::b<c::d>::e"},
+    {"/* new a */ f(\"new b\"); // new c\nsink = @new d;", "d"},
+};
+
+// Places where more than one type, or none, could be meant.
+constexpr place silent_places[] = {
+    {"keep@(new int, new long);", "?"},
+    {"keep@(::operator new(30), new int);", "?"},
+    {"keep@(MAKE(long), new int);", "?"},
+    {"#define make(T) new T\nkeep@(make(long), new int);", "?"},
+    {"@MAKE(w);", "?"},
+    {"keep@(::operator new(30));", "?"},
+    {"keep@(malloc(30));", "?"},
+    {"keep@(f(), x ? new int : 0);", "?"},
+    {"keep(new @decltype(argc));", "?"},
+    {"keep(new auto(3.0@));", "?"},
+    {"keep(@new (place) w);", "?"},
+    {"keep(@new (w)(1));", "?"},
+    {"holder(int n) : p_(new int[n]@) {}", "?"},
+    {"#define WIDGET int\nsink = @new WIDGET;", "?"},
+    {"void* operator @new(size_t);", "?"},
+    {"x = y.@new w;", "?"},
+    {"sink = @new", "?"},
+    {"sink = @new (", "?"},
+    {"sink = @new a<b;", "?"},
+};
+
+}  // namespace
+
+TEST_CASE("type_from_source: the column of g++ and clang finds the expression") {
+    for (const place& example : places) {
+        CAPTURE(std::string{example.source});
+        CHECK(type_at_mark(example.source) == example.type);
+    }
+}
+
+TEST_CASE("type_from_source: what is not certain is not known") {
+    for (const place& example : silent_places) {
+        CAPTURE(std::string{example.source});
+        CHECK(type_at_mark(example.source) == example.type);
+    }
+}
+
+TEST_CASE("type_from_source: without a column a line must hold one expression only") {
+    CHECK(type_on_line("sink = new w;", 1) == "w");
+    CHECK(type_on_line("sink =\n new w(\n  1);\n", 3) == "w");
+    CHECK(type_on_line("sink = new w, sink = new p;", 1) == "?");
+    CHECK(type_on_line("keep(new w, MAKE(p));", 1) == "?");
+    CHECK(type_on_line("keep(new w, ::operator new(3));", 1) == "?");
+    CHECK(type_on_line("sink = new w;", 2) == "?");
+    // A default member initialiser is put on the line of the constructor.
+    CHECK(type_on_line("holder() : p_(new int) {}", 1, "app::holder::holder()") == "?");
+}
+
+TEST_CASE("type_from_source: a template parameter is what the frame's function shows") {
+    const char* make = "template <class T> T* make() { return @new T; }";
+    CHECK(type_at_mark(make, "app::widget* app::make<app::widget>()") == "app::widget");
+    CHECK(type_at_mark(make, "make") == "?");
+    const char* member = "template <class T>\nstruct pool {\n  T* grab() { return @new T(); }\n};";
+    CHECK(type_at_mark(member, "app::pool<std::vector<int, std::allocator<int> > >::grab()") ==
+          "std::vector<int>");
+    const char* outside = "template <class T, int N> T* pool<T, N>::grab() { return @new T(); }";
+    CHECK(type_at_mark(outside, "app::pool<long, 3>::grab()") == "long");
+    const char* both =
+        "template <class T> struct pool { template <class U> void f() { new std::pair<T,@U>; } };";
+    CHECK(type_at_mark(both, "void pool<int>::f<char>()") == "?");  // g++ names `pair` here
+    const char* inner =
+        "template <class T> struct pool { template <class U> void f() { @new std::pair<T,U>; } };";
+    CHECK(type_at_mark(inner, "void pool<int>::f<char>()") == "std::pair<int, char>");
+    const char* lambda = "template <class T> auto f() { return [] { return @new T; }; }";
+    CHECK(type_at_mark(lambda, "f<int>()::{lambda()#1}::operator()() const") == "int");
+    const char* initialiser = "template <class T> struct a { a() : x{1}, y{@new T} {} };";
+    CHECK(type_at_mark(initialiser, "a<int>::a()") == "int");
+    const char* nested =
+        "template <class K> template <class V> std::pair<K, V>* a<K>::b<V>::f() { @new V; }";
+    CHECK(type_at_mark(nested, "a<int>::b<char>::f()") == "char");
+    const char* forwarding =
+        "template <class T, class... A> T* make(A&&... a) { return @new T(a...); }";
+    CHECK(type_at_mark(forwarding, "app::w* make<app::w, int, char>(int&&, char&&)") == "app::w");
+    CHECK(type_at_mark(forwarding, "app::w* make<app::w>()") == "app::w");
+    const char* body = "template <class T> struct a { T* x; }; struct b { b() { @new T; } };";
+    CHECK(type_at_mark(body, "b::b()") == "T");  // some class that is called T
+}
+
+TEST_CASE("type_from_source: a parameter that cannot be told is not guessed") {
+    const char* partial = "template <class T> struct pool<T*> { T* grab() { return @new T; } };";
+    CHECK(type_at_mark(partial, "pool<int*>::grab()") == "?");
+    const char* outside = "template <class T> T* pool<T*>::grab() { return @new T(); }";
+    CHECK(type_at_mark(outside, "pool<int*>::grab()") == "?");
+    const char* pack = "template <class... T> void f() { g(@new T...); }";
+    CHECK(type_at_mark(pack, "void f<int, char>()") == "?");
+    const char* alias =
+        "template <class T> struct a { using value = T; void f() { @new value; } };";
+    CHECK(type_at_mark(alias, "a<int>::f()") == "?");
+    const char* hidden = "HEADER(T) void f() { @new T; }";
+    CHECK(type_at_mark(hidden, "void f<int>()") == "?");
+    CHECK(type_at_mark(hidden, "f()") == "T");
+}
+
+TEST_CASE("type_from_source: a class template's own name stands for the instantiation") {
+    const char* own =
+        "template <class T> struct pool { pool* copy() { return @new pool(*this); } };";
+    CHECK(type_at_mark(own, "app::pool<int>::copy()") == "app::pool<int>");
+}
+
+TEST_CASE("type_from_source: names of std are told apart from others") {
+    CHECK(type_at_mark("using std::string;\nsink = @new string;") == "std::string");
+    CHECK(type_at_mark("using namespace std;\nsink = @new vector<string>;") ==
+          "std::vector<std::string>");
+    CHECK(type_at_mark("using namespace std;\nsink = @new widget;") == "widget");
+    CHECK(type_at_mark("using namespace std; struct string {};\nsink = @new string;") == "string");
+    CHECK(type_at_mark("sink = @new string;") == "string");
+}
+
+TEST_CASE("type_from_source: only regular files are read, and nothing waits for them") {
+    CHECK(type_at("/nonexistent/a.cpp", 1, 1, "main") == "?");
+    CHECK(type_at("/dev/zero", 1, 1, "main") == "?");
+    CHECK(type_at("/tmp", 1, 1, "main") == "?");
+    CHECK(type_at("", 1, 1, "main") == "?");
+    const std::string fifo = "/tmp/allocscope_fifo_" + std::to_string(::getpid());
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    CHECK(type_at(fifo, 1, 1, "main") == "?");
+    ::unlink(fifo.c_str());
+    const source_file large{std::string(3 * 1024 * 1024, ' ') + "\nsink = new w;"};
+    CHECK(type_at(large.path(), 2, 8, "main") == "?");
+    const source_file empty{""};
+    CHECK(type_at(empty.path(), 1, 1, "main") == "?");
+}
+
+TEST_CASE("type_from_source: the library's own headers are not read") {
+    code_frame frame;
+    frame.file = "/usr/include/c++/12/bits/std_thread.h";
+    frame.line = 142;
+    source_cache sources;
+    CHECK_FALSE(type_from_source(frame, sources).is_known());
+}
+
+TEST_CASE("source_cache: a file is read once for a report") {
+    source_cache sources;
+    std::string path;
+    {
+        const source_file file{"new w;"};
+        path = file.path();
+        CHECK(sources.find(path) != nullptr);
+    }
+    CHECK(sources.find(path) != nullptr);
+    CHECK(source_cache{}.find(path) == nullptr);
+}

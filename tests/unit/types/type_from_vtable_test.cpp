@@ -1,0 +1,23 @@
+#include <allocscope/types/type_from_vtable.hpp>
+
+#include <doctest/doctest.h>
+
+using allocscope::symbolize::type_from_vtable;
+
+TEST_CASE("type_from_vtable: the class is named as people write it") {
+    CHECK(type_from_vtable("vtable for app::widget") == "app::widget");
+    CHECK(type_from_vtable("vtable for app::box<std::vector<int, std::allocator<int> > >") ==
+          "app::box<std::vector<int>>");
+    CHECK(type_from_vtable("vtable for (anonymous namespace)::node") ==
+          "(anonymous namespace)::node");
+    CHECK(type_from_vtable("vtable for std::_Sp_counted_ptr_inplace<app::widget, "
+                           "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>") == "app::widget");
+}
+
+TEST_CASE("type_from_vtable: other symbols name no type") {
+    CHECK(type_from_vtable("").empty());
+    CHECK(type_from_vtable("app::table").empty());
+    CHECK(type_from_vtable("vtable for ").empty());
+    CHECK(type_from_vtable("construction vtable for app::base-in-app::derived").empty());
+    CHECK(type_from_vtable("typeinfo for app::widget").empty());
+}

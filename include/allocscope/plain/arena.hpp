@@ -11,7 +11,8 @@
 //     text_out line{memory};
 //                                      // the end of `memory` gives everything back
 //
-// Nothing in an arena has a destructor, so nothing is given back singly. When the kernel refuses
+// Nothing in an arena has a destructor, so nothing is given back singly; but a borrowed_memory gives
+// back what was taken since it was made. When the kernel refuses
 // memory, allocate() throws std::bad_alloc (without exceptions: ends the program); the question as
 // a whole fails, in the one place that called is_done_with_memory().
 
@@ -61,7 +62,7 @@ public:
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
 
-    // Zeroed, aligned to 16 bytes.
+    // Aligned to 16 bytes. What it holds is not defined.
     void* allocate(std::size_t bytes) {
         const std::size_t rounded = rounded_up(bytes);
         if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
@@ -102,6 +103,8 @@ public:
     std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
 
 private:
+    friend class borrowed_memory;
+
     struct alignas(16) block {
         block* older;
         std::size_t bytes;
@@ -143,6 +146,32 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     if (next_block_ < largest_block) next_block_ *= 2;
     return begin;
 }
+
+// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
+// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+class borrowed_memory {
+public:
+    explicit borrowed_memory(arena& memory) noexcept
+        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
+    ~borrowed_memory() {
+        while (memory_.newest_ != newest_) {
+            arena::block* given_back = memory_.newest_;
+            memory_.newest_ = given_back->older;
+            memory_.mapped_bytes_ -= given_back->bytes;
+            detail::return_reservation(given_back, given_back->bytes);
+        }
+        memory_.free_ = free_;
+        memory_.end_ = end_;
+    }
+    borrowed_memory(const borrowed_memory&) = delete;
+    borrowed_memory& operator=(const borrowed_memory&) = delete;
+
+private:
+    arena& memory_;
+    arena::block* newest_;
+    char* free_;
+    char* end_;
+};
 
 }  // namespace plain
 

@@ -25,7 +25,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
-#include <cstring>  // memcpy
+#include <cstring>  // memcpy, memset
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -62,6 +62,12 @@ struct raw_slots {
     slot* slots = nullptr;
     std::size_t count = 0;  // a power of two, or 0
 };
+
+ALLOCSCOPE_NOINLINE raw_slots make_slots(arena& memory, std::size_t count) {
+    void* slots = memory.allocate(count * sizeof(raw_slots::slot));
+    std::memset(slots, 0, count * sizeof(raw_slots::slot));
+    return {static_cast<raw_slots::slot*>(slots), count};
+}
 
 using same_key = bool (*)(const void* entry, const void* key);
 
@@ -141,9 +147,7 @@ private:
 
     void grow() {
         const std::size_t count = slots_.count == 0 ? 16 : slots_.count * 4;
-        slots_.slots = static_cast<raw_slots::slot*>(
-            entries_.memory->allocate(count * sizeof(raw_slots::slot)));
-        slots_.count = count;
+        slots_ = make_slots(*entries_.memory, count);
         std::uint32_t number = 0;
         for (const entry& each : *this) put_slot(slots_, hash_of_key(each.key), ++number);
     }

@@ -91,7 +91,8 @@ inline bool operator<(text a, text b) noexcept {
 ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
     std::memcpy(bytes, original.data(), original.size());
-    return text{bytes, original.size()};  // an arena's memory is zero, so the end is there
+    bytes[original.size()] = '\0';
+    return text{bytes, original.size()};
 }
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {

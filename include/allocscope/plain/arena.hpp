@@ -100,6 +100,17 @@ public:
         mapped_bytes_ = 0;
     }
 
+    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    void take(arena& other) noexcept {
+        newest_ = other.newest_;
+        free_ = other.free_;
+        end_ = other.end_;
+        next_block_ = other.next_block_;
+        mapped_bytes_ = other.mapped_bytes_;
+        other.newest_ = nullptr;
+        other.release();
+    }
+
     std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
 
 private:

@@ -95,6 +95,20 @@ ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     return text{bytes, original.size()};
 }
 
+// Up to four texts, one behind the other, zero-ended, in the memory of the arena.
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
+    const std::size_t size = a.size() + b.size() + c.size() + d.size();
+    auto* bytes = static_cast<char*>(memory.allocate(size + 1));
+    char* end = bytes;
+    const text* const parts[] = {&a, &b, &c, &d};
+    for (const text* part : parts) {
+        std::memcpy(end, part->data(), part->size());
+        end += part->size();
+    }
+    *end = '\0';
+    return text{bytes, size};
+}
+
 ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
     if (from >= size_) return npos;
     const void* found = std::memchr(data_ + from, wanted, size_ - from);

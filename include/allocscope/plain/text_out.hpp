@@ -16,6 +16,7 @@
 #define ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/printable_text.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
@@ -124,6 +125,21 @@ ALLOCSCOPE_NOINLINE const char* text_out::c_str() {
     if (size_ == room_) grow(size_ + 1);
     data_[size_] = '\0';
     return data_;
+}
+
+// With everything that a terminal could obey or hide escaped; valid UTF-8. Of null: nothing.
+ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
+    while (shown != nullptr && *shown != '\0') {
+        const std::size_t length = detail::printable_length(shown);
+        if (length != 0) {
+            out << text{shown, length};
+            shown += length;
+        } else {
+            char escaped[detail::escaped_byte_length];
+            detail::write_escaped_byte(*shown++, escaped);
+            out << text{escaped, sizeof escaped};
+        }
+    }
 }
 
 }  // namespace plain

@@ -50,8 +50,8 @@ public:
             was_cut_ = true;
             return;
         }
-        // No loop: clang 14 at -O2 takes all but its first byte for a copy of memory that nobody has
-        // written, and leaves it out.
+        // No loop: clang 14 at -O2 takes all but its first byte for a copy of memory that nobody
+        // has written, and leaves it out.
         __builtin_memcpy(space_ + size_, bytes, length);
         size_ += length;
     }

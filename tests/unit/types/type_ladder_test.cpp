@@ -133,7 +133,7 @@ TEST_CASE("type_ladder: a vtable that is asked for later says what it would have
     CHECK(with_vtable(types.memory, from_source, symbol).evidence == type_evidence::vtable);
     CHECK(with_vtable(types.memory, from_source, "vtable for app::subwidget").name == "widget");
     const type_answer from_frames = types.name_type(
-        {frame("std::__new_allocator<int>::allocate(unsigned long, void const*)", "", 0, 0)});
+        {frame("std::__new_allocator<widget>::allocate(unsigned long, void const*)", "", 0, 0)});
     CHECK_FALSE(from_frames.is_open());
-    CHECK(with_vtable(types.memory, from_frames, symbol).name == "int");
+    CHECK(with_vtable(types.memory, from_frames, symbol).name == "widget");
 }

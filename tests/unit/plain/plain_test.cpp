@@ -94,6 +94,14 @@ TEST_CASE("what is written piece by piece is what a string would hold") {
     }
 }
 
+TEST_CASE("what could harm a terminal is written escaped") {
+    plain::arena memory;
+    plain::text_out line{memory};
+    write_printable(line, "a\x1b[0m\xc3\xa9\xff");
+    write_printable(line, nullptr);
+    CHECK(line.view() == "a\\x1b[0m\xc3\xa9\\xff");
+}
+
 TEST_CASE("texts are joined in their order, with a zero byte behind them") {
     plain::arena memory;
     CHECK(plain::joined(memory, "std::", "pair<", "int", ">") == "std::pair<int>");

@@ -1,6 +1,5 @@
 // Danger: coroutines and signal handlers run on stacks that are not the thread's own, and that may
-// be unmapped later; unwinding must neither leave such a stack nor look at it again. (hazards G4,
-// G5)
+// be unmapped later; unwinding must neither leave such a stack nor look at it again.
 // not with: tsan (it takes every handler that allocates for an error)
 
 #include "../../support/process_test.hpp"

@@ -1,6 +1,6 @@
 // Danger: an object dies without the hooks seeing it (given straight to free(), or deleted while no
 // window was open). Its record is then stale: the next object at that address must replace it, and
-// no count may go below zero. (hazard F3)
+// no count may go below zero.
 // not with: asan, tsan (giving operator new's memory to free() is what they report)
 
 #include "../../support/escape.hpp"

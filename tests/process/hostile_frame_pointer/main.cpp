@@ -1,6 +1,6 @@
 // Danger: code compiled without frame pointers keeps anything in rbp; a walk that trusts it reads
-// where nothing is mapped, or runs in circles. (hazards G1, G2) operator new is called with random
-// and chosen values of rbp, and on a stack between two pages that nobody may touch.
+// where nothing is mapped, or runs in circles. operator new is called with random and chosen values
+// of rbp, and on a stack between two pages that nobody may touch.
 
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"

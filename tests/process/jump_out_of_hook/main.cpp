@@ -1,6 +1,5 @@
 // Danger: a handler that interrupted the hook jumps away and never comes back: a guard stays set
 // and the thread is blind from then on, or a lock stays held and the next window waits for ever.
-// (hazard D15)
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
 #include "../../support/signal_safe_malloc.hpp"

@@ -1,5 +1,5 @@
 // Danger: a hook that fails at something inside leaves errno changed behind a call that succeeded.
-// (hazard B14) Every operator, with every kind of recording, while tables grow.
+// Every operator, with every kind of recording, while tables grow.
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

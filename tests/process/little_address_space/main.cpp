@@ -1,6 +1,6 @@
 // Danger: where the address space is limited (ulimit -v, containers), a reservation is refused, and
-// the library ends the program or silently shows nothing. (hazard F8) The program must go on, and
-// what was not recorded must be said.
+// the library ends the program or silently shows nothing. The program must go on, and what was not
+// recorded must be said.
 // not with: asan, tsan (they reserve terabytes themselves)
 
 #include "../../support/escape.hpp"

@@ -1,7 +1,6 @@
 // Danger: malloc refuses memory at any one moment while a snapshot or a check is made: the process
 // ends, the numbers of a window that forgets or ends are lost, a check passes because it saw no
-// rows, or names that were half read stay wrong. (hazard F8) One call of malloc after another is
-// refused.
+// rows, or names that were half read stay wrong. One call of malloc after another is refused.
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

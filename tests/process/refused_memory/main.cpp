@@ -1,6 +1,6 @@
 // Danger: the kernel refuses the library some memory, at whatever moment. The program must not
 // notice; what was not recorded is counted; and when memory is there again, the next window is
-// exact. (hazard F9) Each child process has another number of mappings that still succeed.
+// exact. Each child process has another number of mappings that still succeed.
 
 #include "../../support/forked_child.hpp"
 #include "../../support/own_threads.hpp"

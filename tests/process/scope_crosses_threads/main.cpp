@@ -1,5 +1,5 @@
 // Danger: a window that ends on another thread than it began on (a coroutine that was resumed
-// elsewhere) corrupts the state of one of the two. (hazard C17)
+// elsewhere) corrupts the state of one of the two.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"

@@ -1,5 +1,5 @@
 // Danger: a signal handler that allocates interrupts the hook: it finds half-written tables, waits
-// for a lock of its own thread, or its objects are lost. (hazard D14)
+// for a lock of its own thread, or its objects are lost.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
 #include "../../support/signal_safe_malloc.hpp"

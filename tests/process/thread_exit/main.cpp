@@ -1,5 +1,5 @@
 // Danger: what a thread allocates and frees while it dies (destructors of thread_local objects, the
-// four rounds of pthread key destructors) comes after its tables were taken away. (hazard D4)
+// four rounds of pthread key destructors) comes after its tables were taken away.
 // not with: tsan (it ends a thread before the last round)
 
 #include "../../support/escape.hpp"

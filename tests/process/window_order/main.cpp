@@ -1,5 +1,5 @@
 // Danger: windows that close in another order than they opened, or very many at once, are charged
-// with each other's objects. (hazard C18)
+// with each other's objects.
 
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"

@@ -9,8 +9,8 @@
 // only distribution without memory: however long a thread has counted down, the next byte has the
 // same chance. So every object is sampled independently of all others. An object that counts c
 // bytes (sampling/counted_bytes.hpp) is sampled with probability 1 - exp(-c / mean), which
-// sampling/sample_weight.hpp undoes. Rounding up keeps this exact: the gap is at most c whenever the
-// unrounded number is, and only then.
+// sampling/sample_weight.hpp undoes. Rounding up keeps this exact: the gap is at most c if, and
+// only if, the unrounded number is.
 //
 //     countdown -= bytes_to_count(bytes);
 //     if (countdown <= 0) { sample(); countdown = draw_gap(random, mean); }

@@ -37,7 +37,7 @@ alignas(allocscope::scope) unsigned char storage[sizeof(allocscope::scope)];
 allocscope::scope* window = nullptr;
 
 void free_at(stage where) {
-    if (window == nullptr) return;  // the parent: it has its own end
+    if (window == nullptr) return;  // the parent ends in its own way
     release(blocks[where]);
     shared->frees_after[where] = window->counts().frees;
 }

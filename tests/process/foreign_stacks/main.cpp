@@ -72,7 +72,7 @@ void coroutines() {
     void* in_heap = std::malloc(stack_bytes);
     resume_many_times(in_heap, stack_bytes, scaled(30000));
     std::free(in_heap);
-    // The same address is unmapped and mapped again: an old chain there is no chain any more.
+    // The same address is unmapped and mapped again: an old chain there must not be believed.
     for (int i = 0; i < 50; ++i) {
         void* memory =
             mmap(nullptr, stack_bytes + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

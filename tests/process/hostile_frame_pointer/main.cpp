@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <initializer_list>
 
-// Calls operator new(size) with rbp = frame_pointer. The first describes its frame for unwinding by
-// tables, the second is code that nothing is known about.
+// They call operator new(size) with rbp = frame_pointer. The first one has an unwind table; nothing
+// is known about the second one.
 extern "C" {
 void* allocscope_test_new_described(std::size_t size, std::uintptr_t frame_pointer);
 void* allocscope_test_new_unknown(std::size_t size, std::uintptr_t frame_pointer);

@@ -1,5 +1,5 @@
-// Danger: a hook that fails at something inside leaves errno changed behind a call that succeeded.
-// Every operator, with every kind of recording, while tables grow.
+// Danger: a hook that fails at something inside changes errno in a call that succeeds. Tried with
+// every operator and every kind of recording, while tables grow.
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

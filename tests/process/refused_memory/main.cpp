@@ -49,7 +49,7 @@ int child(int mappings, allocscope::recording record) {
     wanted.record = record;
     wanted.sample_bytes = 256;
     const bool is_sampled = record == allocscope::recording::sampled;
-    // Of samples at each 256 bytes, 1,200 on average here: the estimate is far inside this.
+    // With one sample in 256 bytes there are some 1,200: the estimate is far within this.
     const std::uint64_t slack = is_sampled ? objects_of_a_thread : 0;
     {
         allocscope::detail::mappings_until_refusal = mappings;

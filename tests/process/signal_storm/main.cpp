@@ -35,8 +35,8 @@ void allocate_in_handler(int) {
     handler_runs.fetch_add(1);
 }
 
-// Where handlers run that ask for another stack: in the middle of the thread's own one, as when a
-// program keeps it in an array of main. So a handler may lie above the hook that it interrupted.
+// The alternate stack of handlers lies in the middle of the thread's own stack, as in a program
+// that keeps it in an array of main. So a handler may lie above the hook that it interrupted.
 struct stack_in_the_stack {
     alignas(16) char bytes[32 * 1024];
 

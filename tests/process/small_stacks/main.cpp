@@ -1,5 +1,5 @@
-// Danger: the hook needs more stack than a thread has to spare. A thousand threads with the
-// smallest stack there is, and the use inside the hook measured with a painted stack.
+// Danger: the hook needs more stack than a thread has to spare. A thousand threads run on the
+// smallest stack there is, and a painted stack shows how much the hook uses.
 
 #include "../../support/own_threads.hpp"
 #include "../../support/process_test.hpp"

@@ -93,7 +93,7 @@ void ten_thousand_nested() {
         ALLOCSCOPE_EXPECT_EQUAL(slots[i].window().counts().frees, depth - i);
     }
     ALLOCSCOPE_EXPECT_EQUAL(slots[depth / 2].window().stop().live_objects(), 0);
-    for (std::size_t i = 0; i < depth; i += 2) slots[i].window().~scope();  // not the order at all
+    for (std::size_t i = 0; i < depth; i += 2) slots[i].window().~scope();  // not in order
     for (std::size_t i = 1; i < depth; i += 2) slots[i].window().~scope();
 }
 

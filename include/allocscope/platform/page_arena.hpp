@@ -1,7 +1,7 @@
 // page_arena.hpp - small pieces of zeroed memory that are given back all at once.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by tables/ and record/ for sites, cohorts and epochs
+// Called:   by tables/ and record/ for sites, epochs, and what a thread keeps for sites and cohorts
 // Threads:  allocate() from any thread, also inside a signal handler: no lock; release() only
 //           while no other thread can be inside
 // Memory:   blocks of 256 KiB of which only what was handed out is touched

@@ -1,7 +1,7 @@
 // gate.hpp - one word that says whether and how hooks record, and the facts behind it.
 //
 // Room:     state (floor 4), malloc-safe
-// Called:   read at the beginning of every hook; changed when a process-wide window opens or closes
+// Called:   read at the beginning of every hook; changed when windows open or close
 // Threads:  any reader; one writer at a time, under the control lock
 // Memory:   16 KiB
 //

@@ -1,7 +1,7 @@
 // table_release.hpp - uses the memory of tables again, or gives it back.
 //
 // Room:     windows (floor 6), malloc-safe
-// Called:   at window boundaries, under the control lock
+// Called:   at window boundaries and when a thread ends, under the control lock
 // Threads:  hooks go on meanwhile
 // Memory:   what this file is about
 //

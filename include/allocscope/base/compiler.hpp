@@ -11,6 +11,11 @@
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
+// ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END stand in the place of ALLOCSCOPE_NAMESPACE_BEGIN and
+// _END around code that runs a few times a report: it is compiled without optimisation, in a fifth
+// of the time, whatever the program is compiled with. docs/decisions/0011 has the figures. Only
+// own code is: a template of the standard library that it uses is compiled as everywhere.
+//
 // ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
 
 #ifndef ALLOCSCOPE_BASE_COMPILER_HPP
@@ -37,6 +42,15 @@
     #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
 #else
     #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
+#endif
+
+#if defined(__clang__)
+    #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
+#else
+    #define ALLOCSCOPE_COLD_BEGIN \
+        _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

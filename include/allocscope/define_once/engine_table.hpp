@@ -3,18 +3,18 @@
 // Room:     define_once (floor 11), malloc-safe
 // Called:   through the engine table, from every module of the process
 // Threads:  any
-// Memory:   the name book, while windows are open and as long as snapshots point into it
+// Memory:   an arena for each question; the name book of naming/process_names.hpp
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/link/engine.hpp>
+#include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
-#include <allocscope/naming/named_block.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/rows_of_window.hpp>
-#include <allocscope/naming/take_snapshot.hpp>
+#include <allocscope/naming/snapshot_block.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/verdict/armed_faults.hpp>
 #include <allocscope/verdict/check_window.hpp>
@@ -25,7 +25,7 @@
 
 #include <atomic>  // atomic
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -36,8 +36,7 @@ ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
 // Naming lock. The snapshot that stop() gave, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
 
-// Takes over one reference to `kept`. What was kept before is dropped after the lock is released,
-// because dropping takes the lock.
+// Takes over one reference to `kept`.
 inline void keep_last_of_process(snapshot_data* kept) noexcept {
     snapshot_data* before = nullptr;
     {
@@ -55,46 +54,30 @@ inline snapshot_data* repeat_last_of_process() noexcept {
     return last_of_process;
 }
 
-// Null: there is no such window.
-inline snapshot_data* name_rows(live_window& window, window_id id, after_stats then) {
-    take_live_objects(window, id, then);
-    if (!window.exists) return nullptr;
-    add_own_memory(window);
-    names_at_work names;
-    snapshot_data* made = name_window(names.book(), window, library_rule);
-    names.done();
-    return made;
-}
-
-// Null also when memory was refused; `window` then holds what is known all the same.
-inline snapshot_data* try_to_name_rows(live_window& window, window_id id, after_stats then) {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return name_rows(window, id, then);
-#else
-    try {
-        return name_rows(window, id, then);
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-#endif
-}
-
 inline bool is_open(window_id id) noexcept {
     const control_lock lock;
     return find_window(id) != nullptr;
 }
 
+// Null: there is no such window. When memory for the rows is refused, the snapshot has the numbers.
 inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
     // Allocated first, so that the totals survive if naming runs out of memory.
-    named_block numbers{0};
-    if (!numbers.has_memory()) {
+    snapshot_block block;
+    if (!block.has_memory()) {
         return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
     }
-    live_window window;
-    snapshot_data* made = try_to_name_rows(window, id, then);
-    if (made != nullptr || !window.exists) return made;
+    arena memory;
+    live_window window{memory};
+    const bool has_rows = is_done_with_memory([&] {
+        take_live_objects(window, id, then);
+        if (!window.exists) return;
+        names_at_work names;
+        add_rows_of(block, names.book(), window, library_rule);
+        names.done();
+    });
+    if (!window.exists) return nullptr;
     add_own_memory(window);
-    return numbers.take(nullptr, window, snapshot_without_memory.info.not_recording);
+    return finish_block(block, window, has_rows ? "" : snapshot_without_memory.info.not_recording);
 }
 
 // --- the table ---
@@ -192,6 +175,6 @@ constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcep
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP

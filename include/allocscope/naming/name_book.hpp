@@ -1,7 +1,7 @@
 // name_book.hpp - what the stacks of a process are called, each worked out once.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   when a snapshot is made
+// Called:   by naming/rows_of_window.hpp and verdict/check_window.hpp, when something is reported
 // Threads:  one at a time, under the naming lock; snapshots keep the book they point into
 // Memory:   a few hundred bytes for each distinct stack, until the last window and the last
 //           snapshot that uses it are gone
@@ -10,12 +10,16 @@
 //                 found again by the hash of its addresses, compared address by address
 //
 // A second report of the same places therefore costs no symbol look-up at all, and its rows point
-// to the texts and frames kept here.
+// to the texts and frames kept here. All texts end with a zero byte.
 
 #ifndef ALLOCSCOPE_NAMING_NAME_BOOK_HPP
 #define ALLOCSCOPE_NAMING_NAME_BOOK_HPP
 
-#include <allocscope/config.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
@@ -24,38 +28,36 @@
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
 
-#include <cstddef>        // size_t
-#include <cstdint>        // uint32_t, uint64_t, uintptr_t
-#include <cstring>        // memcmp
-#include <deque>          // deque
-#include <string>         // string
-#include <unordered_map>  // unordered_multimap
-#include <unordered_set>  // unordered_set
-#include <vector>         // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcmp, memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// A stack with everything a row says of it. Texts belong to the book.
+// A stack with everything a row says of it. Texts belong to the book; equal ones of path, place and
+// type are one.
 struct named_stack {
-    std::vector<std::uintptr_t> addresses;
-    const char* path = "";   // of the user's frame; "" when it has no line
-    const char* place = "";  // when there is no line: the function, else the module
+    const std::uintptr_t* addresses = nullptr;
+    std::size_t address_count = 0;
+    std::size_t rule_version = 0;
+    named_stack* next = nullptr;  // with the same hash
+    const char* path = "";        // of the user's frame; "" when it has no line
+    const char* place = "";       // when there is no line: the function, else the module
     int line = 0;
+    symbolize::type_evidence evidence = symbolize::type_evidence::none;
     const char* type = "?";
     const char* function = "";
     std::uint64_t offset = 0;
-    std::vector<snapshot::frame> frames;
+    list<snapshot::frame> frames;
     std::size_t user_frame = 0;
     bool is_type_final = false;  // false: a live object's vtable might still tell
-    std::uint64_t rule_version = 0;
 };
 
-// What the symbol tables say of a stack. `frames` point into `names`.
+// What the symbol tables say of a stack: a frame for each address.
 struct symbol_stack {
-    std::vector<symbolize::code_frame> names;
-    std::vector<snapshot::frame> frames;
+    list<snapshot::frame> frames;
     std::size_t user_frame = 0;
 };
 
@@ -71,20 +73,28 @@ public:
     }
 
     // After them: the files that were read are not needed until the next new stack.
-    void rest() { symbols_.release_debug_data(); }
+    void rest() {
+        symbols_.release_debug_data();
+        sources_.release();
+    }
 
     // The stack's names, worked out when it is seen for the first time.
     named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
                       const symbolize::frame_rule& rule) {
         if (named_stack* found = known(hash, addresses, count, rule)) return *found;
-        stacks_.emplace_back();
-        named_stack& made = stacks_.back();
-        made.addresses.assign(addresses, addresses + count);
-        made.rule_version = rule.version();
-        name(made, rule);
-        by_hash_.emplace(hash, &made);
+        auto* made = kept_.make<named_stack>();
+        auto* copied = static_cast<std::uintptr_t*>(kept_.allocate(count * sizeof *addresses));
+        if (count != 0) std::memcpy(copied, addresses, count * sizeof *addresses);
+        made->addresses = copied;
+        made->address_count = count;
+        made->rule_version = rule.version();
+        name(*made, rule);
+        named_stack*& first = by_hash_[hash];
+        made->next = first;
+        first = made;
+        ++stack_count_;
         has_new_ = true;
-        return made;
+        return *made;
     }
 
     // Whether find() would work out nothing.
@@ -93,148 +103,187 @@ public:
         return known(hash, addresses, count, rule) != nullptr;
     }
 
-    // A stack with the names of the symbol tables alone: a frame for each address. Not kept.
-    symbol_stack symbols_of(const std::uintptr_t* addresses, std::size_t count,
+    // A stack with the names of the symbol tables alone, made in `memory`.
+    symbol_stack symbols_of(arena& memory, const std::uintptr_t* addresses, std::size_t count,
                             const symbolize::frame_rule& rule) {
-        symbol_stack made;
-        made.names.resize(count);
+        symbol_stack made{list<snapshot::frame>{memory}, 0};
+        list<symbolize::code_frame> names{memory};
         for (std::size_t i = 0; i < count; ++i) {
-            made.names[i].function = symbols_.function_symbol_at(addresses[i] - 1);
+            symbolize::code_frame name;
+            name.function = symbols_.function_symbol_at(addresses[i] - 1, memory);
+            names.push_back(name);
+            made.frames.push_back({name.function.data(), "", 0, 0, false, addresses[i] - 1, "", 0});
         }
-        for (std::size_t i = 0; i < count; ++i) {
-            made.frames.push_back(
-                {made.names[i].function.c_str(), "", 0, 0, false, addresses[i] - 1, "", 0});
-        }
-        made.user_frame = symbolize::user_frame(made.names, rule);
+        made.user_frame = symbolize::user_frame(memory, names, rule);
         return made;
     }
 
-    // The type as the vtable that a live object of the stack points to has it.
+    // The type, now that `first_word` of a live object of the stack is known: it may point to a
+    // vtable.
     void settle_type(named_stack& stack, std::uintptr_t first_word) {
         stack.is_type_final = true;
-        const std::string symbol = symbols_.data_symbol_at(first_word);
-        if (symbol.empty()) return;
-        const std::string type = symbolize::type_from_vtable(symbol);
-        if (!type.empty()) stack.type = keep(type);
+        const borrowed_memory meanwhile{scratch_};
+        const text symbol = symbols_.data_symbol_at(first_word, scratch_);
+        set_type(stack, symbolize::with_vtable(scratch_, {stack.type, stack.evidence}, symbol));
     }
 
-    const char* keep(const std::string& text) { return texts_.insert(text).first->c_str(); }
+    // The one copy of an equal text.
+    const char* keep(text wanted) {
+        if (wanted.empty()) return "";
+        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept.data();
+        return kept.data();
+    }
 
     bool has_new() const noexcept { return has_new_; }
     void forget_new() noexcept { has_new_ = false; }
 
-    std::size_t stack_count() const noexcept { return stacks_.size(); }
-    std::uint32_t references = 1;  // under the naming lock
+    std::size_t stack_count() const noexcept { return stack_count_; }
+
+    // For work on one stack: see borrowed_memory.
+    arena& scratch() noexcept { return scratch_; }
 
 private:
+    friend name_book* make_book();
+    friend void hold_book(name_book& book) noexcept;
+    friend void drop_book(name_book& book) noexcept;
+
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
 
     named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
                        const symbolize::frame_rule& rule) const {
-        const auto range = by_hash_.equal_range(hash);
-        for (auto at = range.first; at != range.second; ++at) {
-            named_stack& found = *at->second;
-            if (found.rule_version == rule.version() && found.addresses.size() == count &&
-                std::memcmp(found.addresses.data(), addresses, count * sizeof(*addresses)) == 0) {
-                return &found;
+        named_stack* const* first = by_hash_.find(hash);
+        for (named_stack* at = first != nullptr ? *first : nullptr; at != nullptr; at = at->next) {
+            if (at->rule_version == rule.version() && at->address_count == count &&
+                (count == 0 ||
+                 std::memcmp(at->addresses, addresses, count * sizeof *addresses) == 0)) {
+                return at;
             }
         }
         return nullptr;
     }
 
-    struct whose {
-        const code_location* location;
-        bool is_outermost;  // of its location: the symbol's offset is this frame's
-    };
+    void set_type(named_stack& stack, const symbolize::type_answer& answer) {
+        if (answer.is_known()) stack.type = keep(answer.name);
+        stack.evidence = answer.evidence;
+    }
 
     void name(named_stack& stack, const symbolize::frame_rule& rule) {
-        std::vector<code_frame> frames;
-        std::vector<whose> owners;
-        for (const std::uintptr_t address : stack.addresses) {
-            const code_location& location = symbols_.resolve(address - 1);
-            add_frames(location, frames, owners);
+        const borrowed_memory meanwhile{scratch_};
+        list<code_frame> frames{scratch_};
+        list<const code_location*> owners{scratch_};  // of each frame
+        for (std::size_t i = 0; i < stack.address_count; ++i) {
+            const code_location& location = symbols_.resolve(stack.addresses[i] - 1);
+            if (location.frames.empty()) {
+                frames.push_back({});
+                owners.push_back(&location);
+            }
+            for (const code_frame& frame : location.frames) {
+                frames.push_back(frame);
+                owners.push_back(&location);
+            }
         }
-        const std::size_t user = place_of(frames, owners, rule);
-        stack.user_frame = user;
+        stack.user_frame = place_of(frames, owners, rule);
+        stack.frames = list<snapshot::frame>{kept_};
+        stack.frames.reserve(frames.size());
         for (std::size_t i = 0; i < frames.size(); ++i) {
-            stack.frames.push_back(kept_frame(frames[i], *owners[i].location));
+            stack.frames.push_back(kept_frame(frames[i], *owners[i]));
         }
-        const symbolize::type_answer type = symbolize::name_type(frames, sources_);
-        if (type.is_known()) stack.type = keep(type.name);
-        stack.is_type_final = type.is_known();
-        if (user < frames.size()) place(stack, frames[user], *owners[user].location);
+        const symbolize::type_answer type = symbolize::name_type(scratch_, frames, sources_);
+        set_type(stack, type);
+        // What the source says may lack its namespaces, and a vtable has them.
+        stack.is_type_final =
+            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
+        if (stack.user_frame < frames.size()) {
+            place(stack, frames[stack.user_frame], *owners[stack.user_frame]);
+        }
     }
 
     // The user's frame. Without any name to go by, as in a stripped program, the first frame that
     // is at least not in one of the system's libraries.
-    static std::size_t place_of(const std::vector<code_frame>& frames,
-                                const std::vector<whose>& owners,
-                                const symbolize::frame_rule& rule) {
-        const std::size_t user = symbolize::user_frame(frames, rule);
-        if (user < frames.size() && !rule.is_library(frames[user])) return user;
+    std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
+                         const symbolize::frame_rule& rule) {
+        const std::size_t user = symbolize::user_frame(scratch_, frames, rule);
+        if (user < frames.size() && !rule.is_library(scratch_, frames[user])) return user;
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-            if (is_nameless && !is_system_library(owners[i].location->module)) return i;
+            if (is_nameless && !is_system_library(owners[i]->module)) return i;
         }
         return user;
     }
 
-    static bool is_system_library(const std::string& module) {
-        if (module.empty()) return true;
-        const std::size_t slash = module.rfind('/');
-        const std::string name = slash == std::string::npos ? module : module.substr(slash + 1);
+    static text file_name_of(text path) noexcept {
+        const std::size_t slash = path.rfind('/');
+        return slash == text::npos ? path : path.substr(slash + 1);
+    }
+
+    static bool is_system_library(text module) noexcept {
+        const text name = file_name_of(module);
         for (const char* start : {"libc.so", "libc-", "libstdc++.so", "libc++.so", "libc++abi.so",
                                   "libgcc_s.so", "libm.so", "libpthread.so", "ld-linux"}) {
-            if (name.rfind(start, 0) == 0) return true;
+            if (name.starts_with(start)) return true;
         }
-        return false;
+        return name.empty();
     }
 
-    static void add_frames(const code_location& location, std::vector<code_frame>& frames,
-                           std::vector<whose>& owners) {
-        if (location.frames.empty()) {
-            frames.emplace_back();
-            owners.push_back({&location, true});
-        }
-        for (const code_frame& frame : location.frames) {
-            frames.push_back(frame);
-            owners.push_back({&location, &frame == &location.frames.back()});
-        }
-    }
-
-    snapshot::frame kept_frame(const code_frame& frame, const code_location& location) {
-        return {keep(frame.function),  keep(frame.file),      frame.line,
-                frame.column,          frame.is_inlined,      location.address,
-                keep(location.module), location.module_offset};
+    // What was resolved is kept as long as the book.
+    static snapshot::frame kept_frame(const code_frame& frame,
+                                      const code_location& location) noexcept {
+        return {frame.function.data(),  frame.file.data(),     frame.line,
+                frame.column,           frame.is_inlined,      location.address,
+                location.module.data(), location.module_offset};
     }
 
     void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        stack.function = keep(frame.function);
+        stack.function = frame.function.data();
         if (frame.line != 0 && !frame.file.empty()) {
-            stack.path = keep(symbolize::tidy_path(frame.file));
+            stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
             stack.line = frame.line;
         } else if (!location.symbol.empty()) {
             stack.place = keep(location.symbol);
             stack.offset = location.symbol_offset;
         } else {
-            const std::size_t slash = location.module.rfind('/');
-            stack.place = keep(slash == std::string::npos ? location.module
-                                                          : location.module.substr(slash + 1));
+            stack.place = keep(file_name_of(location.module));
             stack.offset = location.module_offset;
         }
     }
 
-    symbolize::symbolizer symbols_;
+    arena home_;  // where the book itself lies
+    arena kept_;
+    arena scratch_;
+    symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
-    std::unordered_set<std::string> texts_;
-    std::deque<named_stack> stacks_;  // stay where they are
-    std::unordered_multimap<std::uint64_t, named_stack*> by_hash_;
+    table<text, const char*> texts_{kept_};
+    table<std::uint64_t, named_stack*> by_hash_{kept_};
+    std::size_t stack_count_ = 0;
+    std::uint32_t references_ = 1;
     bool has_new_ = false;
 };
 
+// With one reference. Throws std::bad_alloc.
+inline name_book* make_book() {
+    arena home;
+    name_book* made = home.make<name_book>();
+    made->home_.take(home);
+    return made;
+}
+
+inline void hold_book(name_book& book) noexcept {
+    __atomic_add_fetch(&book.references_, 1U, __ATOMIC_RELAXED);
+}
+
+// Release, so that this owner's reads come before the end; acquire for the last one, which ends it.
+inline void drop_book(name_book& book) noexcept {
+    if (__atomic_sub_fetch(&book.references_, 1U, __ATOMIC_ACQ_REL) != 0) return;
+    arena last;
+    last.take(book.home_);
+    book.~name_book();
+}
+
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_NAME_BOOK_HPP

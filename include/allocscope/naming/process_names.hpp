@@ -1,8 +1,8 @@
 // process_names.hpp - the names that this process has worked out so far.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   by define_once/engine_table.hpp, verdict/check_window.hpp and verdict/guard_violation.hpp
-// Threads:  under the naming lock
+// Called:   by define_once/engine_table.hpp and verdict/
+// Threads:  any; names_at_work holds the naming lock
 // Memory:   the name book, while windows are open and as long as snapshots point into it
 
 #ifndef ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
@@ -10,15 +10,24 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/naming/name_book.hpp>
-#include <allocscope/naming/named_block.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/types/frame_rule.hpp>
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+#include <pthread.h>  // pthread_mutex_lock, pthread_mutex_unlock
+
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
+
+class naming_lock {
+public:
+    naming_lock() noexcept { ::pthread_mutex_lock(&process.naming); }
+    ~naming_lock() { ::pthread_mutex_unlock(&process.naming); }
+    naming_lock(const naming_lock&) = delete;
+    naming_lock& operator=(const naming_lock&) = delete;
+};
 
 // Which frames are library code; see types/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
@@ -26,18 +35,22 @@ ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 // Under the naming lock. Null until the first report, and after the last window of a large program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
 
+// Naming lock.
+inline void forget_names() noexcept {
+    if (names_of_process != nullptr) drop_book(*names_of_process);
+    names_of_process = nullptr;
+}
+
 // The process's names while one lives, under the naming lock. When memory is refused halfway, the
 // book is dropped: what it had begun to read would stay wrong, and its memory may be what is
 // missing.
 class names_at_work {
 public:
     names_at_work() {
-        if (names_of_process == nullptr) names_of_process = new name_book;
+        if (names_of_process == nullptr) names_of_process = make_book();
     }
     ~names_at_work() {
-        if (is_done_) return;
-        drop_book(names_of_process);
-        names_of_process = nullptr;
+        if (!is_done_) forget_names();
     }
     names_at_work(const names_at_work&) = delete;
     names_at_work& operator=(const names_at_work&) = delete;
@@ -53,16 +66,16 @@ private:
 // With so many names a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;
 
-inline void put_names_away() {
+inline void put_names_away() noexcept {
     if (process.entry.word() != 0) return;
     const naming_lock lock;
-    if (names_of_process == nullptr || names_of_process->stack_count() <= most_kept_names) return;
-    drop_book(names_of_process);
-    names_of_process = nullptr;
+    if (names_of_process != nullptr && names_of_process->stack_count() > most_kept_names) {
+        forget_names();
+    }
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP

@@ -1,71 +1,79 @@
 // rows_of_window.hpp - a window's stacks become the rows of a snapshot.
 //
 // Room:     naming (floor 9), not malloc-safe
-// Called:   by the engine for stats()
+// Called:   by define_once/engine_table.hpp for stats(), by verdict/ for checks
 // Threads:  one at a time, under the naming lock
-// Memory:   one block for the snapshot; names stay in the name book the block refers to
+// Memory:   the snapshot's block, and the question's arena; names stay in the name book
 //
 //     live sites -> named stacks -> one row for each path:line:type -> sorted, paths shortened
 
 #ifndef ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
-#include <allocscope/naming/named_block.hpp>
-#include <allocscope/naming/take_snapshot.hpp>
+#include <allocscope/naming/process_names.hpp>
+#include <allocscope/naming/snapshot_block.hpp>
+#include <allocscope/naming/snapshot_difference.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
-#include <allocscope/state/process_state.hpp>
-#include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 
-#include <algorithm>      // sort
-#include <cstddef>        // size_t
-#include <cstdint>        // uint32_t, uint64_t, uintptr_t
-#include <cstdlib>        // abort
-#include <cstring>        // strcmp
-#include <new>            // bad_alloc
-#include <string>         // string
-#include <unordered_map>  // unordered_map
-#include <vector>         // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
 // --- types from live objects ---
 
-// For each stack whose type is not known yet: looks at one live object of it. The objects are
-// found by walking the live object map once; the object's memory may go meanwhile, so it is read
-// through the kernel.
+struct sample_object {
+    named_stack* stack;
+    std::uintptr_t address;
+};
+
+// One live object of each of `wanted`'s sites, which are taken out of it as they are found. The
+// walk of the live object map throws nothing: there is room for all.
+inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample_object>& found) {
+    found.reserve(wanted.size());
+    const auto look_at = [&wanted, &found](const live_object& object) {
+        const cohort& born = *process.cohorts.by_id(object.cohort);
+        named_stack** stack = wanted.find(born.site.load(std::memory_order_relaxed));
+        if (stack == nullptr || *stack == nullptr || object.bytes < sizeof(std::uintptr_t)) {
+            return true;
+        }
+        found.push_back({*stack, object.address});
+        *stack = nullptr;
+        return found.size() < wanted.size();
+    };
+    const control_lock lock;
+    process.objects.for_each(process.session, look_at);
+    if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
+}
+
+// For each stack whose type may still be told by a vtable: looks at one live object of it. The
+// object may go meanwhile, so its memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
-                         const std::vector<named_stack*>& stacks) {
-    std::unordered_map<std::uint32_t, named_stack*> open;
+                         const list<named_stack*>& stacks) {
+    arena& scratch = stacks.memory();
+    table<std::uint64_t, named_stack*> open{scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         if (window.sites[i].id != 0 && !stacks[i]->is_type_final) {
-            open.emplace(window.sites[i].id, stacks[i]);
+            open[window.sites[i].id] = stacks[i];
         }
     }
     if (open.empty()) return;
-    std::vector<std::pair<named_stack*, std::uintptr_t>> samples;
-    samples.reserve(open.size());  // the walk below may not throw
-    {
-        control_lock lock;
-        const auto look_at = [&](const live_object& object) {
-            const cohort& born = *process.cohorts.by_id(object.cohort);
-            const auto wanted = open.find(born.site.load(std::memory_order_relaxed));
-            if (wanted == open.end() || object.bytes < sizeof(std::uintptr_t)) return true;
-            samples.emplace_back(wanted->second, object.address);
-            open.erase(wanted);
-            return !open.empty();
-        };
-        process.objects.for_each(process.session, look_at);
-        if (!open.empty()) process.samples.for_each(process.session, look_at);
-    }
-    for (const auto& [stack, address] : samples) {
+    list<sample_object> found{scratch};
+    find_objects(open, found);
+    for (const sample_object& sample : found) {
         std::uintptr_t first_word = 0;
-        if (probe_memory(address, &first_word, sizeof(first_word))) {
-            book.settle_type(*stack, first_word);
+        if (probe_memory(sample.address, &first_word, sizeof first_word)) {
+            book.settle_type(*sample.stack, first_word);
         }
     }
 }
@@ -79,23 +87,19 @@ struct row_key {
     int line;
     std::uint64_t offset;
     const char* type;
-
-    bool operator==(const row_key& other) const noexcept {
-        return path == other.path && place == other.place && line == other.line &&
-               offset == other.offset && type == other.type;
-    }
 };
 
-struct row_key_hash {
-    std::size_t operator()(const row_key& key) const noexcept {
-        std::uint64_t hash = hash_seed;
-        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.path));
-        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-        hash = hash_step(hash, static_cast<std::uint64_t>(key.line) ^ (key.offset << 20U));
-        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
-        return hash_finish(hash);
-    }
-};
+inline bool operator==(const row_key& a, const row_key& b) noexcept {
+    return a.path == b.path && a.place == b.place && a.line == b.line && a.offset == b.offset &&
+           a.type == b.type;
+}
+
+inline std::uint64_t hash_of_key(const row_key& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
+    hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
+    hash = hash_step(hash, static_cast<std::uint64_t>(key.line) ^ (key.offset << 20U));
+    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
+}
 
 struct row_sum {
     const named_stack* stack;  // of the most numerous site
@@ -106,69 +110,120 @@ struct row_sum {
     sample_sums samples;
 };
 
-inline std::vector<row_sum> sum_rows(const live_window& window,
-                                     const std::vector<named_stack*>& stacks) {
-    std::unordered_map<row_key, std::size_t, row_key_hash> index;
-    std::vector<row_sum> rows;
+inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
+                     const list<named_stack*>& stacks) {
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        const row_key key{stack.path, stack.place, stack.line, stack.offset, stack.type};
-        const auto [at, is_new] = index.emplace(key, rows.size());
-        if (is_new) rows.push_back({&stack, 0, 0, 0, 0, {}});
-        row_sum& row = rows[at->second];
+        row_sum& row = rows[{stack.path, stack.place, stack.line, stack.offset, stack.type}];
         row.objects += site.objects;
         row.bytes += site.bytes;
         row.samples.add(site.samples);
         ++row.sites;
-        if (site.objects > row.stack_objects) {
+        if (row.stack == nullptr || site.objects > row.stack_objects) {
             row.stack_objects = site.objects;
             row.stack = &stack;
         }
     }
-    return rows;
 }
 
-// Most objects first, then most bytes, then by place, so that equal rows have a fixed order.
-inline bool comes_before(const row_sum& a, const row_sum& b) noexcept {
-    if (a.objects != b.objects) return a.objects > b.objects;
-    if (a.bytes != b.bytes) return a.bytes > b.bytes;
-    if (const int order = std::strcmp(a.stack->path, b.stack->path); order != 0) return order < 0;
-    if (a.stack->line != b.stack->line) return a.stack->line < b.stack->line;
-    if (const int order = std::strcmp(a.stack->place, b.stack->place); order != 0) return order < 0;
-    if (a.stack->offset != b.stack->offset) return a.stack->offset < b.stack->offset;
-    return std::strcmp(a.stack->type, b.stack->type) < 0;
+inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sampled) noexcept {
+    const named_stack& stack = *sum.stack;
+    snapshot::row made{};
+    made.objects = sum.objects;
+    made.bytes = sum.bytes;
+    if (is_sampled) set_estimates(made, sum.samples);  // rounded once, not once for each stack
+    made.file = file;
+    made.line = stack.line;
+    made.type = stack.type;
+    made.function = stack.function;
+    made.offset = stack.offset;
+    made.sites = sum.sites;
+    made.frames = stack.frames.data();
+    made.frame_count = stack.frames.size();
+    made.user_frame = stack.user_frame;
+    return made;
 }
 
-inline std::unordered_map<const char*, std::string> shortened(const std::vector<row_sum>& rows) {
-    std::unordered_map<const char*, std::string> names;
-    std::vector<std::string> paths;
-    std::vector<const char*> keys;
-    for (const row_sum& row : rows) {
-        if (row.stack->path[0] == '\0' || !names.emplace(row.stack->path, "").second) continue;
-        keys.push_back(row.stack->path);
-        paths.emplace_back(row.stack->path);
+inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_window& window,
+                      const list<named_stack*>& stacks) {
+    arena& scratch = rows.memory();
+    table<row_key, row_sum> sums{scratch};
+    sum_rows(sums, window, stacks);
+    list<text> files{scratch};
+    for (const auto& sum : sums) {
+        if (sum.key.path[0] != '\0') files.push_back(sum.key.path);
     }
-    std::vector<std::string> shorter = symbolize::shorten_paths(paths);
-    for (std::size_t i = 0; i < keys.size(); ++i) names[keys[i]] = std::move(shorter[i]);
-    return names;
+    symbolize::shorten_paths(scratch, files);
+    const bool is_sampled = window.wanted.record == recording::sampled;
+    std::size_t next = 0;
+    for (const auto& sum : sums) {
+        const bool has_path = sum.key.path[0] != '\0';
+        const char* file = has_path ? book.keep(files[next++]) : sum.key.place;
+        rows.push_back(row_of(sum.value, file, is_sampled));
+    }
+}
+
+// --- the head ---
+
+inline const char* sentence_for(loss_reason reason) noexcept {
+    switch (reason) {
+        case loss_reason::no_memory_for_record:
+            return "allocations were not recorded: memory for their records was refused";
+        case loss_reason::no_room_for_site:
+            return "allocations were counted without their place: no room for more stacks";
+        case loss_reason::no_room_for_death:
+            return "frees by another thread were not counted: memory for them was refused";
+        case loss_reason::too_deeply_nested:
+            return "events in signal handlers were not recorded: nested too deeply";
+        case loss_reason::record_replaced:
+            return "blocks were freed past operator delete: noticed when their address was used"
+                   " again";
+        case loss_reason::no_memory_for_thread:
+            return "events were not recorded: memory for the state of their thread was refused";
+        case loss_reason::count:
+            break;
+    }
+    return "events were not recorded";
+}
+
+// The finished block, with one reference. Needs no memory.
+inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
+                                   const char* not_recording) noexcept {
+    constexpr auto loss_count = static_cast<std::uint32_t>(loss_reason::count);
+    snapshot::loss losses[loss_count];
+    for (std::uint32_t i = 0; i < loss_count; ++i) {
+        losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
+    }
+    snapshot::window_info info{};
+    info.name = window.name;
+    info.window = window.id;
+    info.record = window.wanted.record;
+    info.from = window.wanted.from;
+    info.stack_frames = window.wanted.stack_frames;
+    info.duration_ns = window.duration_ns;
+    info.totals = window.totals.counts;
+    info.own_memory_bytes = window.own_memory_bytes;
+    info.losses = losses;
+    info.loss_count = loss_count;
+    info.not_recording = not_recording;
+    if (info.record == recording::sampled) {
+        info.sample_bytes = window.wanted.sample_bytes;
+        info.samples = window.totals.births.samples;
+        info.estimates = sampled_estimates(info.totals, window.totals.births, window.totals.deaths,
+                                           info.sample_bytes);
+    }
+    return block.finish(info);
 }
 
 // --- all together ---
 
-[[noreturn]] inline void refuse_memory() {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    std::abort();
-#else
-    throw std::bad_alloc();
-#endif
-}
-
-inline std::vector<named_stack*> name_stacks(name_book& book, const live_window& window,
-                                             const symbolize::frame_rule& rule) {
+// The stacks of the window's sites, in the same order.
+inline list<named_stack*> name_stacks(name_book& book, const live_window& window,
+                                      const symbolize::frame_rule& rule) {
     book.refresh();
     book.forget_new();
-    std::vector<named_stack*> stacks;
+    list<named_stack*> stacks{window.sites.memory()};
     stacks.reserve(window.sites.size());
     for (const live_site& site : window.sites) {
         named_stack& stack =
@@ -176,53 +231,37 @@ inline std::vector<named_stack*> name_stacks(name_book& book, const live_window&
         if (site.frame_count == 0) stack.place = book.keep("(place not recorded)");
         stacks.push_back(&stack);
     }
-    return stacks;
-}
-
-// A new reference, or std::bad_alloc; the names are then left to be dropped: see names_at_work.
-inline snapshot_data* name_window(name_book& book, const live_window& window,
-                                  const symbolize::frame_rule& rule) {
-    const std::vector<named_stack*> stacks = name_stacks(book, window, rule);
     if (book.has_new()) {
         settle_types(book, window, stacks);
         book.rest();
     }
-    std::vector<row_sum> rows = sum_rows(window, stacks);
-    const bool is_sampled = window.wanted.record == recording::sampled;
-    if (is_sampled) {  // rounded once, not once for each stack
-        for (row_sum& row : rows) {
-            row.objects = row.samples.objects_95().value;
-            row.bytes = row.samples.bytes_95().value;
-        }
-    }
-    std::sort(rows.begin(), rows.end(), comes_before);
-    const auto names = shortened(rows);
-    named_block block{rows.size()};
+    return stacks;
+}
+
+// Names the window's sites and puts their rows into the block. Throws std::bad_alloc; the names are
+// then left to be dropped: see names_at_work.
+inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
+                        const symbolize::frame_rule& rule) {
+    const list<named_stack*> stacks = name_stacks(book, window, rule);
+    list<snapshot::row> rows{window.sites.memory()};
+    make_rows(rows, book, window, stacks);
+    snapshot::window_info info{};
+    info.record = window.wanted.record;
+    block.add_rows(rows, info, rows.memory());
+    block.keep(book);
+}
+
+// The window as a snapshot with one reference. Throws std::bad_alloc, also for the numbers.
+inline snapshot_data* rows_of_window(name_book& book, const live_window& window,
+                                     const symbolize::frame_rule& rule) {
+    snapshot_block block;
     if (!block.has_memory()) refuse_memory();
-    for (const row_sum& row : rows) {
-        const named_stack& stack = *row.stack;
-        const bool has_path = stack.path[0] != '\0';
-        snapshot::row made{};
-        made.objects = row.objects;
-        made.bytes = row.bytes;
-        set_exact(made);
-        if (is_sampled) set_estimates(made, row.samples);
-        made.file = has_path ? book.keep(names.at(stack.path)) : stack.place;
-        made.line = stack.line;
-        made.type = stack.type;
-        made.function = stack.function;
-        made.offset = stack.offset;
-        made.sites = row.sites;
-        made.frames = stack.frames.data();
-        made.frame_count = stack.frames.size();
-        made.user_frame = stack.user_frame;
-        block.add(made);
-    }
-    return block.take(&book, window, "");
+    add_rows_of(block, book, window, rule);
+    return finish_block(block, window, "");
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP

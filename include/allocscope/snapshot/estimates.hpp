@@ -1,7 +1,7 @@
-// estimates.hpp - from sums of samples to the numbers of a snapshot.
+// estimates.hpp - from sums of samples to the numbers of a snapshot, and their intervals.
 //
 // Room:     snapshot (floor 7), not malloc-safe
-// Called:   by whoever makes a snapshot of a window
+// Called:   by naming/ when a snapshot is made; by report/report_rows.hpp when rows are summed
 // Threads:  any
 // Memory:   none
 //
@@ -12,14 +12,15 @@
 #define ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
-#include <allocscope/config.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/sampling/estimate.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
+#include <cmath>    // ceil, sqrt
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -68,14 +69,37 @@ inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept
 }
 
 // Of a row of a window that records every event: the numbers are known.
-template <class Row>
-void set_exact(Row& row) noexcept {
+inline void set_exact(snapshot::row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }
 
+// How far an interval reaches below and above its number, while numbers are added and subtracted.
+// The distances add as if at right angles: those of estimates that do not depend on each other (the
+// method of variance estimates recovery: G. Y. Zou, A. Donner, "Construction of confidence limits
+// about effect measures", Statistics in Medicine 27, 2008). Two snapshots of one window do depend
+// on each other, as they share samples: there the interval is wider than it need be.
+class interval_reach {
+public:
+    void meet(const estimate& number, bool is_added) noexcept {
+        const double below = static_cast<double>(number.value - number.low);
+        const double above = static_cast<double>(number.high - number.value);
+        below_squared_ += is_added ? below * below : above * above;
+        above_squared_ += is_added ? above * above : below * below;
+    }
+
+    estimate around(std::uint64_t value) const noexcept {
+        return {value, value - whole_number(std::ceil(std::sqrt(below_squared_))),
+                value + whole_number(std::ceil(std::sqrt(above_squared_)))};
+    }
+
+private:
+    double below_squared_ = 0.0;
+    double above_squared_ = 0.0;
+};
+
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP

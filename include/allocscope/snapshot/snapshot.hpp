@@ -92,6 +92,8 @@ public:
         std::uint64_t sample_bytes;  // a sampled window: mean bytes between two samples; else 0
         std::uint64_t samples;       // a sampled window: how many were taken; else 0
         window_estimates estimates;
+        std::uint64_t window;    // tells windows of this process apart; 0: of none
+        bool is_of_two_windows;  // a difference of snapshots of two windows
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window

@@ -37,7 +37,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              not_recording,
              0,
              0,
-             {}},
+             {},
+             0,
+             false},
             nullptr};
 }
 

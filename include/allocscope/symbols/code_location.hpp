@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   filled by symbols/symbolizer.hpp, read by whoever names things in reports
 // Threads:  plain data
-// Memory:   std::string and std::vector
+// Memory:   the texts and frames belong to whoever filled it in
 //
 // One address can stand in several functions at once, since callees are inlined:
 //
@@ -15,39 +15,38 @@
 #define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
 
-#include <cstdint>      // uint64_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
 
 struct code_frame {
-    std::string function;      // demangled; "" when unknown
-    std::string linkage_name;  // as the linker knows it; "" when the debug information has none
-    std::string file;          // with its directory, as the debug information has it; "" unknown
-    int line = 0;              // 0: unknown
+    text function;      // demangled; "" when unknown
+    text linkage_name;  // as the linker knows it; "" when the debug information has none
+    text file;          // with its directory, as the debug information has it; "" unknown
+    int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
 };
 
 struct code_location {
     std::uint64_t address = 0;
-    std::string module;               // path of the program or library; "" when in none
+    text module;                      // path of the program or library; "" when in none
     std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
-    std::string symbol;               // demangled function of .symtab or .dynsym; "" unknown
+    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
     // Innermost first; at least one when a symbol or a line is known.
-    std::vector<code_frame> frames;
+    list<code_frame> frames;
 };
 
 // The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
 // scope the debug information does not tell.
-inline bool is_standard_header(std::string_view file) noexcept {
-    return file.find("/include/c++/") != std::string_view::npos;
+inline bool is_standard_header(text file) noexcept {
+    return file.contains("/include/c++/");
 }
 
 }  // namespace symbolize

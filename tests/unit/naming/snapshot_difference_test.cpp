@@ -8,11 +8,11 @@
 #include "support/made_snapshot.hpp"
 
 using allocscope::snapshot;
-using allocscope::detail::info_text;
-using allocscope::detail::row_text;
+using allocscope_tests::info_text;
 using allocscope_tests::made_row;
 using allocscope_tests::made_row_at;
 using allocscope_tests::made_snapshot;
+using allocscope_tests::row_text;
 
 namespace {
 

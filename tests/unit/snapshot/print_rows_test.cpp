@@ -10,7 +10,7 @@
 #include "support/made_snapshot.hpp"
 
 using allocscope::snapshot;
-using allocscope::detail::info_text;
+using allocscope_tests::info_text;
 using allocscope_tests::made_row;
 using allocscope_tests::made_snapshot;
 

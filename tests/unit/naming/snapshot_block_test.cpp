@@ -1,8 +1,9 @@
-#include <allocscope/naming/build_snapshot.hpp>
+#include <allocscope/naming/snapshot_block.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,10 +11,11 @@
 #include "support/made_snapshot.hpp"
 
 using allocscope::snapshot;
-using allocscope::detail::info_text;
-using allocscope::detail::row_text;
+using allocscope_tests::info_text;
 using allocscope_tests::made_row;
+using allocscope_tests::made_row_at;
 using allocscope_tests::made_snapshot;
+using allocscope_tests::row_text;
 
 namespace {
 
@@ -36,7 +38,7 @@ row_text full_row() {
 
 }  // namespace
 
-TEST_CASE("build_snapshot: every field of a row and its frames arrives") {
+TEST_CASE("snapshot_block: every field of a row and its frames arrives") {
     const snapshot rows = made_snapshot({full_row()});
     REQUIRE(rows.size() == 1);
     const snapshot::row& row = rows[0];
@@ -64,7 +66,7 @@ TEST_CASE("build_snapshot: every field of a row and its frames arrives") {
     CHECK_FALSE(row.frames[1].is_inlined);
 }
 
-TEST_CASE("build_snapshot: every field about the window arrives") {
+TEST_CASE("snapshot_block: every field about the window arrives") {
     info_text about;
     about.name = "load";
     about.record = allocscope::recording::sampled;
@@ -99,7 +101,7 @@ TEST_CASE("build_snapshot: every field about the window arrives") {
     CHECK(info.estimates.frees.high == 9);
 }
 
-TEST_CASE("build_snapshot: intervals are kept when sampled, and are the numbers when exact") {
+TEST_CASE("snapshot_block: intervals are kept when sampled, and are the numbers when exact") {
     row_text row = made_row(5, 50, "a.cpp", 1, "t");
     row.objects_low = 1;
     row.objects_high = 19;
@@ -125,7 +127,7 @@ TEST_CASE("build_snapshot: intervals are kept when sampled, and are the numbers 
     CHECK(sampled[0].bytes_high == 190);
 }
 
-TEST_CASE("build_snapshot: most objects first, then most bytes, then file, line and type") {
+TEST_CASE("snapshot_block: most objects first, then most bytes, then file, line and type") {
     std::vector<row_text> rows = {
         made_row(9, 1, "z.cpp", 9, "z", "1"), made_row(5, 9, "z.cpp", 9, "z", "2"),
         made_row(5, 5, "a.cpp", 1, "a", "3"), made_row(5, 5, "a.cpp", 1, "b", "4"),
@@ -138,7 +140,7 @@ TEST_CASE("build_snapshot: most objects first, then most bytes, then file, line 
     }
 }
 
-TEST_CASE("build_snapshot: in a difference the largest change comes first, up or down") {
+TEST_CASE("snapshot_block: in a difference the largest change comes first, up or down") {
     info_text about;
     about.is_difference = true;
     const auto minus = [](std::uint64_t number) { return std::uint64_t{0} - number; };
@@ -153,42 +155,44 @@ TEST_CASE("build_snapshot: in a difference the largest change comes first, up or
     CHECK(static_cast<std::int64_t>(made_snapshot(rows, about).live_objects()) == 0);
 }
 
-TEST_CASE("build_snapshot: equal texts are stored once") {
-    std::vector<row_text> rows;
-    for (int line = 1; line <= 10; ++line) {
-        rows.push_back(made_row(1, 1, "same.cpp", line, "same"));
-        rows.back().frames.resize(3);
-        for (auto& frame : rows.back().frames) frame.function = "same";
+TEST_CASE("snapshot_block: a difference keeps what its rows point to") {
+    snapshot change;
+    {
+        const snapshot earlier =
+            made_snapshot({made_row_at(4, 40, "/a/x.cpp", "x.cpp", 1, "gone")});
+        const snapshot later = made_snapshot({made_row_at(9, 90, "/a/y.cpp", "y.cpp", 2, "came")});
+        change = later.difference_from(earlier).difference_from(snapshot{});
     }
-    const snapshot made = made_snapshot(rows);
-    for (const snapshot::row& row : made) {
-        CHECK(static_cast<const void*>(row.file) == static_cast<const void*>(made[0].file));
-        CHECK(static_cast<const void*>(row.type) == static_cast<const void*>(made[0].type));
-        CHECK(static_cast<const void*>(row.frames[2].function) ==
-              static_cast<const void*>(made[0].type));
-    }
+    REQUIRE(change.size() == 2);
+    CHECK(change[0].type == std::string{"came"});
+    CHECK(change[0].frames[0].file == std::string{"/a/y.cpp"});
+    CHECK(change[1].type == std::string{"gone"});
+    CHECK(change[1].frames[0].file == std::string{"/a/x.cpp"});
+    CHECK(static_cast<std::int64_t>(change[1].objects) == -4);
 }
 
-TEST_CASE("build_snapshot: a user frame that is not there becomes the number of frames") {
+TEST_CASE("snapshot_block: refused memory gives no block, and nothing is kept of it") {
+    const snapshot parent = made_snapshot({full_row()});
+    for (std::int64_t mappings = 0; mappings < 2; ++mappings) {
+        allocscope::detail::mappings_until_refusal = mappings;
+        const snapshot change = parent.difference_from(snapshot{});
+        allocscope::detail::mappings_until_refusal = -1;
+        CHECK(change.empty());
+        CHECK(change.info().not_recording != std::string{});
+    }
+    CHECK(parent.difference_from(snapshot{}).size() == 1);
+}
+
+TEST_CASE("snapshot_block: a user frame that is not there becomes the number of frames") {
     row_text row = full_row();
-    row.user_frame = allocscope::detail::no_frame;
+    row.user_frame = allocscope_tests::no_frame;
     CHECK(made_snapshot({row})[0].user_frame == 2);
     row.frames.clear();
     CHECK(made_snapshot({row})[0].user_frame == 0);
     CHECK(made_snapshot({row})[0].frame_count == 0);
 }
 
-TEST_CASE("build_snapshot: a zero byte ends a text, and the texts around it stay whole") {
-    const std::string cut{"ab\0cd", 5};
-    const snapshot rows = made_snapshot(
-        {made_row(2, 1, cut, 1, "ab"), made_row(1, 1, std::string{"\0", 1}, 1, "cd")});
-    CHECK(rows[0].file == std::string{"ab"});
-    CHECK(rows[0].type == std::string{"ab"});
-    CHECK(rows[1].file == std::string{});
-    CHECK(rows[1].type == std::string{"cd"});
-}
-
-TEST_CASE("build_snapshot: thousands of rows keep their own texts") {
+TEST_CASE("snapshot_block: thousands of rows keep their own texts") {
     std::vector<row_text> rows;
     for (int i = 0; i < 5000; ++i) {
         rows.push_back(

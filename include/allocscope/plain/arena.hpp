@@ -1,0 +1,199 @@
+// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+//
+// Room:     plain (floor 2), not malloc-safe
+// Called:   by whoever answers a question: stats(), a check, a report; and by the name book
+// Threads:  one at a time
+// Memory:   blocks of pages from the kernel, never malloc: 64 KiB at first, then twice as much up
+//           to 1 MiB; only what was handed out is touched
+//
+//     arena memory;
+//     list<row> rows{memory};          // lists, texts and tables take their memory from it
+//     text_out line{memory};
+//                                      // the end of `memory` gives everything back
+//
+// Nothing in an arena has a destructor, so nothing is given back singly; but a borrowed_memory gives
+// back what was taken since it was made. When the kernel refuses
+// memory, allocate() throws std::bad_alloc (without exceptions: ends the program); the question as
+// a whole fails, in the one place that called is_done_with_memory().
+
+#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
+#define ALLOCSCOPE_PLAIN_ARENA_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/platform/page_memory.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdlib>  // abort
+#include <new>      // bad_alloc, placement new
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace plain {
+
+[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
+// Runs `work`. False: memory was refused on the way.
+template <class Work>
+bool is_done_with_memory(const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    work();
+    return true;
+#else
+    try {
+        work();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+#endif
+}
+
+class arena {
+public:
+    constexpr arena() noexcept = default;
+    ~arena() { release(); }
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+
+    // Aligned to 16 bytes. What it holds is not defined.
+    void* allocate(std::size_t bytes) {
+        const std::size_t rounded = rounded_up(bytes);
+        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
+        void* piece = free_;
+        free_ += rounded;
+        return piece;
+    }
+
+    // Makes the piece that was handed out last longer where it is; false when that cannot be.
+    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
+        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
+        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
+        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
+            return false;
+        }
+        free_ += more;
+        return true;
+    }
+
+    // An object that lives as long as the arena; its destructor is never called.
+    template <class T, class... Arguments>
+    T* make(Arguments&&... arguments) {
+        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
+        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
+    }
+
+    // Everything that was handed out is gone.
+    void release() noexcept {
+        while (newest_ != nullptr) {
+            block* older = newest_->older;
+            detail::return_reservation(newest_, newest_->bytes);
+            newest_ = older;
+        }
+        free_ = end_ = nullptr;
+        mapped_bytes_ = 0;
+    }
+
+    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    void take(arena& other) noexcept {
+        newest_ = other.newest_;
+        free_ = other.free_;
+        end_ = other.end_;
+        next_block_ = other.next_block_;
+        mapped_bytes_ = other.mapped_bytes_;
+        other.newest_ = nullptr;
+        other.release();
+    }
+
+    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
+
+private:
+    friend class borrowed_memory;
+
+    struct alignas(16) block {
+        block* older;
+        std::size_t bytes;
+    };
+    static constexpr std::size_t first_block = std::size_t{64} * 1024;
+    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
+
+    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
+        return (bytes + 15U) & ~std::size_t{15};
+    }
+
+    void* allocate_in_new_block(std::size_t bytes);
+
+    block* newest_ = nullptr;
+    char* free_ = nullptr;
+    char* end_ = nullptr;
+    std::size_t next_block_ = first_block;
+    std::size_t mapped_bytes_ = 0;
+};
+
+// A piece larger than half a block gets a block of its own, and the one in use stays in use.
+ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
+    const bool is_alone = bytes > next_block_ / 2;
+    const std::size_t pages = detail::page_bytes;
+    std::size_t wanted = next_block_;
+    if (is_alone) {
+        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
+        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
+    }
+    void* memory = detail::reserve_pages(wanted);
+    if (memory == nullptr) refuse_memory();
+    block* fresh = ::new (memory) block{newest_, wanted};
+    newest_ = fresh;
+    mapped_bytes_ += wanted;
+    char* begin = reinterpret_cast<char*>(fresh + 1);
+    if (is_alone) return begin;
+    free_ = begin + bytes;
+    end_ = reinterpret_cast<char*>(fresh) + wanted;
+    if (next_block_ < largest_block) next_block_ *= 2;
+    return begin;
+}
+
+// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
+// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+class borrowed_memory {
+public:
+    explicit borrowed_memory(arena& memory) noexcept
+        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
+    ~borrowed_memory() {
+        while (memory_.newest_ != newest_) {
+            arena::block* given_back = memory_.newest_;
+            memory_.newest_ = given_back->older;
+            memory_.mapped_bytes_ -= given_back->bytes;
+            detail::return_reservation(given_back, given_back->bytes);
+        }
+        memory_.free_ = free_;
+        memory_.end_ = end_;
+    }
+    borrowed_memory(const borrowed_memory&) = delete;
+    borrowed_memory& operator=(const borrowed_memory&) = delete;
+
+private:
+    arena& memory_;
+    arena::block* newest_;
+    char* free_;
+    char* end_;
+};
+
+}  // namespace plain
+
+// The rooms that use the vocabulary spell it without a prefix.
+namespace detail {
+using namespace plain;
+}
+namespace symbolize {
+using namespace plain;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP

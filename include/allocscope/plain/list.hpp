@@ -1,0 +1,105 @@
+// list.hpp - values in a row, in the memory of an arena.
+//
+// Room:     plain (floor 2), not malloc-safe
+// Called:   wherever several of something are gathered
+// Threads:  one at a time
+// Memory:   of its arena; what a list grew out of stays there until the arena goes
+//
+// The values are moved by memcpy and never destroyed, so they must be trivially copyable. One
+// function grows the lists of all types. A copy of a list is a second handle on the same values:
+// only one of the two may be added to.
+
+#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
+#define ALLOCSCOPE_PLAIN_LIST_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+
+#include <cstddef>      // size_t
+#include <cstring>      // memcpy
+#include <type_traits>  // is_trivially_copyable
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace plain {
+
+// A list as the functions see it that know no types.
+struct raw_list {
+    arena* memory = nullptr;
+    void* values = nullptr;
+    std::size_t size = 0;
+    std::size_t room = 0;
+};
+
+ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
+    std::size_t wanted = grown.room < 4 ? 4 : grown.room * 2;
+    if (wanted < room) wanted = room;
+    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
+    const std::size_t bytes = wanted * value_bytes;
+    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
+        void* larger = grown.memory->allocate(bytes);
+        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        grown.values = larger;
+    }
+    grown.room = wanted;
+}
+
+// Room for one more value at the end; it is not yet initialised.
+ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
+    if (grown.size == grown.room) grow_list(grown, value_bytes, grown.size + 1);
+    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
+}
+
+template <class T>
+class list {
+public:
+    using value_type = T;
+
+    list() noexcept = default;  // empty for good: it has no memory
+    explicit list(arena& memory) noexcept { raw_.memory = &memory; }
+
+    std::size_t size() const noexcept { return raw_.size; }
+    bool empty() const noexcept { return raw_.size == 0; }
+    T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    T* begin() const noexcept { return data(); }
+    T* end() const noexcept { return data() + raw_.size; }
+    T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    T& front() const noexcept { return data()[0]; }
+    T& back() const noexcept { return data()[raw_.size - 1]; }
+
+    // A reference to the new value is good until the next one is added.
+    T& push_back(const T& value) {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
+        const T kept = value;  // it may be one of ours, and move
+        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+    }
+
+    void pop_back() noexcept { --raw_.size; }
+    void clear() noexcept { raw_.size = 0; }
+    // Forgets the values behind the first `size`.
+    void cut(std::size_t size) noexcept { raw_.size = size; }
+
+    void reserve(std::size_t room) {
+        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
+    }
+
+    // New values are value-initialised.
+    void resize(std::size_t size) {
+        reserve(size);
+        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
+        raw_.size = size;
+    }
+
+    arena& memory() const noexcept { return *raw_.memory; }
+
+private:
+    raw_list raw_;
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLAIN_LIST_HPP

@@ -1,0 +1,103 @@
+// sort.hpp - puts values in order; equal ones stay as they were.
+//
+// Room:     plain (floor 2), not malloc-safe
+// Called:   for rows, symbols, ranges
+// Threads:  any
+// Memory:   as much again as the values, of the given arena
+//
+//     sort(rows, [](const row& a, const row& b) { return a.line < b.line; });
+//
+// A merge sort from the bottom up that moves values by memcpy. It is compiled once, for all types:
+// a sort of the standard library is compiled for each type and order, at several kilobytes each.
+
+#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
+#define ALLOCSCOPE_PLAIN_SORT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+
+#include <cstddef>  // size_t
+#include <cstring>  // memcpy
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace plain {
+
+using comes_first = bool (*)(const void* a, const void* b, const void* order);
+
+// Merges two sorted neighbours of `from` into `to`.
+ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
+                                      std::size_t end, std::size_t value_bytes, comes_first less,
+                                      const void* order) {
+    std::size_t left = 0;
+    std::size_t right = middle;
+    while (left < middle && right < end) {
+        std::size_t& taken = less(from + right, from + left, order) ? right : left;
+        std::memcpy(to, from + taken, value_bytes);
+        taken += value_bytes;
+        to += value_bytes;
+    }
+    std::memcpy(to, from + left, middle - left);
+    std::memcpy(to + (middle - left), from + right, end - right);
+}
+
+ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
+                                     comes_first less, const void* order, arena& scratch) {
+    if (count < 2) return;
+    const std::size_t bytes = count * value_bytes;
+    char* from = static_cast<char*>(values);
+    char* to = static_cast<char*>(scratch.allocate(bytes));
+    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
+        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
+            const std::size_t left = bytes - begin;
+            const std::size_t middle = run < left ? run : left;
+            const std::size_t end = 2 * run < left ? 2 * run : left;
+            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
+        }
+        char* merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != values) std::memcpy(values, from, bytes);
+}
+
+// `less(a, b)`: a comes before b.
+template <class T, class Less>
+void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+    const comes_first first = [](const void* a, const void* b, const void* order) {
+        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
+                                                  *static_cast<const T*>(b));
+    };
+    sort_values(values, count, sizeof(T), first, &less, scratch);
+}
+
+template <class T, class Less>
+void sort(list<T>& values, const Less& less) {
+    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
+}
+
+// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
+// that one and for none after it.
+template <class T, class IsBefore>
+std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = 0;
+    while (count > 0) {
+        const std::size_t half = count / 2;
+        if (is_before(values[begin + half])) {
+            begin += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return begin;
+}
+
+}  // namespace plain
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLAIN_SORT_HPP

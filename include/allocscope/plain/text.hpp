@@ -1,0 +1,194 @@
+// text.hpp - characters that somebody else keeps.
+//
+// Room:     plain (floor 2), not malloc-safe
+// Called:   wherever names, paths and types are read
+// Threads:  a plain value
+// Memory:   none: the characters belong to an arena, a file's bytes or a literal
+//
+// What std::string_view is, without templates: the once-per-program header compiles it in a
+// hundredth of the time. The functions have the standard's names and meanings.
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+
+#include <cstddef>  // size_t
+#include <cstring>  // memcmp, memchr, memcpy
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace plain {
+
+class text {
+public:
+    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+    constexpr text() noexcept = default;
+    constexpr text(const char* zero_ended) noexcept
+        : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
+    constexpr text(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
+
+    constexpr const char* data() const noexcept { return data_; }
+    constexpr std::size_t size() const noexcept { return size_; }
+    constexpr bool empty() const noexcept { return size_ == 0; }
+    constexpr const char* begin() const noexcept { return data_; }
+    constexpr const char* end() const noexcept { return data_ + size_; }
+    constexpr char operator[](std::size_t at) const noexcept { return data_[at]; }
+    constexpr char front() const noexcept { return data_[0]; }
+    constexpr char back() const noexcept { return data_[size_ - 1]; }
+
+    constexpr void remove_prefix(std::size_t count) noexcept {
+        data_ += count;
+        size_ -= count;
+    }
+    constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
+
+    // `at` is at most size().
+    constexpr text substr(std::size_t at, std::size_t count = npos) const noexcept {
+        return text{data_ + at, count < size_ - at ? count : size_ - at};
+    }
+
+    // Positions, or npos.
+    std::size_t find(char wanted, std::size_t from = 0) const noexcept;
+    std::size_t find(text wanted, std::size_t from = 0) const noexcept;
+    std::size_t rfind(char wanted) const noexcept;
+    std::size_t rfind(text wanted) const noexcept;
+    std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
+    std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
+    std::size_t find_last_of(text wanted) const noexcept;
+    std::size_t find_last_not_of(text unwanted) const noexcept;
+
+    bool starts_with(text start) const noexcept;
+    bool ends_with(text end) const noexcept;
+    bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+
+    // Below 0, 0 or above 0, by unsigned bytes.
+    int compare(text other) const noexcept;
+
+private:
+    const char* data_ = "";
+    std::size_t size_ = 0;
+};
+
+ALLOCSCOPE_NOINLINE bool is_equal(text a, text b) noexcept {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+inline bool operator==(text a, text b) noexcept {
+    return is_equal(a, b);
+}
+inline bool operator!=(text a, text b) noexcept {
+    return !is_equal(a, b);
+}
+inline bool operator<(text a, text b) noexcept {
+    return a.compare(b) < 0;
+}
+
+// A zero-ended copy that lives as long as the arena.
+ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
+    auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
+    std::memcpy(bytes, original.data(), original.size());
+    bytes[original.size()] = '\0';
+    return text{bytes, original.size()};
+}
+
+// Up to four texts, one behind the other, zero-ended, in the memory of the arena.
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
+    const std::size_t size = a.size() + b.size() + c.size() + d.size();
+    auto* bytes = static_cast<char*>(memory.allocate(size + 1));
+    char* end = bytes;
+    const text* const parts[] = {&a, &b, &c, &d};
+    for (const text* part : parts) {
+        std::memcpy(end, part->data(), part->size());
+        end += part->size();
+    }
+    *end = '\0';
+    return text{bytes, size};
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
+    if (from >= size_) return npos;
+    const void* found = std::memchr(data_ + from, wanted, size_ - from);
+    return found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - data_)
+                            : npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
+    if (wanted.empty()) return from <= size_ ? from : npos;
+    for (std::size_t at = find(wanted.front(), from); at != npos;
+         at = find(wanted.front(), at + 1)) {
+        if (wanted.size_ > size_ - at) return npos;
+        if (std::memcmp(data_ + at, wanted.data_, wanted.size_) == 0) return at;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::rfind(char wanted) const noexcept {
+    for (std::size_t at = size_; at > 0; --at) {
+        if (data_[at - 1] == wanted) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
+    if (wanted.size_ > size_) return npos;
+    for (std::size_t at = size_ - wanted.size_ + 1; at > 0; --at) {
+        if (std::memcmp(data_ + at - 1, wanted.data_, wanted.size_) == 0) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(text wanted, std::size_t from) const noexcept {
+    for (std::size_t at = from; at < size_; ++at) {
+        if (wanted.find(data_[at]) != npos) return at;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
+                                                        std::size_t from) const noexcept {
+    for (std::size_t at = from; at < size_; ++at) {
+        if (unwanted.find(data_[at]) == npos) return at;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_last_of(text wanted) const noexcept {
+    for (std::size_t at = size_; at > 0; --at) {
+        if (wanted.find(data_[at - 1]) != npos) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(text unwanted) const noexcept {
+    for (std::size_t at = size_; at > 0; --at) {
+        if (unwanted.find(data_[at - 1]) == npos) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
+    return start.size_ <= size_ && std::memcmp(data_, start.data_, start.size_) == 0;
+}
+
+ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
+    return end.size_ <= size_ &&
+           std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
+}
+
+ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
+    const std::size_t shared = size_ < other.size_ ? size_ : other.size_;
+    const int order = std::memcmp(data_, other.data_, shared);
+    if (order != 0) return order;
+    if (size_ == other.size_) return 0;
+    return size_ < other.size_ ? -1 : 1;
+}
+
+}  // namespace plain
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_HPP

@@ -1,0 +1,189 @@
+// first_use.hpp - tells allocations made while a function-local static was initialised.
+//
+// Room:     unwind (floor 3), malloc-safe
+// Called:   by verdict/check_window.hpp, for the stacks that a failing check would name
+// Threads:  any
+// Memory:   none
+//
+// `static const table t = make_table();` in a function allocates at its first use and keeps what it
+// allocated: a test that happens to come first seems to leak it. Compilers put the initialisation
+// between two calls of the C++ runtime (Itanium C++ ABI, 3.3.3 "One-time Construction API"):
+//
+//     call __cxa_guard_acquire
+//     ...                                <- return addresses of the initialisation
+//     call __cxa_guard_release
+//
+// So the code of each function on a stack is searched for calls of these two around its return
+// address. The calls go straight to the function, through a stub of the linker that jumps to what a
+// word of memory holds, or (-fno-plt) through that word itself.
+
+#ifndef ALLOCSCOPE_UNWIND_FIRST_USE_HPP
+#define ALLOCSCOPE_UNWIND_FIRST_USE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/binary/eh_frame.hpp>
+#include <allocscope/binary/eh_frame_index.hpp>
+#include <allocscope/unwind/cfi_to_rule.hpp>
+#include <allocscope/unwind/module_segments.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int32_t, uint8_t, uint64_t, uintptr_t
+#include <cstring>  // memcmp, memcpy
+
+#include <elf.h>  // PF_R, PF_X
+
+// Under names of our own, because <cxxabi.h> declares them with types that differ from one C++
+// runtime to the next. Weak: a program without function-local statics need not have them.
+extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
+    __asm__("__cxa_guard_acquire");
+extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
+    __asm__("__cxa_guard_release");
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+
+// The code of one function, and the module it lies in.
+struct function_code {
+    module_segments module;
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;  // 0: not known
+};
+
+inline function_code function_around(std::uintptr_t address) noexcept {
+    function_code found;
+    eh_frame_image image;
+    frame_description about;
+    const cfi_to_rule_detail::module_place place = cfi_to_rule_detail::find_module(address);
+    if (place.index == 0 || !find_module_segments(place.start, found.module) ||
+        !cfi_to_rule_detail::find_live_image(address, image) ||
+        find_frame_description(image, address, about) != fde_search::found) {
+        return found;
+    }
+    const Elf64_Phdr* segment = found.module.holder_of(about.begin, PF_R | PF_X);
+    if (segment == nullptr ||
+        about.end > found.module.base + segment->p_vaddr + segment->p_filesz) {
+        return found;
+    }
+    found.begin = about.begin;
+    found.end = about.end;
+    return found;
+}
+
+// What an operand of four bytes names: its instruction ends with it.
+inline std::uintptr_t relative_address_at(std::uintptr_t operand) noexcept {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, reinterpret_cast<const void*>(operand), sizeof distance);
+    return operand + 4 + static_cast<std::uintptr_t>(std::intptr_t{distance});
+}
+
+inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t count) noexcept {
+    return std::memcmp(reinterpret_cast<const void*>(address), bytes, count) == 0;
+}
+
+// What the word of memory holds that an operand names.
+inline std::uintptr_t word_named_at(const module_segments& module,
+                                    std::uintptr_t operand) noexcept {
+    const std::uintptr_t word = relative_address_at(operand);
+    std::uintptr_t value = 0;
+    if (module.holder_of(word, PF_R) == nullptr) return 0;
+    std::memcpy(&value, reinterpret_cast<const void*>(word), sizeof value);
+    return value;
+}
+
+// Where code that jumps to `target` really arrives.
+inline std::uintptr_t behind_stub(const module_segments& module, std::uintptr_t target) noexcept {
+    constexpr std::size_t longest_stub = 16;
+    if (module.holder_of(target, PF_R | PF_X) == nullptr ||
+        module.holder_of(target + longest_stub, PF_R | PF_X) == nullptr) {
+        return target;
+    }
+    std::uintptr_t at = target;
+    if (has_bytes(at, "\xf3\x0f\x1e\xfa", 4)) at += 4;  // endbr64
+    if (has_bytes(at, "\xf2", 1)) at += 1;              // bnd
+    return has_bytes(at, "\xff\x25", 2) ? word_named_at(module, at + 2) : target;
+}
+
+// Where the call at `address` goes; 0: there is none. Any bytes may be looked at.
+inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address) noexcept {
+    if (address + 5 <= in.end && has_bytes(address, "\xe8", 1)) {
+        return behind_stub(in.module, relative_address_at(address + 1));
+    }
+    if (address + 6 <= in.end && has_bytes(address, "\xff\x15", 2)) {
+        return word_named_at(in.module, address + 2);
+    }
+    return 0;
+}
+
+// Of a function of another module, as callee_at() says it.
+template <class Function>
+std::uintptr_t entry_of(Function* function) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(function);
+    module_segments module;
+    if (address == 0 ||
+        !find_module_segments(cfi_to_rule_detail::find_module(address).start, module)) {
+        return address;
+    }
+    return behind_stub(module, address);
+}
+
+// Where the initialisation begins whose __cxa_guard_acquire returns to `behind`. Compilers ask at
+// once whether there is anything to do (test eax, eax), and g++ jumps to where they put it: often
+// far from the function's other code.
+inline std::uintptr_t initialisation_behind(const function_code& in,
+                                            std::uintptr_t behind) noexcept {
+    constexpr std::uintptr_t farthest = 12;
+    std::uintptr_t at = behind;
+    while (at < behind + farthest && at + 10 < in.end && !has_bytes(at, "\x85\xc0", 2)) ++at;
+    for (at += 2; at < behind + farthest && at + 6 < in.end; ++at) {
+        if (has_bytes(at, "\x75", 1)) {  // jne, one byte
+            signed char distance = 0;
+            std::memcpy(&distance, reinterpret_cast<const void*>(at + 1), 1);
+            return at + 2 + static_cast<std::uintptr_t>(std::intptr_t{distance});
+        }
+        if (has_bytes(at, "\x0f\x85", 2)) return relative_address_at(at + 2);  // jne, four bytes
+        if (has_bytes(at, "\x74", 1) || has_bytes(at, "\x0f\x84", 2)) break;   // je: goes on here
+    }
+    return behind;
+}
+
+// Whether the call that returns to `return_address` belongs to the initialisation of a static.
+inline bool is_first_use(std::uintptr_t return_address) noexcept {
+    const function_code function = function_around(return_address - 1);
+    if (function.end == 0) return false;
+    const std::uintptr_t acquire = entry_of(&allocscope_guard_acquire);
+    const std::uintptr_t release = entry_of(&allocscope_guard_release);
+    if (acquire == 0 || release == 0) return false;
+    // The first end of an initialisation from the return address on: what begins before the address
+    // and has no end between holds it.
+    std::uintptr_t last_end = function.begin;
+    std::uintptr_t next_end = function.end;
+    for (std::uintptr_t at = function.begin; at < next_end; ++at) {
+        if (callee_at(function, at) != release) continue;
+        (at < return_address ? last_end : next_end) = at;
+    }
+    if (next_end == function.end) return false;
+    for (std::uintptr_t at = function.begin; at < function.end; ++at) {
+        if (callee_at(function, at) != acquire) continue;
+        const std::uintptr_t behind = at + (has_bytes(at, "\xe8", 1) ? 5U : 6U);
+        const std::uintptr_t begin = initialisation_behind(function, behind);
+        if (begin > last_end && begin < return_address) return true;
+    }
+    return false;
+}
+
+#else
+
+inline bool is_first_use(std::uintptr_t) noexcept {
+    return false;  // an older C library does not say where the tables are
+}
+
+#endif
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_UNWIND_FIRST_USE_HPP

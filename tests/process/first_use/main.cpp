@@ -1,0 +1,86 @@
+// Allocations made while a function-local static is initialised are told from all others, whatever
+// stands around them in the same function.
+
+#include <allocscope/unwind/first_use.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include "support/process_test.hpp"
+
+namespace {
+
+using allocscope_test::watchdog;
+
+// Stands in the place of an allocation: asks about its own caller.
+__attribute__((noinline)) bool is_inside_first_use() {
+    return allocscope::detail::is_first_use(
+        reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+}
+
+std::size_t length = 50;  // not a constant: a static made of it is initialised at run time
+
+bool in_a_static() {
+    static const bool answer = is_inside_first_use();
+    return answer;
+}
+
+bool in_the_second_of_two_statics() {
+    static const std::string one(length, 'x');
+    static const bool answer = is_inside_first_use();
+    return answer && !one.empty();
+}
+
+bool in_a_loop_with_a_static(bool& outside) {
+    bool answer = false;
+    for (std::size_t i = 0; i < length; ++i) {
+        outside = is_inside_first_use() || outside;
+        static const bool first = is_inside_first_use();
+        static const std::string other(length, 'y');
+        outside = is_inside_first_use() || outside || other.empty();
+        answer = first;
+    }
+    return answer;
+}
+
+bool before_a_static() {
+    const bool answer = is_inside_first_use();
+    static const std::string kept(length, 'x');
+    return answer || kept.empty();
+}
+
+bool behind_a_static() {
+    static const std::string kept(length, 'x');
+    const bool answer = is_inside_first_use();
+    return answer || kept.empty();
+}
+
+bool between_two_statics() {
+    static const std::string one(length, 'x');
+    const bool answer = is_inside_first_use();
+    static const std::string two(length, 'y');
+    return answer || one == two;
+}
+
+bool without_a_static() {
+    const bool answer = is_inside_first_use();
+    return answer || length == 0;
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    ALLOCSCOPE_EXPECT(in_a_static());
+    ALLOCSCOPE_EXPECT(in_the_second_of_two_statics());
+    bool outside = false;
+    ALLOCSCOPE_EXPECT(in_a_loop_with_a_static(outside));
+    ALLOCSCOPE_EXPECT(!outside);
+    ALLOCSCOPE_EXPECT(!before_a_static());
+    ALLOCSCOPE_EXPECT(!behind_a_static());
+    ALLOCSCOPE_EXPECT(!between_two_statics());
+    ALLOCSCOPE_EXPECT(!without_a_static());
+    ALLOCSCOPE_EXPECT(!allocscope::detail::is_first_use(0));
+    ALLOCSCOPE_EXPECT(!allocscope::detail::is_first_use(reinterpret_cast<std::uintptr_t>(&length)));
+    return allocscope_test::verdict();
+}

@@ -1,0 +1,228 @@
+// The vocabulary against the standard library's, on random input.
+
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plain = allocscope::plain;
+
+namespace {
+
+std::string random_word(std::mt19937_64& dice, std::size_t longest) {
+    std::string word(dice() % (longest + 1), '\0');
+    for (char& c : word) c = static_cast<char>('a' + dice() % 3);
+    return word;
+}
+
+plain::text seen(const std::string& word) {
+    return {word.data(), word.size()};
+}
+
+}  // namespace
+
+TEST_CASE("every search in a text finds what std::string_view finds") {
+    std::mt19937_64 dice{1};
+    for (int i = 0; i < 20000; ++i) {
+        const std::string a = random_word(dice, 12);
+        const std::string b = random_word(dice, 3);
+        const std::string_view view{a};
+        const plain::text text = seen(a);
+        const std::size_t from = dice() % (a.size() + 1);
+        CAPTURE(a);
+        CAPTURE(b);
+        REQUIRE(text.find(seen(b), from) == view.find(b, from));
+        REQUIRE(text.rfind(seen(b)) == view.rfind(b));
+        REQUIRE(text.find('b', from) == view.find('b', from));
+        REQUIRE(text.rfind('b') == view.rfind('b'));
+        REQUIRE(text.find_first_of(seen(b), from) == view.find_first_of(b, from));
+        REQUIRE(text.find_first_not_of(seen(b), from) == view.find_first_not_of(b, from));
+        REQUIRE(text.find_last_of(seen(b)) == view.find_last_of(b));
+        REQUIRE(text.find_last_not_of(seen(b)) == view.find_last_not_of(b));
+        REQUIRE(text.starts_with(seen(b)) == (view.substr(0, b.size()) == b));
+        REQUIRE(text.ends_with(seen(b)) ==
+                (b.size() <= a.size() && view.substr(a.size() - b.size()) == b));
+        REQUIRE((text.compare(seen(b)) < 0) == (view.compare(b) < 0));
+        REQUIRE((text.compare(seen(b)) == 0) == (view == b));
+        REQUIRE((text == seen(b)) == (view == b));
+    }
+    CHECK(plain::text{"\x80"}.compare("a") > 0);  // bytes have no sign
+}
+
+TEST_CASE("what is written piece by piece is what a string would hold") {
+    std::mt19937_64 dice{2};
+    for (int round = 0; round < 200; ++round) {
+        plain::arena memory;
+        plain::text_out one{memory};
+        plain::text_out other{memory};  // grows in between, so neither stays where it is
+        std::string expected_one;
+        std::string expected_other;
+        for (int i = 0; i < 100; ++i) {
+            const std::string word = random_word(dice, 30);
+            const std::uint64_t number = dice() >> (dice() % 64);
+            one << seen(word) << plain::decimal{number} << '/';
+            expected_one += word + std::to_string(number) + '/';
+            other << plain::hexadecimal{number};
+            char digits[17];
+            std::snprintf(digits, sizeof digits, "%llx", static_cast<unsigned long long>(number));
+            expected_other += digits;
+            if (dice() % 8 == 0) {
+                const std::size_t kept = dice() % (one.size() + 1);
+                one.cut(kept);
+                expected_one.resize(kept);
+            }
+            const std::size_t count = dice() % 5;
+            other.fill(count, ' ');
+            expected_other.append(count, ' ');
+        }
+        REQUIRE(one.view() == seen(expected_one));
+        REQUIRE(std::string{other.c_str()} == expected_other);
+    }
+}
+
+TEST_CASE("a list grows, also by its own values and beside another one") {
+    plain::arena memory;
+    plain::list<std::uint64_t> grown{memory};
+    plain::list<std::uint64_t> other{memory};
+    std::vector<std::uint64_t> expected;
+    for (std::uint64_t i = 0; i < 5000; ++i) {
+        grown.push_back(i);
+        expected.push_back(i);
+        grown.push_back(grown.front());
+        expected.push_back(expected.front());
+        if (i % 3 == 0) other.push_back(i);
+    }
+    REQUIRE(std::equal(grown.begin(), grown.end(), expected.begin(), expected.end()));
+    grown.resize(3);
+    grown.resize(5);
+    CHECK(grown[3] == 0);
+    CHECK(other.size() == 1667);
+    CHECK(other.back() == 4998);
+}
+
+TEST_CASE("a table finds by text and by number what a map finds") {
+    std::mt19937_64 dice{3};
+    plain::arena memory;
+    plain::table<plain::text, int> by_text{memory};
+    plain::table<std::uint64_t, int> by_number{memory};
+    std::map<std::string, int> expected_text;
+    std::map<std::uint64_t, int> expected_number;
+    for (int i = 0; i < 20000; ++i) {
+        const std::string word = random_word(dice, 8);
+        const std::uint64_t number = (dice() % 4096) << 32U;  // only the upper half differs
+        const bool is_new = expected_text.find(word) == expected_text.end();
+        if (is_new) {
+            REQUIRE(by_text.find(seen(word)) == nullptr);
+            by_text[plain::copy_of(memory, seen(word))] = i;
+        } else {
+            REQUIRE(*by_text.find(seen(word)) == expected_text[word]);
+            REQUIRE_FALSE(by_text.insert(seen(word)).is_new);
+        }
+        if (is_new) expected_text[word] = i;
+        by_number[number] += 1;
+        expected_number[number] += 1;
+    }
+    REQUIRE(by_text.size() == expected_text.size());
+    REQUIRE(by_number.size() == expected_number.size());
+    for (const auto& entry : by_number) REQUIRE(entry.value == expected_number[entry.key]);
+}
+
+TEST_CASE("sorting keeps equal values as they were") {
+    struct item {
+        std::uint32_t key;
+        std::uint32_t number;
+        char filler[20];
+    };
+    std::mt19937_64 dice{4};
+    for (std::size_t count = 0; count < 300; ++count) {
+        plain::arena memory;
+        plain::list<item> items{memory};
+        std::vector<item> expected;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const item made{static_cast<std::uint32_t>(dice() % 16), i, {}};
+            items.push_back(made);
+            expected.push_back(made);
+        }
+        const auto less = [](const item& a, const item& b) { return a.key < b.key; };
+        plain::sort(items, less);
+        std::stable_sort(expected.begin(), expected.end(), less);
+        for (std::size_t i = 0; i < count; ++i) REQUIRE(items[i].number == expected[i].number);
+        for (std::uint32_t key = 0; key < 18; ++key) {
+            const auto is_before = [key](const item& each) { return each.key < key; };
+            const auto point = std::partition_point(expected.begin(), expected.end(), is_before);
+            REQUIRE(plain::partition_point(items.data(), count, is_before) ==
+                    static_cast<std::size_t>(point - expected.begin()));
+        }
+    }
+}
+
+TEST_CASE("pieces of an arena are aligned, apart, and gone with it") {
+    plain::arena memory;
+    std::mt19937_64 dice{5};
+    std::vector<std::pair<unsigned char*, std::size_t>> pieces;
+    for (int i = 0; i < 3000; ++i) {
+        const std::size_t bytes = i % 100 == 0 ? 200000 : dice() % 900;
+        auto* piece = static_cast<unsigned char*>(memory.allocate(bytes));
+        REQUIRE(reinterpret_cast<std::uintptr_t>(piece) % 16 == 0);
+        for (std::size_t at = 0; at < bytes; ++at) piece[at] = 0xff;
+        pieces.emplace_back(piece, bytes);
+    }
+    std::sort(pieces.begin(), pieces.end());
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+        REQUIRE(pieces[i - 1].first + pieces[i - 1].second <= pieces[i].first);
+    }
+    CHECK(memory.mapped_bytes() > 6000000);
+    memory.release();
+    CHECK(memory.mapped_bytes() == 0);
+}
+
+TEST_CASE("borrowed memory is given back, and what was there before stays") {
+    plain::arena memory;
+    const plain::text kept = plain::copy_of(memory, "kept");
+    const std::size_t mapped = memory.mapped_bytes();
+    const void* first = nullptr;
+    for (int i = 0; i < 100; ++i) {
+        const plain::borrowed_memory meanwhile{memory};
+        void* piece = memory.allocate(100);
+        if (first == nullptr) first = piece;
+        REQUIRE(piece == first);
+        std::memset(memory.allocate(500000), 0xff, 500000);
+        for (int k = 0; k < 50; ++k) std::memset(memory.allocate(10000), 0xff, 10000);
+        REQUIRE(memory.mapped_bytes() > mapped);
+    }
+    CHECK(memory.mapped_bytes() == mapped);
+    CHECK(kept == "kept");
+    // A table's slots must be cleared although this memory was used before.
+    plain::table<std::uint64_t, int> numbers{memory};
+    for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE(numbers.insert(i).is_new);
+}
+
+TEST_CASE("refused memory ends the question, not the program") {
+    plain::arena memory;
+    plain::text_out line{memory};
+    line << "kept";
+    allocscope::detail::mappings_until_refusal = 1;
+    std::size_t lines = 0;
+    CHECK_FALSE(plain::is_done_with_memory([&] {
+        for (;; ++lines) line.fill(40000, 'x');
+    }));
+    allocscope::detail::mappings_until_refusal = -1;
+    CHECK(lines > 0);
+    line.cut(4);
+    CHECK(plain::is_done_with_memory([&] { line << ", and goes on"; }));
+    CHECK(line.view() == "kept, and goes on");
+}

@@ -33,7 +33,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v0 {
+    inline namespace v1 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

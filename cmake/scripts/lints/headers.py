@@ -3,7 +3,8 @@
 import re
 
 from lints.rooms import ROOMS, SHARED
-from source_tree import (HEADERS, Problem, guard_of, line_of, room_of, without_comments_and_texts)
+from source_tree import (HEADERS, Problem, guard_of, line_of, reachable, room_of,
+                         without_comments_and_texts)
 
 MOST_LINES = 600
 MANY_LINES = 400
@@ -45,6 +46,31 @@ def cards(tree):
             if not any(re.match(rf"// {word} +\S", line) for line in card):
                 problems.append(Problem(path, 3, f"the card has no line `// {word}`", why,
                                         f"add `// {word:<9} ...` under the Room line"))
+    return problems
+
+
+def callers(tree):
+    """`Called:` names headers and rooms; each must include this header, directly or not."""
+    problems, reached = [], {}
+    for path, text in tree.headers():
+        card = text[:text.find("\n\n")]
+        called = re.search(r"^// Called:(.*(?:\n//  .*)*)", card, re.M)
+        # What the engine table leads to is called from other modules.
+        if called is None or "through" in called.group(1):
+            continue
+        for name in re.findall(r"\b(\w+/(?:\w+\.hpp)?)(?!\w)", called.group(1)):
+            if name.split("/")[0] not in ROOMS:
+                continue
+            users = [user for user, _ in tree.headers()
+                     if user.startswith(HEADERS + name) and user != path]
+            for user in users:
+                if user not in reached:
+                    reached[user] = reachable(tree, user)
+            if not any(path in reached[user] for user in users):
+                problems.append(Problem(
+                    path, text[:called.start()].count("\n") + 1,
+                    f"is said to be called by {name}, which does not include it",
+                    "a reader follows the card to the caller", "name who really includes it"))
     return problems
 
 
@@ -141,6 +167,11 @@ CHECKS = {
         {A: CARD.replace("(floor 0), malloc-safe", "(floor 0), not malloc-safe")},
         {A: CARD.replace("Threads:", "Thread:")},
     ], {A: CARD}),
+    "callers": (callers, [
+        {A: CARD.replace("never", "by tables/b.hpp"), HEADERS + "tables/b.hpp": ""},
+        {A: CARD.replace("never", "by whoever\n//           asks, and by tables/")},
+    ], {A: CARD.replace("never", "by tables/b.hpp and\n//           tables/"),
+        HEADERS + "tables/b.hpp": "#include <allocscope/base/a.hpp>\n"}),
     "guards": (guards, [
         {A: "#pragma once\n"},
         {A: "struct a {};\n"},

@@ -33,7 +33,7 @@ struct raw_list {
 };
 
 ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
-    std::size_t wanted = grown.room < 4 ? 4 : grown.room * 2;
+    std::size_t wanted = grown.room * 2;
     if (wanted < room) wanted = room;
     if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
     const std::size_t bytes = wanted * value_bytes;
@@ -47,7 +47,8 @@ ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std
 
 // Room for one more value at the end; it is not yet initialised.
 ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
-    if (grown.size == grown.room) grow_list(grown, value_bytes, grown.size + 1);
+    if (grown.size == grown.room)
+        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
@@ -81,6 +82,7 @@ public:
     // Forgets the values behind the first `size`.
     void cut(std::size_t size) noexcept { raw_.size = size; }
 
+    // The first time for just as many as are wanted.
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }

@@ -1,7 +1,7 @@
 // process_state.hpp - the one global: every table, every thread, every window.
 //
 // Room:     state (floor 4), malloc-safe
-// Called:   by state/, record/, windows/ and whoever reads their tables
+// Called:   by record/, windows/ and whoever reads their tables
 // Threads:  see the members; `control` is taken when windows open, close and are read
 // Memory:   about 100 KiB of zeroed static storage, touched as needed
 //

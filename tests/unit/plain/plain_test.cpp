@@ -94,6 +94,14 @@ TEST_CASE("what is written piece by piece is what a string would hold") {
     }
 }
 
+TEST_CASE("texts are joined in their order, with a zero byte behind them") {
+    plain::arena memory;
+    CHECK(plain::joined(memory, "std::", "pair<", "int", ">") == "std::pair<int>");
+    CHECK(plain::joined(memory, "", "").empty());
+    const plain::text two = plain::joined(memory, plain::text{"abc", 2}, "d");
+    CHECK(std::strlen(two.data()) == two.size());
+}
+
 TEST_CASE("a list grows, also by its own values and beside another one") {
     plain::arena memory;
     plain::list<std::uint64_t> grown{memory};

@@ -50,8 +50,8 @@ public:
             was_cut_ = true;
             return;
         }
-        // No loop: clang 14 at -O2 takes all but its first byte for a copy of memory that nobody has
-        // written, and leaves it out.
+        // Not a loop: clang 14 at -O2 takes it for a copy of unwritten memory and leaves out all
+        // but the first byte.
         __builtin_memcpy(space_ + size_, bytes, length);
         size_ += length;
     }

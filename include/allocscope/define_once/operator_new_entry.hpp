@@ -91,8 +91,8 @@ inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
 
 // --- the same while a window is open ---
 //
-// In functions of their own, so that the operators have nothing but a load and a test to do while
-// no window is open. `frame` is the operator's own frame address.
+// These are functions of their own, so that the operators only load and test a word while no window
+// is open. `frame` is the operator's own frame address.
 
 // A block at a page for an allocation that is to be a sample; null when there is no memory for it.
 inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {

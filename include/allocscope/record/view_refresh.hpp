@@ -26,7 +26,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Of two mean intervals the smaller, where 0 is none.
+// The smaller of two mean intervals, where 0 means that there is none.
 constexpr std::uint64_t least_interval(std::uint64_t a, std::uint64_t b) noexcept {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }

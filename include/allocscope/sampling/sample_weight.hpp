@@ -34,7 +34,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// With x = 1 for objects, x = the size for bytes:
+// In the formulas x is 1 for objects, and the size for bytes.
 struct sample_weight {
     double objects;  // x / p
     double bytes;

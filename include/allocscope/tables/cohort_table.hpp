@@ -52,7 +52,7 @@ static_assert(sizeof(cohort) == 64, "one cache line: an event touches one");
 // samples, and its bytes are those that the samples stand for. Any thread may count a death there,
 // with locked instructions: samples are few.
 struct alignas(64) sampled_part {
-    // As in sampling/sample_sums.hpp; sums of weights.
+    // Sums of weights, named as in sampling/sample_sums.hpp.
     struct sums {
         std::atomic<double> objects;
         std::atomic<double> objects_variance;

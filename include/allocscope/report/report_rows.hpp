@@ -1,32 +1,30 @@
 // report_rows.hpp - the rows of a snapshot in the order and number that a report shows.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by the writers that show a selection
+// Called:   by report/text_table.hpp
 // Threads:  any; the snapshot must outlive the selection
-// Memory:   one pointer for each row
+// Memory:   one pointer for each row, in the arena that is given
 //
-//     row_selection top = select_rows(rows, row_order::bytes, 50);
+//     row_selection top = select_rows(memory, rows, row_order::bytes, 50);
 //     for (const snapshot::row* row : top.shown) ...
 //     top.rest.places;              // how many rows are not shown, and what they add up to
 
 #ifndef ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
 #define ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
-#include <allocscope/snapshot/interval_reach.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/report/text_options.hpp>
+#include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <algorithm>  // stable_sort, min
-#include <cstddef>    // size_t
-#include <cstdint>    // uint64_t, int64_t
-#include <vector>     // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t, int64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-enum class row_order {
-    objects,  // as in the snapshot: most objects first (in a difference: the largest change)
-    bytes     // most bytes first; equal ones in the snapshot's order
-};
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -46,43 +44,48 @@ struct row_selection {
         interval_reach objects_reach;  // as far as the intervals of those rows reach together
         interval_reach bytes_reach;
     };
-    std::vector<const snapshot::row*> shown;
+    list<const snapshot::row*> shown;
     remainder rest;
     // What shares are of: all bytes; in a difference, all changes without their signs.
     std::uint64_t byte_magnitude = 0;
 };
 
-inline row_selection select_rows(const snapshot& rows, row_order order, std::size_t most) {
+inline row_selection select_rows(arena& memory, const snapshot& rows, row_order order,
+                                 std::size_t most) {
     const bool is_difference = rows.info().is_difference;
     row_selection selection;
+    selection.shown = list<const snapshot::row*>{memory};
     selection.shown.reserve(rows.size());
     for (const snapshot::row& row : rows) selection.shown.push_back(&row);
     if (order == row_order::bytes) {
-        std::stable_sort(selection.shown.begin(), selection.shown.end(),
-                         [is_difference](const snapshot::row* left, const snapshot::row* right) {
-                             return magnitude(left->bytes, is_difference) >
-                                    magnitude(right->bytes, is_difference);
-                         });
+        sort(selection.shown, [is_difference](const snapshot::row* left,
+                                              const snapshot::row* right) {
+            return magnitude(left->bytes, is_difference) > magnitude(right->bytes, is_difference);
+        });
     }
-    const std::size_t shown_count = std::min(most, selection.shown.size());
-    for (std::size_t i = 0; i < selection.shown.size(); ++i) {
-        const snapshot::row& row = *selection.shown[i];
-        selection.byte_magnitude += magnitude(row.bytes, is_difference);
-        if (i < shown_count) continue;
-        ++selection.rest.places;
-        selection.rest.objects += row.objects;
-        selection.rest.bytes += row.bytes;
-        selection.rest.samples += row.samples;
-        selection.rest.objects_reach.meet({row.objects, row.objects_low, row.objects_high}, true);
-        selection.rest.bytes_reach.meet({row.bytes, row.bytes_low, row.bytes_high}, true);
-        selection.rest.byte_magnitude += magnitude(row.bytes, is_difference);
+    std::size_t shown_count = 0;
+    for (const snapshot::row* row : selection.shown) {
+        const std::uint64_t size = magnitude(row->bytes, is_difference);
+        selection.byte_magnitude += size;
+        if (shown_count < most) {
+            ++shown_count;
+            continue;
+        }
+        row_selection::remainder& rest = selection.rest;
+        ++rest.places;
+        rest.objects += row->objects;
+        rest.bytes += row->bytes;
+        rest.samples += row->samples;
+        rest.objects_reach.meet({row->objects, row->objects_low, row->objects_high}, true);
+        rest.bytes_reach.meet({row->bytes, row->bytes_low, row->bytes_high}, true);
+        rest.byte_magnitude += size;
     }
-    selection.shown.resize(shown_count);
+    selection.shown.cut(shown_count);
     return selection;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_REPORT_ROWS_HPP

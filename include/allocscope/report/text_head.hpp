@@ -1,9 +1,9 @@
 // text_head.hpp - the lines of a text report above its rows.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_report.hpp
+// Called:   by report/text_table.hpp and report/whole_report.hpp
 // Threads:  any
-// Memory:   returned strings
+// Memory:   of the text that is written to; of an arena for the parts of a line
 //
 //     allocscope report of window "load"
 //       exact, up to 24 frames of each stack, all threads, open for 1.2 s
@@ -23,165 +23,230 @@
 #ifndef ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
 #define ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/text_columns.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
-#include <string>   // string, to_string
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Columns to keep to (0: no limit), and whether escape sequences may be used.
+// The escape sequences of a terminal.
+constexpr const char* bold = "\x1b[1m";
+constexpr const char* dim = "\x1b[2m";
+constexpr const char* yellow = "\x1b[33m";
+
+// How a report is laid out, and where the parts of its lines are put together.
 struct text_form {
-    std::size_t width = 0;
+    arena& parts;
+    std::size_t width = 0;  // columns to keep to; 0: no limit
     bool has_color = false;
 
-    std::string bold(const std::string& text) const { return colored("\x1b[1m", text); }
-    std::string warning(const std::string& text) const { return colored("\x1b[33m", text); }
-    std::string dim(const std::string& text) const { return colored("\x1b[2m", text); }
-
-private:
-    std::string colored(const char* begin, const std::string& text) const {
-        return has_color && !text.empty() ? begin + text + "\x1b[0m" : text;
+    void write(text_out& out, const char* color, text shown) const {
+        if (has_color) out << color;
+        out << shown;
+        if (has_color) out << "\x1b[0m";
+    }
+    void write_sentence(text_out& out, text sentence) const {
+        text_out wrapped{parts};
+        write_wrapped(wrapped, sentence, width, 4);
+        write(out, yellow, wrapped.view());
+        out << '\n';
     }
 };
-
-inline std::string window_title(const snapshot::window_info& info, const text_form& form) {
-    const std::string name = printable(info.name);
-    std::string title = info.is_difference ? "allocscope difference" : "allocscope report";
-    title += name.empty() ? " of an unnamed window" : " of window \"" + name + '"';
-    return form.bold(form.width != 0 ? cut_end(title, form.width) : title) + '\n';
-}
-
-inline std::string window_mode(const snapshot::window_info& info) {
-    std::string mode = "  ";
-    switch (info.record) {
-        case recording::exact:
-            mode += "exact";
-            break;
-        case recording::sampled:
-            mode += "sampled";
-            break;
-        case recording::counters:
-            mode += "counters only";
-            break;
-    }
-    if (info.record == recording::sampled && info.sample_bytes != 0) {
-        mode += " every " + bytes_text(info.sample_bytes) +
-                " on average: " + std::to_string(info.samples) +
-                (info.samples == 1 ? " sample" : " samples");
-    }
-    if (info.record != recording::counters) {
-        mode += ", up to " + std::to_string(info.stack_frames) + " frames of each stack";
-    }
-    mode += info.from == threads::all ? ", all threads" : ", one thread";
-    const std::string duration = duration_text(info.duration_ns);
-    return mode + (info.is_difference ? ", " + duration + " apart" : ", open for " + duration);
-}
 
 // Numbers as this kind of snapshot has them: signed in a difference, marked '~' when they are
 // estimated from samples.
 class number_form {
 public:
-    explicit number_form(const snapshot::window_info& info)
-        : is_difference_(info.is_difference), mark_(info.record == recording::sampled ? "~" : "") {}
+    number_form(arena& memory, const snapshot::window_info& info)
+        : memory_(memory),
+          is_difference_(info.is_difference),
+          is_sampled_(info.record == recording::sampled) {}
 
-    std::string count(std::uint64_t objects) const {
-        return mark_ + (is_difference_ ? change_text(objects) : std::to_string(objects));
-    }
-    std::string amount(std::uint64_t bytes) const {
-        return mark_ + (is_difference_ ? bytes_change_text(bytes) : bytes_text(bytes));
-    }
+    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
+    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
+
     // Intervals, without a mark.
-    std::string counts(std::uint64_t low, std::uint64_t high) const {
-        return is_difference_ ? interval_text(change_text(low), change_text(high))
-                              : interval_text(std::to_string(low), std::to_string(high));
-    }
-    std::string amounts(std::uint64_t low, std::uint64_t high) const {
-        return is_difference_ ? interval_text(bytes_change_text(low), bytes_change_text(high))
-                              : interval_text(bytes_text(low), bytes_text(high));
-    }
+    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
+    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
 
 private:
+    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
+        text_out out{memory_};
+        if (is_marked) out << '~';
+        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
+        if (counts_bytes) {
+            write_bytes(out, size);
+        } else {
+            out << decimal{size};
+        }
+        return out.view();
+    }
+    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
+        text_out out{memory_};
+        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
+        return out.view();
+    }
+
+    arena& memory_;
     bool is_difference_;
-    std::string mark_;
+    bool is_sampled_;
 };
 
-// One line of the totals.
-class total_line {
-public:
-    total_line(const snapshot::window_info& info, const text_form& form)
-        : numbers_(info), form_(form), is_sampled_(info.record == recording::sampled) {}
+inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
+    text_out title{form.parts};
+    title << (info.is_difference ? "allocscope difference" : "allocscope report");
+    if (info.name[0] == '\0') {
+        title << " of an unnamed window";
+    } else {
+        title << " of window \"";
+        write_printable(title, info.name);
+        title << '"';
+    }
+    text_out cut{form.parts};
+    write_end_cut(cut, title.view(), form.width != 0 ? form.width : title.size());
+    form.write(out, bold, cut.view());
+    out << '\n';
+}
 
-    std::string both(const char* name, std::uint64_t objects, std::uint64_t bytes) const {
-        return "  " + pad_right(name, 11) + pad_left(numbers_.count(objects), 10) +
-               (objects == 1 ? " object " : " objects") + pad_left(numbers_.amount(bytes), 14);
+// How the window was recorded.
+inline void write_mode(text_out& out, const snapshot::window_info& info, const text_form& form) {
+    const bool is_sampled = info.record == recording::sampled;
+    const bool has_stacks = info.record != recording::counters;
+    text_out mode{form.parts};
+    mode << "  " << (is_sampled ? "sampled" : has_stacks ? "exact" : "counters only");
+    if (is_sampled && info.sample_bytes != 0) {
+        mode << " every ";
+        write_bytes(mode, info.sample_bytes);
+        mode << " on average: " << decimal{info.samples}
+             << (info.samples == 1 ? " sample" : " samples");
     }
-    std::string both(const char* name, const estimate& objects, const estimate& bytes) const {
-        std::string line = both(name, objects.value, bytes.value);
-        if (!is_sampled_) return line + '\n';
-        const std::string interval = "   95%: " + numbers_.counts(objects.low, objects.high) +
-                                     " objects, " + numbers_.amounts(bytes.low, bytes.high);
-        const std::size_t columns = columns_of(line) + columns_of(interval);
-        if (form_.width == 0 || columns <= form_.width) return line + form_.dim(interval) + '\n';
-        return line + '\n' + form_.dim(wrap("          " + interval, form_.width, 18)) + '\n';
+    if (has_stacks) {
+        mode << ", up to " << decimal{info.stack_frames}
+             << (info.stack_frames == 1 ? " frame" : " frames") << " of each stack";
     }
-    std::string bytes_only(const char* name, std::uint64_t bytes) const {
-        return "  " + pad_right(name, 29) + pad_left(numbers_.amount(bytes), 14) + '\n';
+    mode << (info.from == threads::all ? ", all threads" : ", one thread");
+    if (!info.is_of_two_windows) {
+        mode << (info.is_difference ? ", " : ", open for ");
+        write_duration(mode, info.duration_ns);
+        if (info.is_difference) mode << " apart";
     }
+    write_wrapped(out, mode.view(), form.width, 4);
+    out << '\n';
+}
+
+// The totals, a line each.
+class total_lines {
+public:
+    total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
+        : out_(out),
+          numbers_(form.parts, info),
+          form_(form),
+          is_sampled_(info.record == recording::sampled) {}
+
+    void add(const char* name, std::uint64_t objects, std::uint64_t bytes) {
+        out_ << "  ";
+        write_left(out_, name, 11);
+        write_right(out_, numbers_.count(objects), 10);
+        out_ << (objects == 1 ? " object " : " objects");
+        write_right(out_, numbers_.amount(bytes), 14);
+    }
+    void add(const char* name, const estimate& objects, const estimate& bytes) {
+        const std::size_t begin = out_.size();
+        add(name, objects.value, bytes.value);
+        if (is_sampled_) {
+            const std::size_t taken = columns_of(out_.view().substr(begin));
+            add_interval(objects, bytes, taken);
+        }
+        out_ << '\n';
+    }
+    void add(const char* name, text bytes) {
+        out_ << "  ";
+        write_left(out_, name, 29);
+        write_right(out_, bytes, 14);
+        out_ << '\n';
+    }
+    text amount(std::uint64_t bytes) const { return numbers_.amount(bytes); }
 
 private:
+    void add_interval(const estimate& objects, const estimate& bytes, std::size_t taken) {
+        text_out interval{form_.parts};
+        interval << "   95%: " << numbers_.counts(objects.low, objects.high) << " objects, "
+                 << numbers_.amounts(bytes.low, bytes.high);
+        if (form_.width == 0 || taken + columns_of(interval.view()) <= form_.width) {
+            form_.write(out_, dim, interval.view());
+            return;
+        }
+        text_out below{form_.parts};
+        below << "          " << interval.view();
+        text_out wrapped{form_.parts};
+        write_wrapped(wrapped, below.view(), form_.width, 18);
+        out_ << '\n';
+        form_.write(out_, dim, wrapped.view());
+    }
+
+    text_out& out_;
     number_form numbers_;
     const text_form& form_;
     bool is_sampled_;
 };
 
-inline std::string window_totals(const snapshot& rows, const text_form& form) {
+inline void write_totals(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
-    const allocation_counts& totals = info.totals;
     const snapshot::window_estimates& known = info.estimates;
-    const total_line line{info, form};
-    std::string text = line.both("allocated", known.allocations, known.bytes_allocated);
-    text += line.both("freed", known.frees, known.bytes_freed);
-    text += line.both("alive", known.live_objects, known.live_bytes);
+    total_lines lines{out, info, form};
+    lines.add("allocated", known.allocations, known.bytes_allocated);
+    lines.add("freed", known.frees, known.bytes_freed);
+    lines.add("alive", known.live_objects, known.live_bytes);
     // Exact rows add up to what is alive, unless something was lost on the way.
-    const bool is_complete =
-        totals.live_objects() == rows.live_objects() && totals.live_bytes() == rows.live_bytes();
+    const bool is_complete = info.totals.live_objects() == rows.live_objects() &&
+                             info.totals.live_bytes() == rows.live_bytes();
     if (info.record == recording::exact && !is_complete) {
-        text += line.both("in rows", rows.live_objects(), rows.live_bytes()) + '\n';
+        lines.add("in rows", rows.live_objects(), rows.live_bytes());
+        out << '\n';
     }
-    text += line.bytes_only("peak", totals.peak_bytes);
-    text += "  " + pad_right("own memory", 29) + pad_left(bytes_text(info.own_memory_bytes), 14);
-    return text + '\n';
+    lines.add("peak", lines.amount(info.totals.peak_bytes));
+    text_out own{form.parts};
+    write_bytes(own, info.own_memory_bytes);
+    lines.add("own memory", own.view());
 }
 
-inline std::string window_head(const snapshot& rows, const text_form& form) {
+inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
-    const bool has_recorded = info.not_recording[0] == '\0';
-    std::string head = window_title(info, form);
-    if (!has_recorded) {
-        const std::string sentence = "  attention: " + printable(info.not_recording);
-        head += form.warning(wrap(sentence, form.width, 4)) + '\n';
+    write_title(out, info, form);
+    if (info.not_recording[0] != '\0') {
+        text_out sentence{form.parts};
+        sentence << "  attention: ";
+        write_printable(sentence, info.not_recording);
+        form.write_sentence(out, sentence.view());
+    }
+    if (info.is_of_two_windows) {
+        form.write_sentence(out, "  attention: the two snapshots are of different windows");
     }
     if (!rows.empty() || has_totals(info)) {
-        head += wrap(window_mode(info), form.width, 4) + '\n' + window_totals(rows, form);
+        write_mode(out, info, form);
+        write_totals(out, rows, form);
     }
     for (std::size_t i = 0; i < info.loss_count; ++i) {
-        const std::string sentence = "  not recorded: " + std::to_string(info.losses[i].count) +
-                                     ' ' + printable(info.losses[i].reason);
-        head += form.warning(wrap(sentence, form.width, 4)) + '\n';
+        text_out sentence{form.parts};
+        sentence << "  not recorded: " << decimal{info.losses[i].count} << ' ';
+        write_printable(sentence, info.losses[i].reason);
+        form.write_sentence(out, sentence.view());
     }
-    return head;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_HEAD_HPP

@@ -1,7 +1,8 @@
 // text_options.hpp - how a text report looks.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   filled by the user, read by report/text_report.hpp
+// Called:   filled by the user, read by report/whole_report.hpp, report/text_table.hpp and
+//           report/report_rows.hpp
 // Threads:  a plain value
 // Memory:   none
 //
@@ -14,12 +15,16 @@
 #define ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/report/report_rows.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class row_order {
+    objects,  // as in the snapshot: most objects first (in a difference: the largest change)
+    bytes     // most bytes first; equal ones in the snapshot's order
+};
 
 enum class text_color {
     automatic,  // on a terminal, unless NO_COLOR is set and not empty or TERM is "dumb"
@@ -30,6 +35,7 @@ enum class text_color {
 struct text_options {
     // Lines are cut to this many columns, at least 60. 0: to the width of the terminal (what it
     // says, else COLUMNS, else 100); what does not go to a terminal is then not cut at all.
+    // file:line is never cut.
     std::uint32_t width = 0;
     text_color color = text_color::automatic;
     std::size_t rows = 50;  // at most so many; the others are summed in one last row

@@ -1,12 +1,12 @@
 // text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by every writer in report/, with the whole report in one string
+// Called:   by report/text_report.hpp, with the whole report in one text
 // Threads:  any
 // Memory:   the message of an error
 //
 //     std::string error;
-//     if (!detail::put_report(text, "heap.txt", error)) complain(error);
+//     if (!detail::put_report(report, "heap.txt", error)) complain(error);
 //     // "cannot write report to 'heap.txt': No space left on device"
 //
 // A path gets the whole report or is left as it was: see platform/output_file.hpp.
@@ -15,13 +15,15 @@
 #define ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/output_file.hpp>
-#include <allocscope/report/text_columns.hpp>
 
 #include <cerrno>        // errno
 #include <cstdio>        // FILE, fwrite, fflush, fputs
 #include <stdexcept>     // runtime_error
-#include <string>        // string
+#include <string>        // string, to_string
 #include <system_error>  // generic_category
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -43,39 +45,46 @@ inline std::string report_problem(const std::string& target, int error_number) {
 }
 
 // Each returns true and leaves `error` alone, or returns false and says why in it.
-inline bool put_report(const std::string& text, const char* path, std::string& error) {
+inline bool put_report(text report, const char* path, std::string& error) {
     if (path == nullptr) {
         error = report_problem("a null path", "a path is needed");
         return false;
     }
     output_file out;
     int failure = out.open(path);
-    if (failure == 0) failure = out.write(text.data(), text.size());
+    if (failure == 0) failure = out.write(report.data(), report.size());
     if (failure == 0) failure = out.commit();
-    if (failure != 0) error = report_problem('\'' + printable(path) + '\'', failure);
-    return failure == 0;
+    if (failure == 0) return true;
+    arena memory;
+    text_out target{memory};
+    target << '\'';
+    write_printable(target, path);
+    target << '\'';
+    error = report_problem(target.c_str(), failure);
+    return false;
 }
 
-inline bool put_report(const std::string& text, int descriptor, std::string& error) {
+inline bool put_report(text report, int descriptor, std::string& error) {
     const std::string target = "descriptor " + std::to_string(descriptor);
     if (descriptor < 0) {
         error = report_problem(target, "a descriptor is not negative");
         return false;
     }
-    const int failure = write_all(descriptor, text.data(), text.size());
+    const int failure = write_all(descriptor, report.data(), report.size());
     if (failure != 0) error = report_problem(target, failure);
     return failure == 0;
 }
 
 // Flushed, so that a full disk is noticed here and not at the end of the program.
-inline bool put_report(const std::string& text, std::FILE* file, std::string& error) {
+inline bool put_report(text report, std::FILE* file, std::string& error) {
     if (file == nullptr) {
         error = report_problem("a null FILE*", "an open file is needed");
         return false;
     }
     const file_size_signal_blocked quietly;
     errno = 0;
-    if (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0) {
+    if (std::fwrite(report.data(), 1, report.size(), file) == report.size() &&
+        std::fflush(file) == 0) {
         return true;
     }
     error = report_problem("a FILE*", errno != 0 ? errno : EIO);

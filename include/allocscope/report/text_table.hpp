@@ -1,9 +1,9 @@
 // text_table.hpp - the rows of a text report, in columns.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_report.hpp
+// Called:   by report/whole_report.hpp
 // Threads:  any; the snapshot must outlive the table
-// Memory:   the texts of the rows that are shown
+// Memory:   the texts of the rows that are shown, in the arena of the form
 //
 //     objects        bytes  share  place                           function
 //        1000     31.3 KiB  90.9%  quick_start.cpp:9:std::string   main
@@ -16,237 +16,319 @@
 //       ~2050  797..5268  ~2.0 MiB  0.8..5.1 MiB  100.0%    4 few  parser.cpp:12:node    parse
 //
 // When a line is too long for the width, the intervals of bytes give way first, then those of
-// objects, the function, and last the middle of the place. The numbers are never cut.
+// objects, the directories of the place, the function, and last the middle of the type. Numbers and
+// file:line are never cut, unless the file's name alone is longer than the place may be.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
 #define ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
 
-#include <allocscope/base/fixed_text.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
-#include <allocscope/platform/terminal_width.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/report_rows.hpp>
 #include <allocscope/report/text_columns.hpp>
+#include <allocscope/report/text_frames.hpp>
 #include <allocscope/report/text_head.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/snapshot/few_samples.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <algorithm>  // max, min, none_of
-#include <cstddef>    // size_t
-#include <cstdint>    // uint64_t
-#include <string>     // string, to_string
-#include <vector>     // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-inline std::string offset_text(std::uint64_t offset) {
-    char space[20];
-    fixed_text text{space, sizeof space};
-    text.append("+0x");
-    text.append_hexadecimal(offset);
-    return {text.data(), text.size()};
+// file:line:type, as in the rows of operator<<, and where its parts begin.
+struct row_place {
+    text whole;
+    std::size_t name = 0;  // behind the directories
+    std::size_t type = 0;  // the ':' in front of it
+};
+
+inline row_place place_of(arena& memory, const snapshot::row& row) {
+    text_out place{memory};
+    write_printable(place, row.file);
+    if (place.empty()) place << '?';
+    row_place made;
+    if (row.line != 0) {
+        const std::size_t slash = place.view().rfind('/');
+        if (slash != text::npos) made.name = slash + 1;
+        place << ':' << decimal{static_cast<std::uint64_t>(row.line)};
+    } else {
+        place << "+0x" << hexadecimal{row.offset};
+    }
+    made.type = place.size();
+    place << ':';
+    write_printable(place, row.type);
+    made.whole = place.view();
+    return made;
 }
 
-// file:line:type, as in the rows of operator<<.
-inline std::string place_text(const snapshot::row& row) {
-    std::string place = printable(row.file);
-    if (place.empty()) place = "?";
-    place += row.line != 0 ? ':' + std::to_string(row.line) : offset_text(row.offset);
-    return place + ':' + printable(row.type);
-}
-
-inline std::string frame_line(const snapshot::frame& frame, const text_form& form) {
-    std::string line = printable(frame.function);
-    if (line.empty()) {
-        const std::string module = printable(frame.module);
-        line = (module.empty() ? "?" : module) + offset_text(frame.offset);
+// As many of the directories next to the file as have room, else the file, its line and what has
+// room of the type.
+inline void write_place(text_out& out, const row_place& place, std::size_t columns) {
+    const std::size_t all = columns_of(place.whole);
+    if (all <= columns) {
+        out << place.whole;
+        return;
     }
-    if (frame.file != nullptr && frame.file[0] != '\0') {
-        line += " (" + printable(frame.file);
-        if (frame.line != 0) line += ':' + std::to_string(frame.line);
-        line += ')';
+    const text bare = place.whole.substr(place.name);
+    const std::size_t needed = columns_of(bare);
+    if (needed + 1 + cut_mark_columns <= columns) {
+        const text directories = place.whole.substr(0, place.name);
+        text kept = last_columns(directories, columns - needed - cut_mark_columns);
+        kept.remove_prefix(kept.find('/'));
+        out << "..." << kept << bare;
+        return;
     }
-    if (frame.is_inlined) line += " [inlined]";
-    line = "            at " + line;
-    return form.dim(form.width != 0 ? cut_middle(line, form.width) : line) + '\n';
-}
-
-// The frames before the row's own one are the library's way to operator new: not shown.
-inline std::string frame_lines(const snapshot::row& row, std::size_t most, const text_form& form) {
-    const std::size_t first = row.user_frame < row.frame_count ? row.user_frame : 0;
-    const std::size_t count = std::min(most, row.frame_count - first);
-    std::string lines;
-    for (std::size_t i = first; i < first + count; ++i) lines += frame_line(row.frames[i], form);
-    if (most != 0 && first + count < row.frame_count) {
-        const std::size_t more = row.frame_count - first - count;
-        lines += form.dim("            and " + std::to_string(more) + " more") + '\n';
+    const text file = bare.substr(0, place.type - place.name);
+    const std::size_t taken = columns_of(file);
+    if (taken + 1 + cut_mark_columns > columns) {
+        write_cut(out, file, columns, columns / 4);  // the line stands at its end
+        return;
     }
-    return lines;
+    out << file;
+    write_middle_cut(out, bare.substr(file.size()), columns - taken);
 }
 
 class text_table {
 public:
     text_table(const snapshot& rows, const text_options& wanted, const text_form& form)
-        : info_(rows.info()), numbers_(rows.info()), wanted_(wanted), form_(form) {
-        const row_selection top = select_rows(rows, wanted.sort, wanted.rows);
-        lines_.push_back(
-            {"objects", "95%", "bytes", "95%", "share", "samples", "place", "function", nullptr});
-        for (const snapshot::row* row : top.shown) lines_.push_back(line_of(*row, top));
-        if (top.rest.places != 0) lines_.push_back(line_of(top.rest, top));
+        : info_(rows.info()),
+          numbers_(form.parts, rows.info()),
+          wanted_(wanted),
+          form_(form),
+          is_sampled_(rows.info().record == recording::sampled),
+          lines_(form.parts) {
+        const row_selection top = select_rows(form.parts, rows, wanted.sort, wanted.rows);
+        line title;
+        title.objects = "objects";
+        title.bytes = "bytes";
+        title.objects_interval = title.bytes_interval = "95%";
+        title.share = "share";
+        title.samples = "samples";
+        title.place.whole = "place";
+        title.function = "function";
+        lines_.push_back(title);
+        for (const snapshot::row* row : top.shown) add(*row, top.byte_magnitude);
+        if (top.rest.places != 0) add(top.rest, top.byte_magnitude);
         align_samples();
         measure();
+        if (form.width != 0) {
+            fit(form.width);
+        } else if (place_ > widest_padding) {
+            place_ = widest_padding;  // one long place must not push the functions of all away
+        }
     }
 
-    std::string text() const {
-        std::string all;
+    void write(text_out& out) const {
         for (const line& each : lines_) {
-            const bool is_title = &each == lines_.data();
-            const std::string shown = line_text(each);
-            all += (is_title ? form_.bold(shown) : shown) + '\n';
-            if (each.row != nullptr) all += frame_lines(*each.row, wanted_.frames, form_);
+            text_out shown{form_.parts};
+            write_line(shown, each);
+            shown.cut(shown.view().find_last_not_of(" ") + 1);
+            if (&each == lines_.begin()) {
+                form_.write(out, bold, shown.view());
+            } else {
+                out << shown.view();
+            }
+            out << '\n';
+            if (each.row != nullptr) write_frames(out, *each.row, wanted_.frames, form_);
         }
-        return all;
+        if (has_row_without_line_) {
+            out << '\n';
+            write_wrapped(out,
+                          "rows with +0x have no line: code shows its lines when it is compiled"
+                          " with -g",
+                          form_.width, 2);
+            out << '\n';
+        }
     }
 
 private:
     struct line {
-        std::string objects;
-        std::string objects_interval;
-        std::string bytes;
-        std::string bytes_interval;
-        std::string share;
-        std::string samples;
-        std::string place;
-        std::string function;
-        const snapshot::row* row;  // whose stack is shown below; null: none
+        text objects;
+        text objects_interval;
+        text bytes;
+        text bytes_interval;
+        text share;
+        text samples;
+        row_place place;
+        text function;
+        const snapshot::row* row = nullptr;  // whose stack is shown below; null: none
+        bool has_few = false;
     };
 
-    bool is_sampled() const { return info_.record == recording::sampled; }
-
-    line line_of(const snapshot::row& row, const row_selection& top) const {
-        return {numbers_.count(row.objects),
-                numbers_.counts(row.objects_low, row.objects_high),
-                numbers_.amount(row.bytes),
-                numbers_.amounts(row.bytes_low, row.bytes_high),
-                share_text(magnitude(row.bytes, info_.is_difference), top.byte_magnitude),
-                std::to_string(row.samples) +
-                    (has_few_samples(row, info_.is_difference) ? few_mark : ""),
-                place_text(row),
-                printable(row.function),
-                &row};
+    void add(const snapshot::row& row, std::uint64_t all_bytes) {
+        line made = line_of({row.objects, row.objects_low, row.objects_high},
+                            {row.bytes, row.bytes_low, row.bytes_high},
+                            magnitude(row.bytes, info_.is_difference), all_bytes);
+        made.has_few = is_sampled_ && has_few_samples(row, info_.is_difference);
+        made.samples = samples_of(row.samples, made.has_few);
+        made.place = place_of(form_.parts, row);
+        text_out function{form_.parts};
+        write_printable(function, row.function);
+        made.function = function.view();
+        made.row = &row;
+        lines_.push_back(made);
+        if (row.line == 0 && row.file[0] != '\0' && row.file[0] != '?') {
+            has_row_without_line_ = true;
+        }
     }
 
-    line line_of(const row_selection::remainder& rest, const row_selection& top) const {
-        const estimate objects = rest.objects_reach.around(rest.objects);
-        const estimate bytes = rest.bytes_reach.around(rest.bytes);
-        return {numbers_.count(rest.objects),
-                numbers_.counts(objects.low, objects.high),
-                numbers_.amount(rest.bytes),
-                numbers_.amounts(bytes.low, bytes.high),
-                share_text(rest.byte_magnitude, top.byte_magnitude),
-                std::to_string(rest.samples),
-                "and " + std::to_string(rest.places) +
-                    (rest.places == 1 ? " more place" : " more places"),
-                "",
-                nullptr};
+    void add(const row_selection::remainder& rest, std::uint64_t all_bytes) {
+        line made = line_of(rest.objects_reach.around(rest.objects),
+                            rest.bytes_reach.around(rest.bytes), rest.byte_magnitude, all_bytes);
+        made.samples = samples_of(rest.samples, false);
+        text_out places{form_.parts};
+        places << "and " << decimal{rest.places}
+               << (rest.places == 1 ? " more place" : " more places");
+        made.place.whole = places.view();
+        made.place.type = places.size();
+        lines_.push_back(made);
+    }
+
+    line line_of(const estimate& objects, const estimate& bytes, std::uint64_t size,
+                 std::uint64_t all_bytes) const {
+        line made;
+        made.objects = numbers_.count(objects.value);
+        made.bytes = numbers_.amount(bytes.value);
+        if (is_sampled_) {
+            made.objects_interval = numbers_.counts(objects.low, objects.high);
+            made.bytes_interval = numbers_.amounts(bytes.low, bytes.high);
+        }
+        text_out share{form_.parts};
+        write_share(share, size, all_bytes);
+        made.share = share.view();
+        return made;
+    }
+
+    text samples_of(std::uint64_t samples, bool has_few) const {
+        text_out made{form_.parts};
+        made << decimal{samples} << (has_few ? few_mark : "");
+        return made.view();
     }
 
     // Numbers below each other, whether or not they are marked.
     void align_samples() {
-        const auto is_marked = [](const line& each) {
-            return each.samples.find(few_mark) != std::string::npos;
-        };
-        if (std::none_of(lines_.begin(), lines_.end(), is_marked)) return;
+        bool is_any_marked = false;
+        for (const line& each : lines_) is_any_marked = is_any_marked || each.has_few;
+        if (!is_any_marked) return;
         for (std::size_t i = 1; i < lines_.size(); ++i) {
-            if (!is_marked(lines_[i])) lines_[i].samples += std::string(few_columns, ' ');
+            if (lines_[i].has_few) continue;
+            text_out aligned{form_.parts};
+            write_left(aligned, lines_[i].samples, lines_[i].samples.size() + few_columns);
+            lines_[i].samples = aligned.view();
+        }
+    }
+
+    static void widen(std::size_t& columns, text shown) {
+        const std::size_t wanted = columns_of(shown);
+        if (wanted > columns) columns = wanted;
+    }
+
+    void measure() {
+        for (const line& each : lines_) {
+            widen(objects_, each.objects);
+            widen(bytes_, each.bytes);
+            widen(place_, each.place.whole);
+            widen(bare_place_, each.place.whole.substr(each.place.name));
+            widen(function_, each.function);
+            if (!is_sampled_) continue;
+            widen(objects_interval_, each.objects_interval);
+            widen(bytes_interval_, each.bytes_interval);
+            widen(samples_, each.samples);
         }
     }
 
     // What the columns of numbers take, with the blanks behind each.
     std::size_t number_columns() const {
         std::size_t columns = objects_ + 2 + bytes_ + 2 + share_columns + 2;
-        if (is_sampled()) columns += samples_ + 2;
+        if (samples_ != 0) columns += samples_ + 2;
         if (objects_interval_ != 0) columns += objects_interval_ + 2;
         if (bytes_interval_ != 0) columns += bytes_interval_ + 2;
         return columns;
     }
 
-    void drop_intervals(std::size_t width) {
+    void fit(std::size_t width) {
         if (number_columns() + least_place > width) bytes_interval_ = 0;
         if (number_columns() + least_place > width) objects_interval_ = 0;
-    }
-
-    void measure() {
-        std::size_t longest_function = 0;
-        for (const line& each : lines_) {
-            objects_ = std::max(objects_, columns_of(each.objects));
-            bytes_ = std::max(bytes_, columns_of(each.bytes));
-            samples_ = std::max(samples_, columns_of(each.samples));
-            place_ = std::max(place_, columns_of(each.place));
-            longest_function = std::max(longest_function, columns_of(each.function));
-            if (!is_sampled()) continue;
-            objects_interval_ = std::max(objects_interval_, columns_of(each.objects_interval));
-            bytes_interval_ = std::max(bytes_interval_, columns_of(each.bytes_interval));
-        }
-        if (form_.width != 0) drop_intervals(form_.width);
         const std::size_t numbers = number_columns();
-        const std::size_t width = form_.width != 0 ? form_.width : usual_width;
-        const std::size_t texts = std::max(numbers + 8, width) - numbers;
-        if (form_.width == 0) {
-            // One long place must not push the functions of all others far to the right.
-            const std::size_t least = is_sampled() ? 60 : 40;  // its numbers alone fill most of it
-            place_ = std::min(place_, std::max(texts, least) - 20);
-        } else if (place_ + 2 + longest_function > texts) {
-            const std::size_t beside_function = texts - std::min(texts, longest_function + 2);
-            place_ = std::min({place_, texts, std::max(texts * 2 / 3, beside_function)});
-            function_ = texts - place_ >= 2 + 8 ? texts - place_ - 2 : 0;
-        }
+        const std::size_t texts = width > numbers + 8 ? width - numbers : 8;
+        if (place_ + 2 + function_ <= texts) return;
+        const std::size_t beside_function = texts > function_ + 2 ? texts - function_ - 2 : 0;
+        std::size_t place = beside_function > bare_place_ ? beside_function : bare_place_;
+        if (place < place_) place_ = place;
+        if (place_ > texts) place_ = texts;
+        const std::size_t left = texts - place_;
+        function_ = left >= 2 + least_function ? left - 2 : 0;
+        if (function_ != 0) return;
+        place = bare_place_ > texts ? bare_place_ : texts;  // the function's columns are free
+        place_ = place < texts ? place : texts;
     }
 
-    std::string line_text(const line& each) const {
-        std::string shown = pad_left(each.objects, objects_);
+    void write_line(text_out& out, const line& each) const {
+        write_right(out, each.objects, objects_);
         if (objects_interval_ != 0) {
-            shown += "  " + pad_left(each.objects_interval, objects_interval_);
+            out << "  ";
+            write_right(out, each.objects_interval, objects_interval_);
         }
-        shown += "  " + pad_left(each.bytes, bytes_);
-        if (bytes_interval_ != 0) shown += "  " + pad_left(each.bytes_interval, bytes_interval_);
-        shown += "  " + pad_left(each.share, share_columns);
-        if (is_sampled()) shown += "  " + pad_left(each.samples, samples_);
-        shown += "  " + pad_right(cut_place(each), place_);
-        if (function_ != 0) shown += "  " + cut_end(each.function, function_);
-        return shown.erase(shown.find_last_not_of(' ') + 1);
-    }
-
-    std::string cut_place(const line& each) const {
-        if (form_.width == 0) return each.place;
-        return each.row != nullptr ? cut_middle(each.place, place_) : cut_end(each.place, place_);
+        out << "  ";
+        write_right(out, each.bytes, bytes_);
+        if (bytes_interval_ != 0) {
+            out << "  ";
+            write_right(out, each.bytes_interval, bytes_interval_);
+        }
+        out << "  ";
+        write_right(out, each.share, share_columns);
+        if (samples_ != 0) {
+            out << "  ";
+            write_right(out, each.samples, samples_);
+        }
+        out << "  ";
+        text_out place{form_.parts};
+        if (form_.width == 0) {
+            place << each.place.whole;
+        } else {
+            write_place(place, each.place, place_);
+        }
+        write_left(out, place.view(), place_);
+        if (function_ == 0) return;
+        out << "  ";
+        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
     }
 
     const snapshot::window_info& info_;
     const number_form numbers_;
     const text_options& wanted_;
     const text_form& form_;
-    std::vector<line> lines_;
-    std::size_t objects_ = row_number_columns;
-    std::size_t objects_interval_ = 0;  // no such column
+    const bool is_sampled_;
+    list<line> lines_;
+    bool has_row_without_line_ = false;
+    // Columns of each; 0: there is no such column.
+    std::size_t objects_ = 7;
+    std::size_t objects_interval_ = 0;
     std::size_t bytes_ = 0;
     std::size_t bytes_interval_ = 0;
     std::size_t samples_ = 0;
     std::size_t place_ = 0;
-    std::size_t function_ = static_cast<std::size_t>(-1);  // no limit; 0: no such column
-    static constexpr std::size_t row_number_columns = 7;
+    std::size_t bare_place_ = 0;  // without directories
+    std::size_t function_ = 0;
     static constexpr std::size_t share_columns = 6;
-    static constexpr std::size_t least_place = 32;  // else intervals give way
+    static constexpr std::size_t least_place = 32;     // else intervals give way
+    static constexpr std::size_t least_function = 8;   // else the column does
+    static constexpr std::size_t widest_padding = 80;  // where nothing is cut
     static constexpr const char* few_mark = " few";
     static constexpr std::size_t few_columns = 4;
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TABLE_HPP

@@ -3,7 +3,7 @@
 // Room:     types (floor 8), not malloc-safe
 // Called:   by pretty_type.hpp for every template of namespace std
 // Threads:  any
-// Memory:   short strings
+// Memory:   of the given arena
 //
 // An argument is dropped only when it is the default for that very element type: a vector with
 // another allocator keeps it, for that is what makes it another type.
@@ -15,30 +15,36 @@
 #ifndef ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
 #define ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP
 
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/types/name_brackets.hpp>
 
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
 // "const std::string", but "char* const": the place where people write it.
-inline std::string with_const(const std::string& type) {
-    if (starts_with(type, "const ") && !ends_with(type, "*")) return type;
-    const bool is_compound = ends_with(type, "*") || ends_with(type, "&") || ends_with(type, ")");
-    return is_compound ? type + " const" : "const " + type;
+inline text with_const(arena& memory, text type) {
+    const bool is_pointer = type.ends_with("*");
+    if (type.starts_with("const ") && !is_pointer) return type;
+    if (is_pointer || type.ends_with("&") || type.ends_with(")")) {
+        return joined(memory, type, " const");
+    }
+    return joined(memory, "const ", type);
 }
 
 // The defaults of one family of templates. In a rule $0 and $1 stand for the first arguments,
 // $p for the std::pair of a map; rules[i] belongs to argument first + i.
 struct default_rule {
-    const char* name;
+    text name;
     std::size_t first;
-    const char* rules[4];
+    text rules[4];
     bool has_allocator;  // the last rule is the allocator's: the pmr form is known too
 };
 
@@ -78,88 +84,98 @@ constexpr default_rule default_rules[] = {
     {"priority_queue", 1, {"std::vector<$0>", "std::less<$0>"}, false},
 };
 
-inline const default_rule* find_default_rule(std::string_view name) noexcept {
+inline const default_rule* find_default_rule(text name) noexcept {
     for (const default_rule& rule : default_rules) {
         if (name == rule.name) return &rule;
     }
     return nullptr;
 }
 
-inline std::string filled_in(std::string_view rule, const std::vector<std::string>& arguments) {
-    std::string text;
+inline text filled_in(arena& memory, text rule, const list<text>& arguments) {
+    text_out filled{memory};
     for (std::size_t i = 0; i < rule.size(); ++i) {
         if (rule[i] != '$') {
-            text += rule[i];
+            filled << rule[i];
         } else if (rule[++i] == '0') {
-            text += arguments[0];
+            filled << arguments[0];
         } else if (arguments.size() > 1) {
-            text += "std::pair<" + with_const(arguments[0]) + ", " + arguments[1] + '>';
+            filled << "std::pair<" << with_const(memory, arguments[0]) << ", " << arguments[1];
+            filled << '>';
         }
     }
-    return text;
+    return filled.view();
 }
 
-// "std::string" for basic_string<char>, "std::wregex" for basic_regex<wchar_t>; "" when there is
-// no such name. `space` is "std::" or "std::pmr::".
-inline std::string character_alias(std::string_view space, std::string_view name,
-                                   std::string_view character) {
-    if (!starts_with(name, "basic_")) return {};
-    const std::string_view rest = name.substr(6);
-    const bool is_string = rest == "string" || rest == "string_view";
-    const char* prefix = character == "char"                    ? ""
-                         : character == "wchar_t"               ? "w"
-                         : is_string && character == "char8_t"  ? "u8"
-                         : is_string && character == "char16_t" ? "u16"
-                         : is_string && character == "char32_t" ? "u32"
-                                                                : nullptr;
-    if (prefix == nullptr) return {};
-    return std::string{space} + prefix + std::string{rest};
+// Behind "std::" or "std::pmr::" of a character template: "string" for basic_string<char>,
+// "wregex" for basic_regex<wchar_t>. Writes nothing when there is no such name.
+inline bool write_character_alias(text_out& out, text name, text character) {
+    if (!name.starts_with("basic_")) return false;
+    name.remove_prefix(6);
+    if (character == "wchar_t") {
+        out << 'w';
+    } else if (character != "char") {
+        if (!is_listed(name, "string string_view")) return false;
+        if (character == "char8_t") {
+            out << "u8";
+        } else if (character == "char16_t") {
+            out << "u16";
+        } else if (character == "char32_t") {
+            out << "u32";
+        } else {
+            return false;
+        }
+    }
+    out << name;
+    return true;
+}
+
+// Drops the arguments that are the rule's defaults. True: the template is the one of std::pmr.
+inline bool drop_defaults(arena& memory, const default_rule& rule, list<text>& arguments) {
+    std::size_t most = rule.first;
+    while (most < rule.first + 4 && !rule.rules[most - rule.first].empty()) ++most;
+    bool is_pmr = false;
+    if (rule.has_allocator && arguments.size() == most) {
+        text element = filled_in(memory, rule.rules[most - 1 - rule.first], arguments);
+        element.remove_prefix(14);  // "std::allocator"
+        is_pmr = arguments.back() == joined(memory, "std::pmr::polymorphic_allocator", element);
+        if (is_pmr) arguments.pop_back();
+    }
+    while (arguments.size() > rule.first && arguments.size() <= most &&
+           arguments.back() ==
+               filled_in(memory, rule.rules[arguments.size() - 1 - rule.first], arguments)) {
+        arguments.pop_back();
+    }
+    return is_pmr;
+}
+
+// Writes parts between brackets, with commas.
+inline void write_list(text_out& out, char open, const list<text>& parts, char close) {
+    out << open;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i != 0) out << ", ";
+        out << parts[i];
+    }
+    out << close;
 }
 
 // Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
 // `name_begin` on, and makes of both what people write.
-inline void append_arguments(std::string& text, std::size_t name_begin,
-                             std::vector<std::string> arguments) {
-    const std::string_view name = std::string_view{text}.substr(name_begin);
-    const default_rule* rule =
-        starts_with(name, "std::") ? find_default_rule(name.substr(5)) : nullptr;
+inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
+    const text name = out.view().substr(name_begin);
+    const default_rule* rule = nullptr;
+    if (name.starts_with("std::")) rule = find_default_rule(name.substr(5));
     if (rule != nullptr && arguments.size() >= rule->first) {
-        std::size_t rule_count = 0;
-        while (rule_count < 4 && rule->rules[rule_count] != nullptr) ++rule_count;
-        std::string_view space = "std::";
-        if (rule->has_allocator && arguments.size() == rule->first + rule_count) {
-            const std::string allocator = filled_in(rule->rules[rule_count - 1], arguments);
-            const std::string element = allocator.substr(15);  // behind "std::allocator<"
-            if (arguments.back() == "std::pmr::polymorphic_allocator<" + element) {
-                space = "std::pmr::";
-                arguments.pop_back();
-            }
-        }
-        while (arguments.size() > rule->first && arguments.size() <= rule->first + rule_count &&
-               arguments.back() ==
-                   filled_in(rule->rules[arguments.size() - 1 - rule->first], arguments)) {
-            arguments.pop_back();
-        }
-        std::string alias;
-        if (arguments.size() == 1) alias = character_alias(space, rule->name, arguments[0]);
-        text.resize(name_begin);
-        if (!alias.empty()) {
-            text += alias;
-            return;
-        }
-        text += space;
-        text += rule->name;
+        const bool is_pmr = drop_defaults(out.memory(), *rule, arguments);
+        out.cut(name_begin);
+        out << (is_pmr ? "std::pmr::" : "std::");
+        if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
+        out << rule->name;
     }
-    text += '<';
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (i != 0) text += ", ";
-        text += arguments[i];
-    }
-    text += '>';
+    write_list(out, '<', arguments, '>');
 }
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_DEFAULT_ARGUMENTS_HPP

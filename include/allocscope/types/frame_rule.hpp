@@ -1,7 +1,7 @@
 // frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   once for each stack when a snapshot is named; add() by the user's library_frames()
+// Called:   by naming/ and verdict/, for each stack they name; add() by the user's library_frames()
 // Threads:  any number of readers beside any number of callers of add()
 // Memory:   16 KiB inside the object: it never allocates, so one may be a constant-initialised
 //           global
@@ -14,97 +14,63 @@
 //     rule.add("mylib::");                        // a namespace or class
 //     rule.add("xml*");                           // every function whose name starts so
 //     rule.add("/usr/include/mylib/");            // files below a folder
-//     user_frame(frames, rule);                   // index of the frame, frames.size() if none
+//     user_frame(scratch, frames, rule);          // index of the frame, frames.size() if none
 
 #ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 #define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/name_brackets.hpp>
 
-#include <atomic>       // atomic
-#include <cstddef>      // size_t
-#include <cstring>      // memcpy
-#include <mutex>        // mutex, lock_guard
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
+#include <cstring>  // memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+#include <pthread.h>  // pthread_mutex_t
+
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
 // True for the functions between a user's code and the allocation that nobody asks about: of the
 // C++ runtime, the C library's allocating functions, and what runs before main and in new threads.
-inline bool is_runtime_function(std::string_view name) noexcept {
-    constexpr std::string_view starts[] = {
-        "__cxa_", "__gxx_",     "_Unwind_",       "_dl_",         "__libc_",        "__GI_",
-        "_IO_",   "__gthread_", "__interceptor_", "operator new", "operator delete"};
-    for (const std::string_view start : starts) {
-        if (starts_with(name, start)) return true;
+inline bool is_runtime_function(text name) noexcept {
+    if (name.starts_with("operator ")) {
+        name.remove_prefix(9);
+        return name.starts_with("new") || name.starts_with("delete");
     }
-    constexpr std::string_view names[] = {"_start",
-                                          "_init",
-                                          "_fini",
-                                          "start_thread",
-                                          "clone",
-                                          "clone3",
-                                          "__clone",
-                                          "dl_main",
-                                          "call_init",
-                                          "malloc",
-                                          "calloc",
-                                          "realloc",
-                                          "reallocarray",
-                                          "free",
-                                          "cfree",
-                                          "memalign",
-                                          "aligned_alloc",
-                                          "valloc",
-                                          "pvalloc",
-                                          "strdup",
-                                          "strndup",
-                                          "__strdup",
-                                          "__strndup",
-                                          "wcsdup",
-                                          "posix_memalign",
-                                          "execute_native_thread_routine",
-                                          "__libcpp_operator_new",
-                                          "__call_tls_dtors",
-                                          "__run_exit_handlers",
-                                          "exit"};
-    for (const std::string_view exact : names) {
-        if (name == exact) return true;
-    }
-    return false;
+    constexpr text starts =
+        "__cxa_ __gxx_ _Unwind_ _dl_ __libc_ __GI_ _IO_ __gthread_ __interceptor_";
+    constexpr text names =
+        "_start _init _fini start_thread clone clone3 __clone dl_main call_init malloc calloc "
+        "realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc strdup strndup "
+        "__strdup __strndup wcsdup posix_memalign execute_native_thread_routine "
+        "__libcpp_operator_new __call_tls_dtors __run_exit_handlers exit";
+    return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
 // Of the C and C++ implementation by its name: a reserved global name. What the compilers put
 // around a user's global variables is the user's, and so is a linker name too long to demangle,
 // unless it begins with the library's namespaces.
-inline bool is_reserved_function(std::string_view name) noexcept {
+inline bool is_reserved_function(text name) noexcept {
     if (name.size() < 2 || name[0] != '_') return false;
-    if (starts_with(name, "_Z")) {
-        for (const std::string_view start :
-             {"_ZSt", "_ZNSt", "_ZNKSt", "_ZNSa", "_ZNSs", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"}) {
-            if (starts_with(name, start)) return true;
-        }
-        return false;
+    if (name[1] == 'Z') {
+        constexpr text starts = "_ZSt _ZNSt _ZNKSt _ZNSa _ZNSs _ZN9__gnu_cxx _ZNK9__gnu_cxx";
+        return !listed_start(name, starts).empty();
     }
-    for (const std::string_view start : {"_GLOBAL__", "__cxx_global_", "__static_init"}) {
-        if (starts_with(name, start)) return false;
-    }
+    if (!listed_start(name, "_GLOBAL__ __cxx_global_ __static_init").empty()) return false;
     return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
 }
 
-inline bool is_library_namespace(std::string_view name) noexcept {
-    constexpr std::string_view spaces[] = {"std",        "__gnu_cxx",      "__cxxabiv1",
-                                           "allocscope", "__gnu_debug",    "__gnu_parallel",
-                                           "__pstl",     "__gnu_internal", "__sanitizer"};
-    for (const std::string_view space : spaces) {
-        if (name == space) return true;
-    }
-    return false;
+inline bool is_library_namespace(text name) noexcept {
+    return is_listed(name,
+                     "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
+                     "__gnu_internal __sanitizer");
 }
 
 class frame_rule {
@@ -120,35 +86,31 @@ public:
     // Adding the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
-        const std::string_view text{pattern};
-        if (text.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (text == "*" || text == "/" || text == "::") {
+        const text added{pattern};
+        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(added, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
-        if (text.size() >= pattern_size)
+        if (added.size() >= pattern_size) {
             return "library_frames: the pattern is over 255 characters";
-        const std::lock_guard<std::mutex> hold{adding_};
-        const std::size_t count = count_.load(std::memory_order_relaxed);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (text == patterns_[i]) return "";
         }
-        if (count == max_patterns) return "library_frames: there are 64 patterns already";
-        std::memcpy(patterns_[count], text.data(), text.size());  // the rest is zero
-        // Pairs with the acquire in is_added(): who sees the count sees the text.
-        count_.store(count + 1, std::memory_order_release);
-        return "";
+        pthread_mutex_lock(&adding_);
+        const bool has_room = add_once(added);
+        pthread_mutex_unlock(&adding_);
+        return has_room ? "" : "library_frames: there are 64 patterns already";
     }
 
     // Changes whenever a pattern was added: what was decided before may be different now.
-    std::size_t version() const noexcept { return count_.load(std::memory_order_acquire); }
+    std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
 
     // True when no row should be named after this frame. A frame about which nothing is known
     // is no user's frame either.
-    bool is_library(const code_frame& frame) const {
+    bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
         if (is_standard_header(frame.file)) return true;
-        const function_name name = parse_function_name(frame.function);
-        const std::string plain = plain_name(name);
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        const text plain = plain_name(scratch, name);
         if (is_added(plain, frame.file)) return true;
         if (!name.is_known()) return false;
         if (is_runtime_function(plain)) return true;
@@ -157,18 +119,30 @@ public:
     }
 
 private:
-    bool is_added(std::string_view plain, std::string_view file) const {
-        const std::size_t count = count_.load(std::memory_order_acquire);
+    // False: there is no room for one more.
+    bool add_once(text added) noexcept {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (added == patterns_[i]) return true;
+        }
+        if (count_ == max_patterns) return false;
+        std::memcpy(patterns_[count_], added.data(), added.size());  // the rest is zero
+        // Pairs with the acquire in version(): who sees the count sees the text.
+        __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
+        return true;
+    }
+
+    bool is_added(text plain, text file) const noexcept {
+        const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
-            const std::string_view pattern{patterns_[i]};
-            const bool fits = pattern.find('/') != no_position ? fits_file(pattern, file)
-                                                               : fits_name(pattern, plain);
+            const text pattern{patterns_[i]};
+            const bool fits =
+                pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
             if (fits) return true;
         }
         return false;
     }
 
-    static bool fits_file(std::string_view pattern, std::string_view file) {
+    static bool fits_file(text pattern, text file) noexcept {
         while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
         const bool from_root = pattern.front() == '/';
         for (std::size_t at = file.find(pattern); at != no_position;
@@ -182,43 +156,45 @@ private:
         return false;
     }
 
-    static bool fits_name(std::string_view pattern, std::string_view plain) {
-        if (starts_with(pattern, "::")) pattern.remove_prefix(2);
+    static bool fits_name(text pattern, text plain) noexcept {
+        if (pattern.starts_with("::")) pattern.remove_prefix(2);
         if (pattern.back() == '*') {
             pattern.remove_suffix(1);
-            return starts_with(plain, pattern);
+            return plain.starts_with(pattern);
         }
-        if (ends_with(pattern, "::")) pattern.remove_suffix(2);
-        if (pattern.empty() || !starts_with(plain, pattern)) return false;
-        return plain.size() == pattern.size() || starts_with(plain.substr(pattern.size()), "::");
+        if (pattern.ends_with("::")) pattern.remove_suffix(2);
+        if (pattern.empty() || !plain.starts_with(pattern)) return false;
+        return plain.size() == pattern.size() || plain.substr(pattern.size()).starts_with("::");
     }
 
     static constexpr std::size_t max_patterns = 64;
     static constexpr std::size_t pattern_size = 256;
 
-    std::mutex adding_;
-    std::atomic<std::size_t> count_{0};
+    pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
+    std::size_t count_ = 0;  // others read it while add() runs
     char patterns_[max_patterns][pattern_size] = {};
 };
 
 // Index of the frame that gives a stack its file and line: the innermost that is the user's; if
 // there is none, the innermost with file and line, then the innermost with a name, then
 // frames.size(). `frames` are the logical frames of the whole stack, innermost first.
-inline std::size_t user_frame(const std::vector<code_frame>& frames, const frame_rule& rule) {
+inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
+                              const frame_rule& rule) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!rule.is_library(frames[i])) return i;
+        if (!rule.is_library(scratch, frames[i])) return i;
+    }
+    std::size_t named = frames.size();
+    for (std::size_t i = frames.size(); i > 0; --i) {
+        if (!frames[i - 1].function.empty()) named = i - 1;
     }
     for (std::size_t i = 0; i < frames.size(); ++i) {
         if (!frames[i].file.empty() && frames[i].line > 0) return i;
     }
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!frames[i].function.empty()) return i;
-    }
-    return frames.size();
+    return named;
 }
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP

@@ -1,110 +1,127 @@
-// name_brackets.hpp - jumps over brackets and operator symbols in demangled names.
+// name_brackets.hpp - jumps over words, brackets and operators in demangled names.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by function_name.hpp, pretty_type.hpp and wrapped_type.hpp
+// Called:   by every file of types/ that reads names
 // Threads:  any
-// Memory:   one byte for each open bracket, while it runs
+// Memory:   half a kilobyte of stack for the open brackets; lists of parts from the given arena
 //
 // A `<` in a demangled name opens template arguments unless it belongs to an operator's name or
 // stands in an expression; the names of operators are the reason why counting is not enough.
 //
-//     skip_brackets("f<&X::operator> >(int)", 1)      // 17: behind the last ">"
-//     split_arguments("<int, std::pair<a, b> >")      // "int", "std::pair<a, b> "
+//     skip_brackets("f<&X::operator> >(int)", 1)          // 17: behind the last ">"
+//     split_arguments(memory, "<int, std::pair<a, b> >")  // "int", "std::pair<a, b> "
+//
+// These loops see every character of every name, so they are compiled with optimisation.
 
 #ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 #define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
 
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
 
-constexpr std::size_t no_position = std::string_view::npos;
+constexpr std::size_t no_position = text::npos;
+constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
 
 inline bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-inline bool starts_with(std::string_view text, std::string_view start) noexcept {
-    return text.size() >= start.size() && text.compare(0, start.size(), start) == 0;
-}
-
-inline bool ends_with(std::string_view text, std::string_view end) noexcept {
-    return text.size() >= end.size() &&
-           text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 // Behind the word that starts at `at`.
-inline std::size_t skip_word(std::string_view text, std::size_t at) noexcept {
-    while (at < text.size() && is_name_character(text[at])) ++at;
+ALLOCSCOPE_NOINLINE std::size_t skip_word(text name, std::size_t at) noexcept {
+    while (at < name.size() && is_name_character(name[at])) ++at;
     return at;
 }
 
-inline std::string_view without_spaces_around(std::string_view text) noexcept {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
+ALLOCSCOPE_NOINLINE text without_spaces_around(text padded) noexcept {
+    while (!padded.empty() && padded.front() == ' ') padded.remove_prefix(1);
+    while (!padded.empty() && padded.back() == ' ') padded.remove_suffix(1);
+    return padded;
+}
+
+// The first of the words in `words`, which stand between single spaces, that `name` starts with;
+// "" when it starts with none of them.
+ALLOCSCOPE_NOINLINE text listed_start(text name, text words) noexcept {
+    while (!words.empty()) {
+        const std::size_t space = words.find(' ');
+        const text word = words.substr(0, space);
+        if (name.starts_with(word)) return word;
+        if (space == no_position) break;
+        words.remove_prefix(space + 1);
+    }
+    return {};
+}
+
+// True when `word`, which holds no space, is one of the words in `words`.
+ALLOCSCOPE_NOINLINE bool is_listed(text word, text words) noexcept {
+    if (word.empty()) return false;
+    for (std::size_t at = words.find(word); at != no_position; at = words.find(word, at + 1)) {
+        const std::size_t behind = at + word.size();
+        const bool begins = at == 0 || words[at - 1] == ' ';
+        if (begins && (behind == words.size() || words[behind] == ' ')) return true;
+    }
+    return false;
 }
 
 // Length of the symbol of an operator, 0 when the text goes on with something else (new, delete,
 // or the type of a conversion).
-inline std::size_t operator_symbol_length(std::string_view text) noexcept {
-    constexpr std::string_view longest_first[] = {
-        "<=>", "<<=", ">>=", "->*", "()", "[]", "->", "<<", ">>", "<=", ">=", "==",   "!=", "&&",
-        "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "^=", "&=", "|=", "\"\"", "<",  ">",
-        ",",   "+",   "-",   "*",   "/",  "%",  "^",  "&",  "|",  "~",  "!",  "="};
-    for (const std::string_view symbol : longest_first) {
-        if (starts_with(text, symbol)) return symbol.size();
-    }
-    return 0;
+ALLOCSCOPE_NOINLINE std::size_t operator_symbol_length(text name) noexcept {
+    constexpr text longest_first =
+        "<=> <<= >>= ->* () [] -> << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= \"\" < > , "
+        "+ - * / % ^ & | ~ ! =";
+    return listed_start(name, longest_first).size();
 }
 
 // True when the word `operator` starts at `at`.
-inline bool is_operator_word(std::string_view text, std::size_t at) noexcept {
-    return text[at] == 'o' && starts_with(text.substr(at), "operator") &&
-           (at == 0 || !is_name_character(text[at - 1])) && skip_word(text, at) == at + 8;
+inline bool is_operator_word(text name, std::size_t at) noexcept {
+    return name[at] == 'o' && name.substr(at).starts_with("operator") &&
+           (at == 0 || !is_name_character(name[at - 1])) && skip_word(name, at) == at + 8;
 }
 
 // `at` is on an opening bracket: the position behind the one that closes it, or no_position.
 // Linear in the length of the brackets.
-inline std::size_t skip_brackets(std::string_view text, std::size_t at) {
-    std::string open;
-    while (at < text.size()) {
-        const char c = text[at];
-        if (is_operator_word(text, at)) {
+ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcept {
+    char open[max_open_brackets];
+    std::size_t depth = 0;
+    while (at < name.size()) {
+        const char c = name[at];
+        if (is_operator_word(name, at)) {
             at += 8;
-            at += operator_symbol_length(text.substr(at));
+            at += operator_symbol_length(name.substr(at));
             continue;
         }
         if (c == '<' || c == '(' || c == '[' || c == '{') {
-            open.push_back(c);
+            if (depth == max_open_brackets) return no_position;
+            open[depth++] = c;
         } else if (c == '>') {
-            const bool is_arrow = at > 0 && text[at - 1] == '-';
-            if (!is_arrow && !open.empty() && open.back() == '<') open.pop_back();
+            const bool is_arrow = at > 0 && name[at - 1] == '-';
+            if (!is_arrow && depth > 0 && open[depth - 1] == '<') --depth;
         } else if (c == ')' || c == ']' || c == '}') {
             const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-            while (!open.empty() && open.back() == '<') open.pop_back();  // it was "less than"
-            if (open.empty() || open.back() != opening) return no_position;
-            open.pop_back();
+            while (depth > 0 && open[depth - 1] == '<') --depth;  // it was "less than"
+            if (depth == 0 || open[depth - 1] != opening) return no_position;
+            --depth;
         }
         ++at;
-        if (open.empty()) return at;
+        if (depth == 0) return at;
     }
     return no_position;
 }
 
 // The arguments in "<a, b>" or "(a, b)", brackets included in the input, as they stand there.
-inline std::vector<std::string_view> split_arguments(std::string_view bracketed) {
-    std::vector<std::string_view> parts;
+ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
+    list<text> parts{memory};
     if (bracketed.size() < 2) return parts;
-    const std::string_view inside = bracketed.substr(1, bracketed.size() - 2);
+    const text inside = bracketed.substr(1, bracketed.size() - 2);
     std::size_t begin = 0;
     std::size_t at = 0;
     while (at < inside.size()) {
@@ -126,7 +143,7 @@ inline std::vector<std::string_view> split_arguments(std::string_view bracketed)
         }
         ++at;
     }
-    const std::string_view last = without_spaces_around(inside.substr(begin));
+    const text last = without_spaces_around(inside.substr(begin));
     if (!last.empty() || !parts.empty()) parts.push_back(last);
     return parts;
 }

@@ -1,9 +1,10 @@
 // new_expressions.hpp - finds every `new T` of a source file, and where compilers say it stands.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_from_source.hpp, once for each source file that a report needs
+// Called:   by source_cache.hpp, once for each source file that a report needs; read by
+//           type_from_source.hpp
 // Threads:  read-only once it is built
-// Memory:   the tokens of the file and one entry for each new-expression
+// Memory:   the tokens of the file and one entry for each new-expression, of the given arena
 //
 // Compilers give the call of operator new one of two places (measured: g++ 12, clang 14, -O0, -O2):
 //
@@ -17,16 +18,20 @@
 
 #ifndef ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 #define ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
-
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_tokens.hpp>
 #include <allocscope/types/template_scopes.hpp>
 
-#include <algorithm>    // sort, binary_search
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -36,6 +41,7 @@ namespace symbolize {
 struct new_expression {
     std::size_t begin = 0;       // of `new`, or of the `::` before it
     std::size_t last = 0;        // the token that g++ names
+    std::size_t reach = 0;       // the largest `last` of this expression and those before it
     std::size_t type_begin = 0;  // of the type, without the bounds of an array
     std::size_t type_end = 0;
     std::size_t scope = 0;  // of template_scopes
@@ -45,102 +51,111 @@ struct new_expression {
 
 class source_outline {
 public:
-    explicit source_outline(std::string source)
-        : source_(static_cast<std::string&&>(source)),
-          list_(read_tokens(source_)),
-          partners_(matching_brackets(list_.tokens)),
-          scopes_(list_.tokens, partners_) {
-        std::sort(list_.macros.begin(), list_.macros.end());
+    // `source` must live as long as the outline.
+    source_outline(arena& memory, text source)
+        : list_(read_tokens(memory, source)),
+          partners_(matching_brackets(memory, list_.tokens)),
+          scopes_(memory, list_.tokens, partners_),
+          expressions_(memory),
+          edges_(memory),
+          names_(memory) {
+        for (const text macro : list_.macros) names_[macro] |= macro_name;
         for (std::size_t at = 0; at < tokens().size();) {
-            const std::string_view text = tokens()[at].text;
-            if (text == "new") read_new(at);
-            if (text == "using" || text == "typedef") read_alias(at);
-            if (text == "using") read_using_std(at);
-            if (text == "struct" || text == "class") class_names_.push_back(text_at(at + 1));
+            see(at);
             at = scopes_.see(at);
         }
-        std::sort(template_aliases_.begin(), template_aliases_.end());
-        std::sort(class_names_.begin(), class_names_.end());
-        std::sort(standard_names_.begin(), standard_names_.end());
     }
     source_outline(const source_outline&) = delete;
     source_outline& operator=(const source_outline&) = delete;
 
-    const std::vector<source_token>& tokens() const noexcept { return list_.tokens; }
-    const std::vector<new_expression>& expressions() const noexcept { return expressions_; }
+    const list<source_token>& tokens() const noexcept { return list_.tokens; }
+    // In the order in which they begin.
+    const list<new_expression>& expressions() const noexcept { return expressions_; }
 
     // The token that closes the bracket at `at`, or that it closes; 0 when there is none.
     std::size_t partner(std::size_t at) const noexcept { return partners_[at]; }
 
-    std::vector<const template_header*> headers_around(std::size_t scope) const {
-        return scopes_.headers_around(scope);
+    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
+        return scopes_.headers_around(memory, scope);
     }
 
-    bool is_macro(std::string_view name) const {
-        return std::binary_search(list_.macros.begin(), list_.macros.end(), name);
+    // The first expression that begins or ends with the token; null when none does.
+    const new_expression* expression_at(std::size_t token) const noexcept {
+        const std::uint32_t* found = edges_.find(token);
+        return found != nullptr ? &expressions_[*found] : nullptr;
     }
+
+    bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
-    bool is_template_alias(std::string_view name) const {
-        return std::binary_search(template_aliases_.begin(), template_aliases_.end(), name);
+    bool is_template_alias(text name) const noexcept {
+        return is_known_as(name, template_alias_name);
     }
 
     // A name of the standard library that this file uses without "std::".
-    bool is_standard_name(std::string_view name) const {
-        if (std::binary_search(class_names_.begin(), class_names_.end(), name)) return false;
-        if (std::binary_search(standard_names_.begin(), standard_names_.end(), name)) return true;
-        if (!uses_namespace_std_) return false;
+    bool is_standard_name(text name) const noexcept {
+        if (is_known_as(name, class_name)) return false;
+        if (is_known_as(name, standard_name)) return true;
         // Names that hardly anybody gives to a class of his own.
-        for (const std::string_view known :
-             {"string", "wstring", "vector", "deque", "forward_list", "map", "multimap", "multiset",
-              "unordered_map", "unordered_set", "unordered_multimap", "shared_ptr", "unique_ptr",
-              "ostringstream", "istringstream", "stringstream"}) {
-            if (name == known) return true;
-        }
-        return false;
+        return uses_namespace_std_ &&
+               is_listed(name,
+                         "string wstring vector deque forward_list map multimap multiset "
+                         "unordered_map unordered_set unordered_multimap shared_ptr unique_ptr "
+                         "ostringstream istringstream stringstream");
     }
 
     // Index of the first token at or behind a line and column.
-    std::size_t token_from(int line, int column) const {
-        const auto found = std::lower_bound(
-            tokens().begin(), tokens().end(), column, [line](const source_token& token, int c) {
-                return token.line < line || (token.line == line && token.column < c);
-            });
-        return static_cast<std::size_t>(found - tokens().begin());
+    std::size_t token_from(int line, int column) const noexcept {
+        return partition_point(tokens().data(), tokens().size(), [&](const source_token& token) {
+            return token.line < line || (token.line == line && token.column < column);
+        });
     }
 
 private:
-    static std::vector<std::size_t> matching_brackets(const std::vector<source_token>& tokens) {
-        std::vector<std::size_t> partners(tokens.size(), 0);
-        std::vector<std::size_t> open;
-        for (std::size_t i = 0; i < tokens.size(); ++i) {
-            const char c = tokens[i].text.size() == 1 ? tokens[i].text[0] : ' ';
-            if (c == '(' || c == '[' || c == '{') open.push_back(i);
-            if (c != ')' && c != ']' && c != '}') continue;
-            if (open.empty()) continue;
-            const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-            if (tokens[open.back()].text[0] == opening) {
-                partners[open.back()] = i;
-                partners[i] = open.back();
-                open.pop_back();
-            } else if (c == '}') {  // a macro with half a bracket: start again behind the brace
-                while (!open.empty() && tokens[open.back()].text[0] != '{') open.pop_back();
-                if (!open.empty()) open.pop_back();
-            }
+    // What this file says about a name.
+    enum : unsigned {
+        macro_name = 1,
+        template_alias_name = 2,
+        class_name = 4,    // declared or named as such
+        standard_name = 8  // of a using-declaration
+    };
+
+    bool is_known_as(text name, unsigned meaning) const noexcept {
+        const unsigned* known = names_.find(name);
+        return known != nullptr && (*known & meaning) != 0;
+    }
+
+    text text_at(std::size_t at) const noexcept {
+        return at < tokens().size() ? tokens()[at].spelling : text{};
+    }
+
+    text text_before(std::size_t at) const noexcept {
+        return at > 0 ? tokens()[at - 1].spelling : text{};
+    }
+
+    void see(std::size_t at) {
+        const text token = tokens()[at].spelling;
+        switch (token.front()) {
+            case 'n':
+                if (token == "new") read_new(at);
+                break;
+            case 'u':
+                if (token == "using") read_using(at);
+                break;
+            case 't':
+                if (token == "typedef") read_typedef(at);
+                break;
+            case 's':
+            case 'c':
+                if (token == "struct" || token == "class") names_[text_at(at + 1)] |= class_name;
+                break;
+            default:
+                break;
         }
-        return partners;
-    }
-
-    std::string_view text_at(std::size_t at) const noexcept {
-        return at < tokens().size() ? tokens()[at].text : std::string_view{};
-    }
-
-    std::string_view text_before(std::size_t at) const noexcept {
-        return at > 0 ? tokens()[at - 1].text : std::string_view{};
     }
 
     void read_new(std::size_t at) {
-        const std::string_view before = text_before(at);
+        const text before = text_before(at);
         if (before == "operator" || before == "." || before == "->") return;
         new_expression found;
         found.begin = before == "::" ? at - 1 : at;
@@ -149,7 +164,7 @@ private:
         if (text_at(next) == "(") {
             const std::size_t close = partners_[next];
             if (close == 0) return;
-            const std::string_view follows = text_at(close + 1);
+            const text follows = text_at(close + 1);
             if (is_word(follows) || follows == "::") {
                 if (!is_allocating_placement(next, close)) return;
                 behind = read_type(close + 1, found);
@@ -162,18 +177,32 @@ private:
         } else {
             behind = read_type(next, found);
         }
-        const std::string_view opens = text_at(behind);
+        const text opens = text_at(behind);
         if ((opens == "(" || opens == "{") && partners_[behind] != 0) {
             found.has_initialiser = true;
             found.last = partners_[behind];
         }
         found.scope = scopes_.here();
+        keep(found);
+    }
+
+    void keep(new_expression& found) {
+        found.reach = found.last;
+        if (!expressions_.empty() && expressions_.back().reach > found.reach) {
+            found.reach = expressions_.back().reach;
+        }
+        const auto number = static_cast<std::uint32_t>(expressions_.size());
+        const auto begins = edges_.insert(found.begin);
+        if (begins.is_new) begins.value = number;
+        const auto ends = edges_.insert(found.last);
+        if (ends.is_new) ends.value = number;
         expressions_.push_back(found);
     }
 
     bool is_allocating_placement(std::size_t open, std::size_t close) const {
         for (std::size_t i = open + 1; i < close && i < open + 16; ++i) {
-            if (tokens()[i].text == "nothrow" || tokens()[i].text == "align_val_t") return true;
+            if (tokens()[i].spelling == "nothrow" || tokens()[i].spelling == "align_val_t")
+                return true;
         }
         return false;
     }
@@ -186,24 +215,23 @@ private:
         bool is_builtin = false;
         bool is_readable = true;
         for (;; ++at) {
-            const std::string_view text = text_at(at);
-            if (text == "const" || text == "volatile") {
+            const text word = text_at(at);
+            if (word == "const" || word == "volatile") {
                 found.last = at;
-            } else if (!has_name && builtin_type{}.take(text)) {
+            } else if (!has_name && builtin_type{}.take(word)) {
                 is_builtin = true;
                 found.last = at;
             } else if (has_name || is_builtin) {
                 break;
-            } else if (text == "decltype" || text == "auto") {
+            } else if (word == "decltype" || word == "auto") {
                 has_name = true;
                 is_readable = false;
                 found.last = at;
-                if (text == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
+                if (word == "decltype" && text_at(at + 1) == "(") at = partners_[at + 1];
                 if (at == 0) return found.last + 1;
-            } else if (text == "struct" || text == "class" || text == "union" || text == "enum" ||
-                       text == "typename") {
+            } else if (is_listed(word, "struct class union enum typename")) {
                 continue;
-            } else if (text == "::" || is_word(text)) {
+            } else if (word == "::" || is_word(word)) {
                 const std::size_t behind = read_qualified_name(at, found);
                 if (behind == 0) return at + 1;
                 has_name = true;
@@ -240,39 +268,36 @@ private:
         }
     }
 
-    // Remembers `using X =` and `typedef ... X;` when they stand in a template.
-    void read_alias(std::size_t at) {
-        if (scopes_.headers_around(scopes_.here()).empty()) return;
-        if (text_at(at) == "using") {
-            if (text_at(at + 2) == "=") template_aliases_.push_back(text_at(at + 1));
-            return;
-        }
-        constexpr std::size_t far_away = 64;
-        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
-            if (tokens()[i].text != ";") continue;
-            template_aliases_.push_back(tokens()[i - 1].text);
-            return;
-        }
-    }
-
-    // `using std::string;` and `using namespace std;`
-    void read_using_std(std::size_t at) {
-        if (text_at(at + 1) == "namespace" && text_at(at + 2) == "std" && text_at(at + 3) == ";") {
+    // `using namespace std;`, `using std::string;`, and `using X =` in a template.
+    void read_using(std::size_t at) {
+        const text next = text_at(at + 1);
+        const text after = text_at(at + 2);
+        if (next == "namespace" && after == "std" && text_at(at + 3) == ";") {
             uses_namespace_std_ = true;
         }
-        if (text_at(at + 1) == "std" && text_at(at + 2) == "::" && text_at(at + 4) == ";") {
-            standard_names_.push_back(text_at(at + 3));
+        if (next == "std" && after == "::" && text_at(at + 4) == ";") {
+            names_[text_at(at + 3)] |= standard_name;
+        }
+        if (after == "=" && scopes_.is_in_template()) names_[next] |= template_alias_name;
+    }
+
+    // Remembers `typedef ... X;` when it stands in a template.
+    void read_typedef(std::size_t at) {
+        if (!scopes_.is_in_template()) return;
+        constexpr std::size_t far_away = 64;
+        for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
+            if (tokens()[i].spelling != ";") continue;
+            names_[tokens()[i - 1].spelling] |= template_alias_name;
+            return;
         }
     }
 
-    std::string source_;
     token_list list_;
-    std::vector<std::size_t> partners_;
+    list<std::uint32_t> partners_;
     template_scopes scopes_;
-    std::vector<new_expression> expressions_;
-    std::vector<std::string_view> template_aliases_;
-    std::vector<std::string_view> class_names_;     // declared or named as such in this file
-    std::vector<std::string_view> standard_names_;  // of using-declarations
+    list<new_expression> expressions_;
+    table<std::uint64_t, std::uint32_t> edges_;  // its number, by its first and its last token
+    table<text, unsigned> names_;
     bool uses_namespace_std_ = false;
 };
 

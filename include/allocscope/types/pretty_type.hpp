@@ -1,9 +1,10 @@
 // pretty_type.hpp - spells a type the way people write it, from a demangled name or from source.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   for every type that is printed, so that spellings of one type merge into one row
+// Called:   by type_ladder.hpp and type_from_source.hpp for every type that is printed, so that
+//           spellings of one type merge into one row
 // Threads:  any
-// Memory:   strings no longer than the input times its depth of nesting
+// Memory:   of the given arena: no more than the input times its depth of nesting
 //
 //     std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >*
 //         -> std::string*
@@ -19,16 +20,19 @@
 #ifndef ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
 #define ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
 
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/types/default_arguments.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/name_brackets.hpp>
 
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -38,295 +42,288 @@ constexpr std::size_t max_type_length = 256 * 1024;
 // Counts the words of a built-in type, whose order is free: "long unsigned int" is "unsigned long".
 class builtin_type {
 public:
-    bool take(std::string_view word) noexcept {
-        constexpr std::string_view words[word_count] = {"unsigned", "signed", "long",   "short",
-                                                        "int",      "char",   "double", "__int128"};
-        for (std::size_t i = 0; i < word_count; ++i) {
-            if (word != words[i]) continue;
-            ++counts_[i];
-            return true;
+    bool take(text word) noexcept {
+        if (word == "long") {
+            ++longs_;
+        } else if (word == "unsigned") {
+            is_unsigned_ = true;
+        } else if (word == "signed") {
+            is_signed_ = true;
+        } else if (is_listed(word, "char short double __int128")) {
+            kind_ = word;
+        } else {
+            return word == "int";
         }
-        return false;
+        return true;
     }
 
-    std::string spelled() const {
-        const char* sign = counts_[0] != 0 ? "unsigned " : "";
-        if (counts_[5] != 0) return (counts_[1] != 0 ? "signed " : std::string{sign}) + "char";
-        if (counts_[6] != 0) return counts_[2] != 0 ? "long double" : "double";
-        if (counts_[7] != 0) return std::string{sign} + "__int128";
-        if (counts_[3] != 0) return std::string{sign} + "short";
-        if (counts_[2] > 1) return std::string{sign} + "long long";
-        if (counts_[2] == 1) return std::string{sign} + "long";
-        return std::string{sign} + "int";
+    void write(text_out& out) const {
+        const bool is_char = kind_ == "char";
+        if (kind_ == "double") {
+            out << (longs_ != 0 ? "long double" : "double");
+            return;
+        }
+        if (is_signed_ && is_char) out << "signed ";
+        if (is_unsigned_ && !(is_signed_ && is_char)) out << "unsigned ";
+        if (!kind_.empty()) {
+            out << kind_;
+        } else {
+            out << (longs_ > 1 ? "long long" : longs_ == 1 ? "long" : "int");
+        }
     }
 
 private:
-    enum : std::size_t { word_count = 8 };
-    int counts_[word_count] = {};
+    text kind_;  // "char", "short", "double", "__int128", or "" for int and the long ones
+    int longs_ = 0;
+    bool is_unsigned_ = false;
+    bool is_signed_ = false;
 };
 
 class type_printer {
 public:
-    explicit type_printer(std::string_view text) : text_(text) {}
+    type_printer(arena& memory, text type) : memory_(memory), type_(type) {}
 
-    std::string print() {
-        std::string out = type(0);
-        if (is_failed_ || at_ != text_.size()) return std::string{text_};
-        return out;
+    text print() {
+        const text printed = part(0);
+        return is_failed_ || at_ != type_.size() ? type_ : printed;
     }
 
 private:
     // What has been written of one type, up to the next comma or closing bracket.
     struct written {
-        std::string text;
+        text_out out;
         std::size_t name_begin = 0;   // where the qualified name that is being written began
         bool space_before = false;    // the input has a space here
         bool has_declarator = false;  // behind "*", "&" or "(": const belongs to that
         bool is_const = false;        // of the type itself
         bool is_volatile = false;
+
+        explicit written(arena& memory) : out(memory) {}
+
+        bool is_after_colons() const noexcept { return out.view().ends_with("::"); }
+
+        // Writes the space that the input has here.
+        void write_space() {
+            if (space_before && !out.empty()) out << ' ';
+            space_before = false;
+        }
     };
 
-    std::string type(int depth) {
+    text part(int depth) {
         if (depth > max_type_depth) is_failed_ = true;
-        written out;
-        while (!is_failed_ && at_ < text_.size()) {
-            const char c = text_[at_];
+        written to{memory_};
+        while (!is_failed_ && at_ < type_.size()) {
+            const char c = type_[at_];
             if (c == ',' || c == '>' || c == ')' || c == ']' || c == '}') break;
-            step(out, depth, c);
+            step(to, depth, c);
         }
-        std::string prefix;
-        if (out.is_const) prefix += "const ";
-        if (out.is_volatile) prefix += "volatile ";
-        return prefix + out.text;
+        if (!to.is_const && !to.is_volatile) return to.out.view();
+        return joined(memory_, to.is_const ? "const " : "", to.is_volatile ? "volatile " : "",
+                      to.out.view());
     }
 
-    void step(written& out, int depth, char c) {
+    void step(written& to, int depth, char c) {
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-            out.space_before = true;
+            to.space_before = true;
             ++at_;
         } else if (is_name_character(c)) {
-            word(out);
-        } else if (starts_with(rest(), "::")) {
+            word(to);
+        } else if (is_next("::")) {
             at_ += 2;
-            if (out.text.size() > out.name_begin && !out.space_before) out.text += "::";
+            if (to.out.size() > to.name_begin && !to.space_before) to.out << "::";
         } else if (c == '<') {
-            angle_brackets(out, depth);
+            angle_brackets(to, depth);
         } else if (c == '(') {
-            parentheses(out, depth);
+            parentheses(to, depth);
         } else if (c == '{') {
-            braces(out, depth);
+            braces(to, depth);
         } else if (c == '[') {
-            square_brackets(out);
+            square_brackets(to);
         } else if (c == '\'') {
-            const std::size_t quote = text_.find('\'', at_ + 1);
-            copy_until(out, quote == no_position ? no_position : quote + 1);
+            const std::size_t quote = type_.find('\'', at_ + 1);
+            copy_until(to, quote == no_position ? no_position : quote + 1);
         } else if (c == '*' || c == '&') {
-            out.text += c;
-            out.has_declarator = true;
-            out.space_before = false;
+            to.out << c;
+            to.has_declarator = true;
+            to.space_before = false;
             ++at_;
-        } else if (starts_with(rest(), "->")) {
-            copy_until(out, at_ + 2);
         } else {
-            copy_until(out, at_ + 1);
+            copy_until(to, is_next("->") ? at_ + 2 : at_ + 1);
         }
     }
 
-    void word(written& out) {
-        const std::size_t behind = skip_word(text_, at_);
-        const std::string_view word = text_.substr(at_, behind - at_);
-        const bool continues_name = ends_with(out.text, "::") && !out.space_before;
-        if (!continues_name && special_word(out, word, behind)) return;
-        if (continues_name && is_inline_namespace(out, word, behind)) {
+    bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
+
+    void word(written& to) {
+        const std::size_t behind = skip_word(type_, at_);
+        const text word = type_.substr(at_, behind - at_);
+        const bool continues_name = to.is_after_colons() && !to.space_before;
+        if (!continues_name && special_word(to, word, behind)) return;
+        if (continues_name && is_inline_namespace(to, word, behind)) {
             at_ = behind + 2;
             return;
         }
-        if (!continues_name) begin_name(out);
-        if (is_operator_word(text_, at_)) {
-            const std::size_t symbol = operator_symbol_length(text_.substr(behind));
-            return copy_until(out, behind + symbol);
+        if (!continues_name) begin_name(to);
+        if (is_operator_word(type_, at_)) {
+            return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
         }
-        out.text += without_literal_suffix(word);
+        to.out << without_literal_suffix(word);
         at_ = behind;
     }
 
     // Words that are no names: qualifiers, `struct`, and the words of built-in types.
-    bool special_word(written& out, std::string_view word, std::size_t behind) {
+    bool special_word(written& to, text word, std::size_t behind) {
         if (word == "const" || word == "volatile") {
             at_ = behind;
-            if (out.has_declarator) {
-                if (!out.text.empty() && out.text.back() != '(') out.text += ' ';
-                out.text += word;
-                out.space_before = true;
+            if (to.has_declarator) {
+                if (!to.out.empty() && to.out.back() != '(') to.out << ' ';
+                to.out << word;
+                to.space_before = true;
             } else {
-                (word == "const" ? out.is_const : out.is_volatile) = true;
+                (word == "const" ? to.is_const : to.is_volatile) = true;
             }
             return true;
         }
-        const bool is_elaborated = word == "struct" || word == "class" || word == "union" ||
-                                   word == "enum" || word == "typename";
-        if (is_elaborated && behind < text_.size() && text_[behind] == ' ') {
+        if (is_listed(word, "struct class union enum typename") && behind < type_.size() &&
+            type_[behind] == ' ') {
             at_ = behind;
             return true;
         }
-        return builtin_words(out, word);
+        return builtin_words(to, word);
     }
 
-    bool builtin_words(written& out, std::string_view word) {
+    bool builtin_words(written& to, text word) {
         builtin_type builtin;
         if (!builtin.take(word)) return false;
-        begin_name(out);
+        begin_name(to);
         at_ += word.size();
         for (;;) {
             std::size_t next = at_;
-            while (next < text_.size() && text_[next] == ' ') ++next;
-            const std::size_t behind = skip_word(text_, next);
-            const std::string_view more = text_.substr(next, behind - next);
-            if (more == "const" && next != behind) {
-                out.is_const = true;
+            while (next < type_.size() && type_[next] == ' ') ++next;
+            const std::size_t behind = skip_word(type_, next);
+            const text more = type_.substr(next, behind - next);
+            if (more == "const") {
+                to.is_const = true;
             } else if (!builtin.take(more)) {
                 break;
             }
             at_ = behind;
         }
-        out.text += builtin.spelled();
+        builtin.write(to.out);
         return true;
     }
 
-    void begin_name(written& out) {
-        const bool needs_space = out.space_before && !out.text.empty() && out.text.back() != '(';
-        if (needs_space) out.text += ' ';
-        out.space_before = false;
-        if (needs_space || out.text.empty() || !is_name_character(out.text.back())) {
-            out.name_begin = out.text.size();
+    static void begin_name(written& to) {
+        const bool needs_space = to.space_before && !to.out.empty() && to.out.back() != '(';
+        if (needs_space) to.out << ' ';
+        to.space_before = false;
+        if (needs_space || to.out.empty() || !is_name_character(to.out.back())) {
+            to.name_begin = to.out.size();
         }
     }
 
     // Parts of a name that the library's authors put there for the linker.
-    bool is_inline_namespace(const written& out, std::string_view word, std::size_t behind) const {
-        if (!starts_with(text_.substr(behind), "::")) return false;
-        const std::string_view name = std::string_view{out.text}.substr(out.name_begin);
+    bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
+        if (!type_.substr(behind).starts_with("::")) return false;
+        const text name = to.out.view().substr(to.name_begin);
         if (name == "allocscope::") return word == "v0";
-        if (!starts_with(name, "std::")) return false;
-        return word == "__cxx11" || word == "__1" || word == "__debug" || word == "__cxx1998" ||
-               word == "__ndk1" || word == "_V2" || word == "__8";
+        return name.starts_with("std::") &&
+               is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
 
     // "8ul" and "8": one number.
-    static std::string_view without_literal_suffix(std::string_view word) noexcept {
+    static text without_literal_suffix(text word) noexcept {
         if (word.front() < '0' || word.front() > '9') return word;
-        std::string_view digits = word;
-        while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l' ||
-                                   digits.back() == 'U' || digits.back() == 'L')) {
-            digits.remove_suffix(1);
-        }
-        for (const char c : digits) {
-            if (c < '0' || c > '9') return word;
-        }
-        return digits;
+        const text digits = word.substr(0, word.find_last_not_of("ulUL") + 1);
+        return digits.find_first_not_of("0123456789") == no_position ? digits : word;
     }
 
-    void angle_brackets(written& out, int depth) {
-        const bool has_name = out.text.size() > out.name_begin && !ends_with(out.text, "::");
+    void angle_brackets(written& to, int depth) {
+        const bool has_name = to.out.size() > to.name_begin && !to.is_after_colons();
         if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
-            return copy_until(out, skip_brackets(text_, at_));
+            return copy_until(to, skip_brackets(type_, at_));
         }
-        std::vector<std::string> arguments = list('>', depth);
+        const list<text> arguments = parts('>', depth);
         if (is_failed_) return;
-        append_arguments(out.text, out.name_begin,
-                         static_cast<std::vector<std::string>&&>(arguments));
-        out.space_before = false;
+        write_arguments(to.out, to.name_begin, arguments);
+        to.space_before = false;
     }
 
-    void parentheses(written& out, int depth) {
-        if (starts_with(rest(), anonymous_namespace)) {
-            if (!ends_with(out.text, "::")) begin_name(out);
-            return copy_until(out, at_ + anonymous_namespace.size());
+    void parentheses(written& to, int depth) {
+        if (is_next(anonymous_namespace)) {
+            if (!to.is_after_colons()) begin_name(to);
+            return copy_until(to, at_ + anonymous_namespace.size());
         }
-        if (out.space_before && !out.text.empty()) out.text += ' ';
-        out.space_before = false;
-        const bool is_main = out.text == "main" && starts_with(rest(), "()::");
-        const std::vector<std::string> parts = list(')', depth);
+        to.write_space();
+        const bool is_main = to.out.view() == "main" && is_next("()::");
+        const list<text> parameters = parts(')', depth);
         if (is_main) return;  // main::local, whatever main's parameters
-        append_list(out.text, '(', parts, ')');
-        if (!starts_with(rest(), "::")) out.has_declarator = true;
+        write_list(to.out, '(', parameters, ')');
+        if (!is_next("::")) to.has_declarator = true;
     }
 
-    void braces(written& out, int depth) {
-        if (starts_with(rest(), "{anonymous}")) {
+    void braces(written& to, int depth) {
+        if (is_next("{anonymous}")) {
             at_ += 11;
-            out.text += anonymous_namespace;
+            to.out << anonymous_namespace;
             return;
         }
-        if (!ends_with(out.text, "::")) begin_name(out);
-        append_list(out.text, '{', list('}', depth), '}');
+        if (!to.is_after_colons()) begin_name(to);
+        write_list(to.out, '{', parts('}', depth), '}');
     }
 
-    void square_brackets(written& out) {
-        const std::size_t behind = skip_brackets(text_, at_);
-        if (starts_with(rest(), "[abi:") && behind != no_position) {
+    void square_brackets(written& to) {
+        const std::size_t behind = skip_brackets(type_, at_);
+        if (is_next("[abi:") && behind != no_position) {
             at_ = behind;
             return;
         }
-        out.space_before = false;  // "int []" is "int[]"
-        copy_until(out, behind);
+        to.space_before = false;  // "int []" is "int[]"
+        copy_until(to, behind);
     }
 
     // The parts between this bracket and the closing one, which is consumed.
-    std::vector<std::string> list(char closing, int depth) {
-        std::vector<std::string> parts;
+    list<text> parts(char closing, int depth) {
+        list<text> found{memory_};
         ++at_;
         for (;;) {
-            std::string part = type(depth + 1);
-            if (is_failed_ || at_ >= text_.size()) break;
-            const char c = text_[at_++];
-            if (!part.empty() || c == ',' || !parts.empty()) {
-                parts.push_back(static_cast<std::string&&>(part));
-            }
-            if (c == closing) return parts;
+            const text one = part(depth + 1);
+            if (is_failed_ || at_ >= type_.size()) break;
+            const char c = type_[at_++];
+            if (!one.empty() || c == ',' || !found.empty()) found.push_back(one);
+            if (c == closing) return found;
             if (c != ',') break;
         }
         is_failed_ = true;
-        return parts;
+        return found;
     }
 
-    static void append_list(std::string& text, char open, const std::vector<std::string>& parts,
-                            char close) {
-        text += open;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (i != 0) text += ", ";
-            text += parts[i];
-        }
-        text += close;
-    }
-
-    void copy_until(written& out, std::size_t behind) {
-        if (behind == no_position || behind > text_.size()) {
+    void copy_until(written& to, std::size_t behind) {
+        if (behind == no_position || behind > type_.size()) {
             is_failed_ = true;
             return;
         }
-        if (out.space_before && !out.text.empty()) out.text += ' ';
-        out.space_before = false;
-        out.text += text_.substr(at_, behind - at_);
+        to.write_space();
+        to.out << type_.substr(at_, behind - at_);
         at_ = behind;
     }
 
-    std::string_view rest() const { return text_.substr(at_); }
-
-    std::string_view text_;
+    arena& memory_;
+    text type_;
     std::size_t at_ = 0;
     bool is_failed_ = false;
 };
 
-// The type as people write it; the input itself when it is no type that we understand.
-inline std::string pretty_type(std::string_view type) {
+// The type as people write it; the input itself when it is no type that we understand. The result
+// lives in the arena or is a view of the input.
+inline text pretty_type(arena& memory, text type) {
     type = without_spaces_around(type);
-    if (type.size() > max_type_length) return std::string{type};
-    return type_printer{type}.print();
+    if (type.size() > max_type_length) return type;
+    return type_printer{memory, type}.print();
 }
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP

@@ -1,9 +1,9 @@
 // source_cache.hpp - source files, each read and taken apart once for a report.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by type_from_source.hpp; one cache lives as long as one report is made
+// Called:   by type_from_source.hpp; naming/ keeps one cache and releases it when a report is made
 // Threads:  one cache belongs to one thread
-// Memory:   per file about ten times its size, until the cache goes; at most 256 files of 2 MiB
+// Memory:   an arena of its own: per file up to ten times its size; at most 256 files of 2 MiB
 //
 // Only regular files are read, and never waited for. A file that is not there is asked for once.
 //
@@ -13,16 +13,18 @@
 #ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 #define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/types/new_expressions.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
-#include <map>      // map
-#include <memory>   // unique_ptr
-#include <string>   // string
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -31,33 +33,42 @@ constexpr std::size_t max_source_files = 256;
 
 class source_cache {
 public:
-    source_cache() = default;
+    source_cache() noexcept : files_(memory_) {}
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
     // Null when the file cannot be read, is no regular file, or is larger than 2 MiB.
-    const source_outline* find(const std::string& path) {
-        const auto known = files_.find(path);
-        if (known != files_.end()) return known->second.get();
+    const source_outline* find(text path) {
+        if (source_outline* const* known = files_.find(path)) return *known;
         if (files_.size() >= max_source_files) return nullptr;
-        return files_.emplace(path, read(path)).first->second.get();
+        const text kept = copy_of(memory_, path);
+        source_outline* outline = read(kept.data());
+        files_[kept] = outline;
+        return outline;
+    }
+
+    // Forgets all files.
+    void release() noexcept {
+        files_ = table<text, source_outline*>{memory_};
+        memory_.release();
     }
 
 private:
-    static std::unique_ptr<source_outline> read(const std::string& path) {
-        const detail::file_reader file{path.c_str()};
+    source_outline* read(const char* path) {
+        const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
         if (!file.is_open() || size > max_source_bytes) return nullptr;
-        std::string text(static_cast<std::size_t>(size), '\0');
-        text.resize(file.read_at(0, &text[0], text.size()));
-        return std::make_unique<source_outline>(static_cast<std::string&&>(text));
+        auto* bytes = static_cast<char*>(memory_.allocate(size));
+        const text source{bytes, file.read_at(0, bytes, size)};
+        return memory_.make<source_outline>(memory_, source);
     }
 
-    std::map<std::string, std::unique_ptr<source_outline>> files_;
+    arena memory_;
+    table<text, source_outline*> files_;
 };
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP

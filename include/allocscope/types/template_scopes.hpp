@@ -3,7 +3,7 @@
 // Room:     types (floor 8), not malloc-safe
 // Called:   by new_expressions.hpp while it walks over the tokens
 // Threads:  one walk belongs to one thread
-// Memory:   one entry for each brace and each template header
+// Memory:   one entry for each brace and each template header, of the given arena
 //
 // The text `new T` means another type in every instantiation. So the walk remembers the headers
 // that the innermost scope stands in:
@@ -14,39 +14,70 @@
 //
 // A header belongs to the next `{` before a `;`. One whose class is a partial specialisation is
 // kept, but marked: its parameters are not the arguments that a demangled name shows.
+//
+// The walk passes every token of a file, so it is compiled with optimisation.
 
 #ifndef ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
 #define ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP
-
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/types/source_tokens.hpp>
 
-#include <cstddef>      // size_t
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
 
 struct template_header {
-    std::vector<std::string_view> parameters;  // "" for one without a name
+    list<text> parameters;  // "" for one without a name
     bool has_pack = false;
     bool shows_arguments = true;  // argument i of the demangled name is parameter i
 };
 
+// For each token the one that closes its bracket, or that it closes; 0 when there is none. Angle
+// brackets are none.
+ALLOCSCOPE_NOINLINE list<std::uint32_t> matching_brackets(arena& memory,
+                                                          const list<source_token>& tokens) {
+    list<std::uint32_t> partners{memory};
+    partners.resize(tokens.size());
+    list<std::uint32_t> open{memory};
+    for (std::uint32_t i = 0; i < tokens.size(); ++i) {
+        const char c = tokens[i].spelling.size() == 1 ? tokens[i].spelling[0] : ' ';
+        if (c == '(' || c == '[' || c == '{') open.push_back(i);
+        if ((c != ')' && c != ']' && c != '}') || open.empty()) continue;
+        const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
+        if (tokens[open.back()].spelling[0] == opening) {
+            partners[open.back()] = i;
+            partners[i] = open.back();
+            open.pop_back();
+        } else if (c == '}') {  // a macro with half a bracket: start again behind the brace
+            while (!open.empty() && tokens[open.back()].spelling[0] != '{') open.pop_back();
+            if (!open.empty()) open.pop_back();
+        }
+    }
+    return partners;
+}
+
 // Behind the `>` that closes the `<` at `at`; 0 when there is none near. `partners` are the
 // matching round, square and curly brackets.
-inline std::size_t skip_angle_tokens(const std::vector<source_token>& tokens,
-                                     const std::vector<std::size_t>& partners, std::size_t at) {
+ALLOCSCOPE_NOINLINE std::size_t skip_angle_tokens(const list<source_token>& tokens,
+                                                  const list<std::uint32_t>& partners,
+                                                  std::size_t at) noexcept {
     constexpr std::size_t far_away = 512;
     int depth = 0;
     const std::size_t first = at;
     while (at < tokens.size() && at - first < far_away) {
-        const std::string_view text = tokens[at].text;
-        if (text == ";" || text == "{" || text == "}") return 0;
-        if (text == "<") ++depth;
-        if (text == ">" && --depth == 0) return at + 1;
-        if (text == "(" || text == "[") {
+        const text token = tokens[at].spelling;
+        const char c = token.size() == 1 ? token[0] : ' ';
+        if (c == ';' || c == '{' || c == '}') return 0;
+        if (c == '<') ++depth;
+        if (c == '>' && --depth == 0) return at + 1;
+        if (c == '(' || c == '[') {
             if (partners[at] == 0) return 0;
             at = partners[at];
         }
@@ -57,33 +88,45 @@ inline std::size_t skip_angle_tokens(const std::vector<source_token>& tokens,
 
 class template_scopes {
 public:
-    template_scopes(const std::vector<source_token>& tokens,
-                    const std::vector<std::size_t>& partners)
-        : tokens_(tokens), partners_(partners) {
-        scopes_.push_back({0, {}});
+    template_scopes(arena& memory, const list<source_token>& tokens,
+                    const list<std::uint32_t>& partners)
+        : memory_(&memory),
+          tokens_(tokens),
+          partners_(partners),
+          headers_(memory),
+          scopes_(memory),
+          open_(memory),
+          pending_(memory) {
+        scopes_.push_back({0, list<std::size_t>{}});
     }
 
     // Tells the walk of the token at `at`; returns the index of the next one to look at.
     std::size_t see(std::size_t at) {
-        const std::string_view text = tokens_[at].text;
-        if (text == "template" && text_at(at + 1) == "<") return read_header(at + 1);
-        if (text == "]" && text_at(at + 1) == "<" &&
-            (text_at(at + 2) == "class" || text_at(at + 2) == "typename")) {
-            return read_header(at + 1);
-        }
-        if (text == "{") {
-            check_specialisation(at);
-            open_.push_back(current_);
-            current_ = here();
-            pending_.clear();
-        } else if (text == "}" && !open_.empty()) {
-            const std::size_t outer = open_.back();
-            open_.pop_back();
-            const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
-            if (was_initialiser && current_ != outer) pending_ = scopes_[current_].headers;
-            current_ = outer;
-        } else if (text == ";") {
-            pending_.clear();
+        const text token = tokens_[at].spelling;
+        switch (token.front()) {
+            case 't':
+                if (token == "template" && text_at(at + 1) == "<") return read_header(at + 1);
+                break;
+            case ']':
+                if (text_at(at + 1) == "<" &&
+                    (text_at(at + 2) == "class" || text_at(at + 2) == "typename")) {
+                    return read_header(at + 1);
+                }
+                break;
+            case '{':
+                check_specialisation(at);
+                open_.push_back(current_);
+                current_ = here();
+                forget_pending();
+                break;
+            case '}':
+                close_brace(at);
+                break;
+            case ';':
+                forget_pending();
+                break;
+            default:
+                break;
         }
         return at + 1;
     }
@@ -95,27 +138,57 @@ public:
         return scopes_.size() - 1;
     }
 
+    bool is_in_template() const noexcept {
+        if (!pending_.empty()) return true;
+        std::size_t scope = current_;
+        while (scope != 0 && scopes_[scope].headers.empty()) scope = scopes_[scope].parent;
+        return scope != 0;
+    }
+
     // The headers around a scope, outermost first.
-    std::vector<const template_header*> headers_around(std::size_t scope) const {
-        std::vector<const template_header*> inside_out;
+    list<const template_header*> headers_around(arena& memory, std::size_t scope) const {
+        list<const template_header*> found{memory};
         constexpr std::size_t most = 64;
-        while (scope != 0 && inside_out.size() < most) {
-            const std::vector<std::size_t>& own = scopes_[scope].headers;
-            for (std::size_t i = own.size(); i > 0; --i)
-                inside_out.push_back(&headers_[own[i - 1]]);
+        while (scope != 0 && found.size() < most) {
+            const list<std::size_t>& own = scopes_[scope].headers;
+            for (std::size_t i = own.size(); i > 0; --i) found.push_back(&headers_[own[i - 1]]);
             scope = scopes_[scope].parent;
         }
-        return {inside_out.rbegin(), inside_out.rend()};
+        for (std::size_t i = 0; i < found.size() / 2; ++i) {
+            const template_header* inner = found[i];
+            found[i] = found[found.size() - 1 - i];
+            found[found.size() - 1 - i] = inner;
+        }
+        return found;
     }
 
 private:
     struct node {
         std::size_t parent;
-        std::vector<std::size_t> headers;
+        list<std::size_t> headers;
     };
 
-    std::string_view text_at(std::size_t at) const noexcept {
-        return at < tokens_.size() ? tokens_[at].text : std::string_view{};
+    static constexpr std::size_t max_pending = 16;  // a level of nested classes each, and a member
+
+    text text_at(std::size_t at) const noexcept {
+        return at < tokens_.size() ? tokens_[at].spelling : text{};
+    }
+
+    // A scope may have kept the old list, so it is left to it.
+    void forget_pending() noexcept {
+        if (!pending_.empty()) pending_ = list<std::size_t>{*memory_};
+    }
+
+    void close_brace(std::size_t at) {
+        if (open_.empty()) return;
+        const std::size_t outer = open_.back();
+        open_.pop_back();
+        const bool was_initialiser = text_at(at + 1) == "," || text_at(at + 1) == "{";
+        if (was_initialiser && current_ != outer) {
+            forget_pending();
+            for (const std::size_t header : scopes_[current_].headers) pending_.push_back(header);
+        }
+        current_ = outer;
     }
 
     // `at` is on the `<` of a header.
@@ -123,27 +196,28 @@ private:
         const std::size_t behind = skip_angle_tokens(tokens_, partners_, at);
         if (behind == 0) return at + 1;
         template_header header;
-        std::string_view name;
+        header.parameters = list<text>{*memory_};
+        text name;
         int depth = 0;
         bool has_default = false;
         for (std::size_t i = at + 1; i < behind; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if (depth == 0 && (text == "," || i + 1 == behind)) {
+            const text token = tokens_[i].spelling;
+            const char c = token.size() == 1 ? token[0] : ' ';
+            if (depth == 0 && (c == ',' || i + 1 == behind)) {
                 if (i > at + 1) header.parameters.push_back(name);
                 name = {};
                 has_default = false;
                 continue;
             }
-            if (text == "<" || text == "(") ++depth;
-            if (text == ">" || text == ")") --depth;
-            if (depth == 0 && text == "=") has_default = true;
-            if (text == ".") header.has_pack = true;
-            const bool is_name = is_word(text) && text != "class" && text != "typename";
-            if (depth == 0 && !has_default && is_name) name = text;
+            if (c == '<' || c == '(') ++depth;
+            if (c == '>' || c == ')') --depth;
+            if (depth == 0 && c == '=') has_default = true;
+            if (c == '.') header.has_pack = true;
+            const bool is_name = is_word(token) && token != "class" && token != "typename";
+            if (depth == 0 && !has_default && is_name) name = token;
         }
-        headers_.push_back(static_cast<template_header&&>(header));
-        constexpr std::size_t most = 16;  // one for each level of nested classes, and their member
-        if (pending_.size() < most) pending_.push_back(headers_.size() - 1);
+        headers_.push_back(header);
+        if (pending_.size() < max_pending) pending_.push_back(headers_.size() - 1);
         header_end_ = behind;
         is_unchecked_ = true;
         return behind;
@@ -154,46 +228,48 @@ private:
     void check_specialisation(std::size_t at) {
         if (pending_.empty() || !is_unchecked_) return;
         is_unchecked_ = false;
-        std::vector<std::size_t> opens;  // the "<" of each class of the name being declared
-        const std::string_view first = text_at(header_end_);
+        std::size_t opens[max_pending];  // the "<" of each class of the name being declared
+        std::size_t count = 0;
+        const text first = text_at(header_end_);
         const bool is_class = first == "struct" || first == "class" || first == "union";
         constexpr std::size_t far_away = 256;
         for (std::size_t i = header_end_; i < at && i < header_end_ + far_away; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if ((text == "(" && !is_class) || (text == ":" && is_class)) break;
-            if (is_word(text) && i > header_end_ && text_at(i - 1) != "::") opens.clear();
-            if (text != "<") continue;
+            const text token = tokens_[i].spelling;
+            if ((token == "(" && !is_class) || (token == ":" && is_class)) break;
+            if (is_word(token) && i > header_end_ && text_at(i - 1) != "::") count = 0;
+            if (token != "<") continue;
             const std::size_t behind = skip_angle_tokens(tokens_, partners_, i);
             if (behind == 0 || behind > at) break;
-            if (is_class || text_at(behind) == "::") opens.push_back(i);
+            if ((is_class || text_at(behind) == "::") && count < max_pending) opens[count++] = i;
             i = behind - 1;
         }
-        for (std::size_t i = 0; i < opens.size(); ++i) {
-            if (i < pending_.size()) check_arguments(headers_[pending_[i]], opens[i]);
+        for (std::size_t i = 0; i < count && i < pending_.size(); ++i) {
+            check_arguments(headers_[pending_[i]], opens[i]);
         }
     }
 
     // `open` is on the "<" of the arguments that a class is declared or a member is defined with.
-    void check_arguments(template_header& header, std::size_t open) {
+    void check_arguments(template_header& header, std::size_t open) const noexcept {
         const std::size_t close = skip_angle_tokens(tokens_, partners_, open) - 1;
         std::size_t parameter = 0;
         bool is_same = true;
         for (std::size_t i = open + 1; i < close; ++i) {
-            const std::string_view text = tokens_[i].text;
-            if (text == "," || text == ".") continue;
+            const text token = tokens_[i].spelling;
+            if (token == "," || token == ".") continue;
             is_same = is_same && parameter < header.parameters.size() &&
-                      text == header.parameters[parameter];
+                      token == header.parameters[parameter];
             ++parameter;
         }
         header.shows_arguments = is_same && parameter == header.parameters.size();
     }
 
-    const std::vector<source_token>& tokens_;
-    const std::vector<std::size_t>& partners_;
-    std::vector<template_header> headers_;
-    std::vector<node> scopes_;
-    std::vector<std::size_t> open_;  // for every open brace: the scope outside it
-    std::vector<std::size_t> pending_;
+    arena* memory_;
+    const list<source_token>& tokens_;
+    const list<std::uint32_t>& partners_;
+    list<template_header> headers_;
+    list<node> scopes_;
+    list<std::size_t> open_;  // for every open brace: the scope outside it
+    list<std::size_t> pending_;
     std::size_t current_ = 0;
     std::size_t header_end_ = 0;
     bool is_unchecked_ = false;  // the pending headers, by check_specialisation

@@ -3,53 +3,48 @@
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, for the direct caller of operator new
 // Threads:  one cache belongs to one thread
-// Memory:   strings
+// Memory:   of the given arena
 //
 // The column decides which of several expressions of a line it is; where it decides nothing the
-// answer is none, never the likeliest. A template parameter is replaced by the argument that the
+// answer is "", never the likeliest. A template parameter is replaced by the argument that the
 // frame's function shows:
 //
 //     template <class T> T* make() { return new T; }     frame: widget* make<widget>()   "widget"
-//     keep(new int[3], MAKE(long));                      g++ names the bracket of the call: none
+//     keep(new int[3], MAKE(long));                      g++ names the bracket of the call: ""
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
 #define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/code_location.hpp>
-#include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/type_answer.hpp>
 
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// A word that may be a macro with a `new` inside: by convention, or defined in this file.
-inline bool may_be_macro_call(const source_outline& file, std::size_t at) {
-    const std::vector<source_token>& tokens = file.tokens();
-    const std::string_view word = tokens[at].text;
-    if (!is_word(word)) return false;
-    if (file.is_macro(word)) return true;
-    if (word.size() < 2 || at + 1 == tokens.size() || tokens[at + 1].text != "(") return false;
-    for (const char c : word) {
-        if (c >= 'a' && c <= 'z') return false;
-    }
-    return true;
-}
-
-// True when something in [begin, end) but `known` might call operator new in this very place.
+// True when something in [begin, end) might call operator new in this very place: `operator`, or
+// what may be a macro with a `new` inside, by convention or because this file defines it.
 inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    const std::vector<source_token>& tokens = file.tokens();
+    const list<source_token>& tokens = file.tokens();
     for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
-        if (tokens[i].text == "operator" || may_be_macro_call(file, i)) return true;
+        const text word = tokens[i].spelling;
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = i + 1 < tokens.size() && tokens[i + 1].spelling == "(";
+        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
     }
     return false;
 }
@@ -58,35 +53,38 @@ inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::s
 // call's "(". The only such new-expression in that call, when it is an argument by itself.
 inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
     const std::size_t close = file.partner(open);
-    if (close <= open || has_hidden_new(file, open, close)) return nullptr;
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (const new_expression& expression : file.expressions()) {
-        if (expression.begin < open || expression.begin > close) continue;
-        if (expression.has_initialiser) continue;
+    for (std::size_t i = partition_point(all.data(), all.size(),
+                                         [&](const new_expression& e) { return e.begin < open; });
+         i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser) continue;
         if (only != nullptr) return nullptr;
-        only = &expression;
+        only = &all[i];
     }
-    if (only == nullptr) return nullptr;
-    const std::string_view before = file.tokens()[only->begin - 1].text;
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    const text before = file.tokens()[only->begin - 1].spelling;
     return before == "(" || before == "," ? only : nullptr;
 }
 
 // Without a column: the only new-expression that begins or ends on the line.
 inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
     const new_expression* only = nullptr;
-    for (const new_expression& expression : file.expressions()) {
-        const int first = file.tokens()[expression.begin].line;
-        const int last = file.tokens()[expression.last].line;
-        if (line != first && line != last) continue;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
         if (only != nullptr) return nullptr;
-        only = &expression;
+        only = &all[i];
     }
     if (only == nullptr) return nullptr;
-    const int first = file.tokens()[only->begin].line;
-    const int last = file.tokens()[only->last].line;
-    const bool is_hidden =
-        has_hidden_new(file, file.token_from(first, 0), file.token_from(last + 1, 0));
-    return is_hidden ? nullptr : only;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
 }
 
 inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
@@ -95,62 +93,65 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     if (at == file.tokens().size()) return nullptr;
     const source_token& token = file.tokens()[at];
     if (token.line != line || token.column != column) return nullptr;
-    for (const new_expression& expression : file.expressions()) {
-        if (expression.begin == at || expression.last == at) return &expression;
-    }
-    return token.text == "(" ? find_in_call(file, at) : nullptr;
+    if (const new_expression* found = file.expression_at(at)) return found;
+    return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
 // Puts what the frame's function shows in the place of template parameters.
 class source_spelling {
 public:
-    source_spelling(const source_outline& file, const new_expression& expression,
-                    std::string_view function)
-        : file_(file),
+    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
+                    const function_name& name)
+        : memory_(memory),
+          file_(file),
           expression_(expression),
-          name_(parse_function_name(function)),
-          headers_(file.headers_around(expression.scope)) {
-        for (std::size_t i = 0; i < name_.components.size(); ++i) {
-            const bool is_generic_lambda = name_.components[i].name == "operator()" && i > 0 &&
-                                           name_.components[i - 1].name[0] == '{';
-            if (name_.components[i].arguments.empty() || is_generic_lambda) continue;
-            instantiated_.push_back(i);
+          name_(name),
+          headers_(file.headers_around(memory, expression.scope)),
+          instantiated_(memory) {
+        for (std::size_t i = 0; i < name.components.size(); ++i) {
+            const name_component& component = name.components[i];
+            const bool is_generic_lambda =
+                i > 0 && component.name == "operator()" && name.components[i - 1].name[0] == '{';
+            if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
         }
     }
 
     // "" when it is not certain.
-    std::string spelled() const {
-        const std::vector<source_token>& tokens = file_.tokens();
-        std::string text;
+    text spelled() const {
+        const list<source_token>& tokens = file_.tokens();
+        text_out type{memory_};
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            const std::string_view token = tokens[i].text;
-            if (token == "template") continue;
-            std::string word{token};
-            if (is_word(token) && (i == 0 || tokens[i - 1].text != "::")) {
-                word = meaning_of(token);
+            text word = tokens[i].spelling;
+            if (word == "template") continue;
+            if (is_word(word) && (i == 0 || tokens[i - 1].spelling != "::")) {
+                word = meaning_of(word);
                 if (word.empty()) return {};
             }
-            const bool touches =
-                !text.empty() && is_name_character(text.back()) && is_name_character(word[0]);
-            if (touches) text += ' ';
-            text += word;
+            if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
+                type << ' ';
+            }
+            type << word;
         }
-        return without_const(pretty_type(text));
+        return without_const(pretty_type(memory_, type.view()));
     }
 
 private:
     // `new const T` makes a T.
-    static std::string without_const(std::string type) {
-        if (ends_with(type, "* const")) return type.substr(0, type.size() - 6);
-        const bool is_compound = ends_with(type, "*") || ends_with(type, "&");
-        return starts_with(type, "const ") && !is_compound ? type.substr(6) : type;
+    static text without_const(text type) noexcept {
+        if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
+        const bool is_compound = type.ends_with("*") || type.ends_with("&");
+        if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+        return type;
     }
 
-    std::string meaning_of(std::string_view word) const {
-        if (is_plain_word(word)) return std::string{word};
+    text meaning_of(text word) const {
+        constexpr text plain_words =
+            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
+            "union enum typename true false";
+        if (is_listed(word, plain_words) || builtin_type{}.take(word)) return word;
         if (file_.is_macro(word)) return {};
         for (std::size_t i = headers_.size(); i > 0; --i) {
-            const std::vector<std::string_view>& parameters = headers_[i - 1]->parameters;
+            const list<text>& parameters = headers_[i - 1]->parameters;
             for (std::size_t p = 0; p < parameters.size(); ++p) {
                 if (parameters[p] == word) return argument(i - 1, p);
             }
@@ -158,59 +159,51 @@ private:
         // Inside a template that the text does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
-        if (file_.is_standard_name(word)) return "std::" + std::string{word};
+        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return own_class(word);
     }
 
-    static bool is_plain_word(std::string_view word) {
-        for (const std::string_view plain :
-             {"std", "const", "volatile", "bool", "void", "float", "wchar_t", "char8_t", "char16_t",
-              "char32_t", "struct", "class", "union", "enum", "typename", "true", "false"}) {
-            if (word == plain) return true;
-        }
-        return builtin_type{}.take(word);
-    }
-
     // Argument `index` of what the header's template was instantiated with.
-    std::string argument(std::size_t header, std::size_t index) const {
+    text argument(std::size_t header, std::size_t index) const {
         if (headers_.size() != instantiated_.size()) return {};
         for (const template_header* outer : headers_) {
             if (!outer->shows_arguments) return {};
         }
-        const std::vector<std::string_view> arguments =
-            split_arguments(name_.components[instantiated_[header]].arguments);
+        const list<text> arguments =
+            split_arguments(memory_, name_.components[instantiated_[header]].arguments);
         const std::size_t count = headers_[header]->parameters.size();
         if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
             if (index + 1 >= count || index >= arguments.size()) return {};
         } else if (arguments.size() != count) {
             return {};
         }
-        return std::string{arguments[index]};
+        return arguments[index];
     }
 
     // `pool` inside a member of app::pool<int> is app::pool<int>.
-    std::string own_class(std::string_view word) const {
+    text own_class(text word) const {
         for (const std::size_t i : instantiated_) {
             const name_component& component = name_.components[i];
             if (component.name != word || i + 1 == name_.components.size()) continue;
             const char* begin = name_.whole.data();
-            const char* end = component.arguments.data() + component.arguments.size();
-            return std::string(begin, end);
+            return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
-        return std::string{word};
+        return word;
     }
 
+    arena& memory_;
     const source_outline& file_;
     const new_expression& expression_;
-    function_name name_;
-    std::vector<const template_header*> headers_;  // outermost first
-    std::vector<std::size_t> instantiated_;        // components that show arguments
+    const function_name& name_;
+    list<const template_header*> headers_;  // outermost first
+    list<std::size_t> instantiated_;        // components that show arguments
 };
 
-// What stands at the frame's line and column. The frame must be the direct caller of operator new.
-inline type_answer type_from_source(const code_frame& frame, source_cache& sources) {
+// What stands at the frame's line and column; "" when that is not certain. The frame must be the
+// direct caller of operator new.
+inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
-    const function_name function = parse_function_name(frame.function);
+    const function_name function = parse_function_name(memory, frame.function);
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be taken for what stands on the
     // constructor's line.
@@ -221,13 +214,11 @@ inline type_answer type_from_source(const code_frame& frame, source_cache& sourc
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    std::string type = source_spelling{*file, *expression, frame.function}.spelled();
-    if (type.empty()) return {};
-    return {static_cast<std::string&&>(type), type_evidence::source_text};
+    return source_spelling{memory, *file, *expression, function}.spelled();
 }
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP

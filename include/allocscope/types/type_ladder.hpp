@@ -1,71 +1,217 @@
 // type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   once for each stack when a snapshot is named
+// Called:   by naming/, once for each stack, and once more when a live object can tell what the
+//           stack could not
 // Threads:  one source_cache belongs to one thread
-// Memory:   strings
+// Memory:   of the given arena, the answer too; the source_cache has its own
 //
-//     source_cache sources;                              // one for each report
-//     type_answer type = name_type(frames, sources);
+//     type_answer type = name_type(memory, frames, sources);
 //     type.name;                                         // "std::string"
 //     type.evidence;                                     // type_evidence::allocator_frame
+//     if (type.is_open()) type = with_vtable(memory, type, "vtable for app::widget");
 //
 // `frames` are the logical frames of the whole stack, innermost first, starting at the direct
 // caller of operator new. When nothing is certain the answer is "?".
+//
+// The first rung is what the direct caller of operator new tells by its name:
+//
+//     std::__new_allocator<std::_List_node<int> >::allocate(...)    "int", allocator_frame
+//     std::make_unique<app::widget, int>(int&&)                     "app::widget", make_frame
+//     app::pool_allocator<int>::allocate(...)                       none: it may ask for anything
+//
+// Only the direct caller counts: an allocator's frame further out says what some container
+// allocates, not what the user's code between them does. A frame without a line comes from a symbol
+// table: whatever was inlined into it cannot be seen. Such a frame is believed only where nothing
+// of another type can be allocated inside.
 
 #ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
 #define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
 
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/library_calls.hpp>
+#include <allocscope/types/pretty_type.hpp>
 #include <allocscope/types/source_cache.hpp>
-#include <allocscope/types/type_answer.hpp>
-#include <allocscope/types/type_from_frames.hpp>
 #include <allocscope/types/type_from_source.hpp>
-#include <allocscope/types/type_from_vtable.hpp>
+#include <allocscope/types/wrapped_type.hpp>
 
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The direct caller of operator new, for its source text. When it was folded with another
-// instantiation of the same template, its name says nothing about its template arguments.
-inline code_frame frame_for_source(const std::vector<code_frame>& frames, std::size_t asking) {
-    code_frame frame = frames[asking];
-    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function &&
-        plain_name(parse_function_name(frames[asking + 1].function)) ==
-            plain_name(parse_function_name(frame.function))) {
-        frame.function.clear();
+// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
+enum class type_evidence {
+    none,             // not known: the name is "?"
+    allocator_frame,  // std::allocator<T>::allocate called operator new
+    make_frame,       // std::make_unique<T> and its like did
+    vtable,           // the live object points to the vtable of T
+    source_text       // `new T` stands at that line and column
+};
+
+struct type_answer {
+    text name = "?";
+    type_evidence evidence = type_evidence::none;
+
+    bool is_known() const noexcept { return evidence != type_evidence::none; }
+
+    // The vtable of a live object may say more.
+    bool is_open() const noexcept {
+        return evidence == type_evidence::none || evidence == type_evidence::source_text;
     }
-    return frame;
+};
+
+// The type as it is printed, of a spelling of the demangler's.
+inline text printed_type(arena& memory, text type) {
+    return unwrapped_type(memory, pretty_type(memory, type));
+}
+
+// A frame and its name, taken apart.
+struct named_frame {
+    text plain;
+    library_call call;
+    bool has_line;
+};
+
+inline named_frame read_frame(arena& memory, const code_frame& frame) {
+    const function_name name = parse_function_name(memory, frame.function);
+    return {plain_name(memory, name), as_library_call(memory, name), frame.line > 0};
+}
+
+// Forwards a request for memory and nothing else: its caller is the one to ask.
+inline bool is_forwarding_frame(text plain) noexcept {
+    return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
+           plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
+           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
+           plain == "std::pmr::memory_resource::allocate";
+}
+
+// Index of the frame that wanted the memory; frames.size() when there is none.
+inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
+    std::size_t index = 0;
+    while (index < frames.size() &&
+           is_forwarding_frame(
+               plain_name(memory, parse_function_name(memory, frames[index].function)))) {
+        ++index;
+    }
+    return index;
+}
+
+// What one frame says by itself, were it the direct caller of operator new.
+inline type_answer type_from_frame(arena& memory, const named_frame& frame) {
+    const library_call& call = frame.call;
+    if (call.function.empty()) return {};
+    text type = type_of_allocator_call(call);
+    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
+    type = type_of_character_buffer(call);
+    if (type.empty() && frame.has_line) type = type_of_container_call(memory, call);
+    if (type.empty() && frame.has_line) type = type_of_make_call(memory, call);
+    if (type.empty()) return {};
+    return {printed_type(memory, type), type_evidence::make_frame};
+}
+
+// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
+// the other, and what is inlined below carries the other's names. The frames further out tell:
+//
+//     std::__new_allocator<char const*>::allocate                       says const char*
+//     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
+//     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
+//     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
+//
+// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
+// the same request, and the outermost of them is believed.
+inline type_answer follow_request(arena& memory, const list<code_frame>& frames,
+                                  std::size_t asking) {
+    named_frame inner = read_frame(memory, frames[asking]);
+    type_answer answer = type_from_frame(memory, inner);
+    bool was_vector = false;  // the inner frame is a member of std::vector
+    for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
+        const named_frame outer = read_frame(memory, frames[at]);
+        if (outer.call.function.empty()) break;
+        const bool is_same_function = outer.plain == inner.plain;
+        inner = outer;
+        if (is_same_function && !was_vector) {
+            const type_evidence evidence = answer.evidence;
+            answer = type_from_frame(memory, outer);
+            if (answer.is_known()) answer.evidence = evidence;
+            continue;
+        }
+        text type = type_of_allocator_call(outer.call);
+        if (type.empty()) type = type_of_container_call(memory, outer.call);
+        const bool is_vector = type.empty();
+        if (is_vector) type = element_of_vector(outer.call);
+        if (type.empty()) break;
+        type = printed_type(memory, type);
+        if (is_vector && was_vector && !is_same_function && type != answer.name) {
+            // A vector of vectors copies an element; anything else cannot be told apart from that.
+            if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
+            break;
+        }
+        answer.name = type;
+        was_vector = was_vector || is_vector;
+    }
+    return answer;
+}
+
+// What the asking frame tells by its name.
+inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
+                                    std::size_t asking) {
+    if (asking >= frames.size()) return {};
+    const type_answer answer = follow_request(memory, frames, asking);
+    if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
+    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
+    // allocator that passes its request on as it is.
+    const named_frame below = read_frame(memory, frames[asking - 1]);
+    return below.plain.ends_with("memory_resource::allocate") ? type_answer{} : answer;
+}
+
+// The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a
+// construction vtable belongs to an object that is half built.
+inline text type_from_vtable(arena& memory, text symbol) {
+    constexpr text mark = "vtable for ";
+    return symbol.starts_with(mark) ? printed_type(memory, symbol.substr(mark.size())) : text{};
 }
 
 // `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
 // into, "" when it points to none. A vtable says the whole name; but it may be that of the first
 // member of a class without virtual functions, so it does not stand against the source text.
-inline type_answer name_type(const std::vector<code_frame>& frames, source_cache& sources,
-                             std::string_view vtable_symbol = {}) {
-    type_answer answer = type_from_frames(frames);
-    if (answer.is_known()) return answer;
-    const std::size_t asking = asking_frame(frames);
-    if (asking < frames.size()) {
-        answer = type_from_source(frame_for_source(frames, asking), sources);
+inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol) {
+    if (!so_far.is_open()) return so_far;
+    const text type = type_from_vtable(memory, vtable_symbol);
+    if (type.empty()) return so_far;
+    const bool agrees = !so_far.is_known() || type == so_far.name ||
+                        type.ends_with(joined(memory, "::", so_far.name));
+    return agrees ? type_answer{type, type_evidence::vtable} : so_far;
+}
+
+inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
+                             text vtable_symbol = {}) {
+    const std::size_t asking = asking_frame(memory, frames);
+    type_answer answer = type_from_frames(memory, frames, asking);
+    if (answer.is_known() || asking == frames.size()) {
+        return with_vtable(memory, answer, vtable_symbol);
     }
-    const std::string dynamic = type_from_vtable(vtable_symbol);
-    if (dynamic.empty()) return answer;
-    const bool agrees =
-        !answer.is_known() || dynamic == answer.name || ends_with(dynamic, "::" + answer.name);
-    if (agrees) return {dynamic, type_evidence::vtable};
-    return answer;
+    code_frame frame = frames[asking];
+    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
+        // When it was folded with another instantiation of the same template, its name says
+        // nothing about its template arguments.
+        const named_frame outer = read_frame(memory, frames[asking + 1]);
+        if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
+    }
+    const text type = type_from_source(memory, frame, sources);
+    if (!type.empty()) answer = {type, type_evidence::source_text};
+    return with_vtable(memory, answer, vtable_symbol);
 }
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TYPE_LADDER_HPP

@@ -8,7 +8,7 @@
 #ifndef ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 #define ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 
-#include <allocscope/config.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/link/watch_requests.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/state/watches.hpp>
@@ -19,7 +19,7 @@
 #include <atomic>   // atomic
 #include <cstdint>  // uint32_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -83,6 +83,6 @@ inline void engine_disarm_plan(plan_id id) {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP

@@ -3,7 +3,7 @@
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table, by measure/
 // Threads:  any
-// Memory:   one block for each result
+// Memory:   the result's block; an arena for the question
 //
 // A check that passes reads the counts and no more. One that fails names the stacks, makes the
 // message and saves the evidence, all charged to nobody.
@@ -13,124 +13,29 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/link/check_request.hpp>
-#include <allocscope/naming/allocated_rows.hpp>
-#include <allocscope/naming/name_book.hpp>
-#include <allocscope/naming/named_block.hpp>
+#include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/rows_of_window.hpp>
-#include <allocscope/naming/take_snapshot.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/check_data.hpp>
 #include <allocscope/state/process_state.hpp>
+#include <allocscope/verdict/check_block.hpp>
+#include <allocscope/verdict/check_limits.hpp>
 #include <allocscope/verdict/check_message.hpp>
-#include <allocscope/verdict/evidence_folder.hpp>
-#include <allocscope/verdict/expected_beginnings.hpp>
+#include <allocscope/verdict/expected_leaks.hpp>
 #include <allocscope/verdict/leak_patterns.hpp>
 #include <allocscope/windows/uncharged_work.hpp>
 #include <allocscope/windows/window_control.hpp>
 
-#include <algorithm>  // min
-#include <cstddef>    // size_t
-#include <cstdint>    // uint64_t
-#include <memory>     // unique_ptr
-#include <string>     // string, to_string
-#include <vector>     // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <cstring>  // memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
-
-// The texts lie behind it.
-struct check_block {
-    check_data data;
-    std::string message;
-    std::string saved_to;
-    snapshot rows;
-};
-
-inline void release_check(check_data* data) {
-    const uncharged_work meanwhile;
-    delete reinterpret_cast<check_block*>(data);
-}
-
-inline std::unique_ptr<check_block> new_check(const allocation_counts& counts) {
-    auto made = std::make_unique<check_block>();
-    made->data = {1, true, &release_check, "", "", counts, 0, 0, nullptr};
-    return made;
-}
-
-// --- what is wrong ---
-
-// Which rows tell most.
-enum class evidence { alive, allocated };
-
-// One limit that was broken.
-struct broken_limit {
-    const char* field = nullptr;  // null: none
-    std::uint64_t seen = 0;
-    count_range allowed;
-    bool counts_bytes = false;
-    evidence rows = evidence::allocated;
-};
-
-inline broken_limit first_broken(const check_limits& limits, const allocation_counts& counts) {
-    const broken_limit all[] = {
-        {"allocations", counts.allocations, limits.allocations, false, evidence::allocated},
-        {"bytes", counts.bytes_allocated, limits.bytes, true, evidence::allocated},
-        {"peak_bytes", counts.peak_bytes, limits.peak_bytes, true, evidence::allocated},
-        {"live_objects", counts.live_objects(), limits.live_objects, false, evidence::alive},
-        {"live_bytes", counts.live_bytes(), limits.live_bytes, true, evidence::alive},
-    };
-    for (const broken_limit& each : all) {
-        if (each.seen < each.allowed.least || each.seen > each.allowed.most) return each;
-    }
-    return {};
-}
-
-inline std::string allowed_text(const count_range& allowed) {
-    if (allowed.most == 0) return "0";
-    if (allowed.least == allowed.most) return "exactly " + std::to_string(allowed.most);
-    if (allowed.most == ~std::uint64_t{0}) return "at least " + std::to_string(allowed.least);
-    if (allowed.least == 0) return "at most " + std::to_string(allowed.most);
-    return std::to_string(allowed.least) + " to " + std::to_string(allowed.most);
-}
-
-inline std::string quoted(const char* name) {
-    return name[0] == '\0' ? "" : " \"" + shown(name) + '"';
-}
-
-inline std::string budget_headline(const broken_limit& broken, const char* name) {
-    return "budget" + quoted(name) + ": " + broken.field + " is " + std::to_string(broken.seen) +
-           ", allowed " + allowed_text(broken.allowed);
-}
-
-// What the rows below the headline are.
-inline const char* headline_end(const snapshot& rows, evidence wanted) noexcept {
-    if (rows.empty()) return "";
-    return wanted == evidence::alive ? "; alive:" : "; allocated, freed since or not:";
-}
-
-inline std::string leak_headline(const check_request& asked, const char* name,
-                                 std::uint64_t objects, std::uint64_t bytes) {
-    const bool is_repeated = asked.kind == check_kind::repeated_leaks;
-    std::string line = "leak check" + quoted(name) + ": ";
-    if (is_repeated) {
-        line += "each of " + std::to_string(asked.runs) + " runs left at least ";
-        objects = asked.added_objects;
-        bytes = asked.added_bytes;
-    }
-    line += counted(objects, "object", "objects") + " with " + counted(bytes, "byte", "bytes");
-    line += is_repeated ? " more alive" : objects == 1 ? " is still alive" : " are still alive";
-    const count_range allowed = asked.limits.live_objects;
-    if (objects < allowed.least) return line + ", expected " + allowed_text(allowed);
-    if (objects > allowed.most) return line + ", allowed " + allowed_text(allowed);
-    return line + ", allowed " + allowed_text({0, asked.limits.live_bytes.most}) + " bytes";
-}
-
-// With a least, which wants leaks: or has not leaked enough.
-inline bool has_leaked(const check_request& asked, std::uint64_t objects, std::uint64_t bytes) {
-    return objects > asked.limits.live_objects.most || bytes > asked.limits.live_bytes.most ||
-           objects < asked.limits.live_objects.least;
-}
 
 // --- what was seen ---
 
@@ -141,61 +46,9 @@ struct seen_window {
     std::uint64_t bytes = 0;
 };
 
-// Takes those out whose function names are enough to tell: before any debug information is read,
-// which takes longer than a hundred small tests.
-inline void drop_expected_by_symbols(name_book& book, live_window& window,
-                                     const check_request& asked) {
-    book.refresh();
-    std::size_t kept = 0;
-    bool has_read = false;
-    for (const live_site& site : window.sites) {
-        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
-        bool is_expected = false;
-        if (!book.knows(site.hash, addresses, site.frame_count, library_rule)) {
-            has_read = true;
-            const symbol_stack names = book.symbols_of(addresses, site.frame_count, library_rule);
-            const leak_stack stack = {names.frames.data(), names.frames.size(), names.user_frame,
-                                      "?"};
-            is_expected = asked.is_expected_by_symbols(stack, asked.expected_context);
-            if (is_expected) beginnings_of_process->add(asked, stack, stack.decisive_frames);
-        }
-        if (!is_expected) window.sites[kept++] = site;
-    }
-    window.sites.resize(kept);
-    if (has_read && kept == 0) book.rest();
-}
-
-// Takes the sites with an expected leak out of the window.
-inline void drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
-                          const check_request& asked) {
-    if (beginnings_of_process == nullptr) beginnings_of_process = new expected_beginnings;
-    if (asked.is_expected != nullptr) beginnings_of_process->drop_from(window, asked);
-    if (window.sites.empty()) return;
-    if (asked.is_expected_by_symbols != nullptr) drop_expected_by_symbols(book, window, asked);
-    if (window.sites.empty()) return;
-    const std::vector<named_stack*> stacks = name_stacks(book, window, library_rule);
-    if (book.has_new()) {
-        settle_types(book, window, stacks);
-        book.rest();
-    }
-    std::vector<live_site> kept;
-    for (std::size_t i = 0; i < window.sites.size(); ++i) {
-        const named_stack& stack = *stacks[i];
-        if (expected.fits(stack)) continue;
-        const leak_stack asked_for = {stack.frames.data(), stack.frames.size(), stack.user_frame,
-                                      stack.type};
-        if (asked.is_expected != nullptr && asked.is_expected(asked_for, asked.expected_context)) {
-            beginnings_of_process->add(asked, asked_for, asked_for.decisive_frames);
-            continue;
-        }
-        kept.push_back(window.sites[i]);
-    }
-    window.sites.swap(kept);
-}
-
-inline seen_window look_at(const check_request& asked, const leak_patterns& expected,
-                           evidence wanted) {
-    live_window window;
+inline seen_window look_at(arena& scratch, const check_request& asked,
+                           const leak_patterns& expected, evidence wanted) {
+    live_window window{scratch};
     take_live_objects(window, asked.window, after_stats::go_on);
     if (wanted == evidence::allocated && window.wanted.record == recording::exact) {
         count_births_by_site(window, asked.window);
@@ -207,7 +60,7 @@ inline seen_window look_at(const check_request& asked, const leak_patterns& expe
             drop_expected(names.book(), window, expected, asked);
         }
         if (!window.sites.empty()) add_own_memory(window);
-        seen.rows = snapshot{name_window(names.book(), window, library_rule)};
+        seen.rows = snapshot{rows_of_window(names.book(), window, library_rule)};
         names.done();
     }
     seen.counts = seen.rows.info().totals;
@@ -217,168 +70,155 @@ inline seen_window look_at(const check_request& asked, const leak_patterns& expe
     return seen;
 }
 
-// --- the verdict ---
-
-// Events of this session that are in no number: a limit that seems kept may be broken.
-inline std::uint64_t events_lost() noexcept {
-    control_lock lock;
-    std::uint64_t sum = 0;
-    for (const loss_reason reason :
-         {loss_reason::no_memory_for_record, loss_reason::too_deeply_nested,
-          loss_reason::no_memory_for_thread}) {
-        sum +=
-            losses_ever(reason) - process.losses_before_session[static_cast<std::uint32_t>(reason)];
-    }
-    return sum;
-}
-
-inline std::string name_of_window(window_id id) {
-    control_lock lock;
+inline const char* name_of_window(arena& memory, window_id id) {
+    const control_lock lock;
     const open_window* window = find_window(id);
-    return window != nullptr ? window->name : "";
+    return window != nullptr ? copy_of(memory, window->name).data() : "";
 }
 
 inline bool is_estimated(window_id id) noexcept {
-    control_lock lock;
+    const control_lock lock;
     const open_window* window = find_window(id);
     return window != nullptr && window->wanted.record == recording::sampled;
 }
 
-inline void refuse_check(check_block& made, const std::string& why) {
-    made.data.has_passed = false;
-    made.message = why;
-    made.data.message = made.message.c_str();
-}
-
-// What passed by its numbers must not pass when the numbers are not all.
-inline check_data* passed_unless_lost(std::unique_ptr<check_block> made, const char* name) {
-    if (const std::uint64_t lost = events_lost()) {
-        refuse_check(*made, "check" + quoted(name) + ": " +
-                                counted(lost, "event was", "events were") +
-                                " not recorded, so nothing is certain; stats() tells why");
+// Events of this session that are in no number: a limit that seems kept may be broken.
+inline std::uint64_t events_lost() noexcept {
+    const control_lock lock;
+    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
+                                        loss_reason::too_deeply_nested,
+                                        loss_reason::no_memory_for_thread};
+    std::uint64_t sum = 0;
+    for (const loss_reason each : in_no_number) {
+        sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
     }
-    return &made.release()->data;
+    return sum;
 }
 
-inline void fail_with(check_block& made, const std::string& headline, const char* name,
-                      const snapshot& rows, const std::string& places) {
-    made.data.has_passed = false;
-    made.rows = rows;
-    made.data.rows = &made.rows;
-    made.message = headline + places;
-    const evidence_answer saved = save_evidence_of(rows, name, made.message);
-    made.saved_to = saved.path;
-    if (!saved.path.empty()) made.message += "\n  saved in " + saved.path;
-    if (!saved.problem.empty()) made.message += "\n  not saved: " + saved.problem;
-    made.data.message = made.message.c_str();
-    made.data.saved_to = made.saved_to.c_str();
+// --- the verdict ---
+
+// What passed by its numbers must not pass when some events are in no number.
+inline check_data* passed_unless_lost(check_block& made, const char* name) {
+    if (const std::uint64_t lost = events_lost()) {
+        made.message() << "check";
+        write_quoted(made.message(), name);
+        made.message() << ": ";
+        write_count(made.message(), lost, "event was", "events were");
+        made.message() << " not recorded, so nothing is certain; stats() tells why";
+    }
+    return made.finish();
 }
 
-inline void fail(check_block& made, const std::string& headline, bool by_bytes, const char* name,
-                 const snapshot& rows) {
-    fail_with(made, headline, name, rows, top_rows(rows, by_bytes, library_rule));
+// The message has its headline.
+inline check_data* failed(check_block& made, arena& scratch, const snapshot& rows, bool by_bytes,
+                          const char* name) {
+    write_top_rows(made.message(), scratch, rows, by_bytes);
+    made.keep_rows(rows);
+    made.save_evidence(name);
+    return made.finish();
 }
 
-inline check_data* check_budget_of(const check_request& asked, const char* name) {
+inline check_data* check_budget_of(arena& scratch, const check_request& asked, const char* name) {
     const bool is_open = asked.window != 0;
-    allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
+    const allocation_counts counts = is_open ? counts_now(asked.window) : asked.counts;
+    check_block made{counts};
     broken_limit broken = first_broken(asked.limits, counts);
-    if (broken.field == nullptr) return passed_unless_lost(new_check(counts), name);
+    if (broken.field == nullptr) return passed_unless_lost(made, name);
     seen_window seen;
     if (is_open) {
-        seen = look_at(asked, {}, broken.rows);
+        seen = look_at(scratch, asked, leak_patterns{scratch}, broken.rows);
+        made.set_counts(seen.counts);
     } else {
         broken.rows = evidence::alive;  // more is not known of a window that has ended
         seen.rows = *asked.rows;
-        seen.counts = counts;
     }
-    std::unique_ptr<check_block> made = new_check(seen.counts);
-    fail(*made, budget_headline(broken, name) + headline_end(seen.rows, broken.rows),
-         broken.counts_bytes, name, seen.rows);
-    return &made.release()->data;
+    write_budget_headline(made.message(), broken, name, seen.rows);
+    return failed(made, scratch, seen.rows, broken.counts_bytes, name);
 }
 
-inline check_data* check_leaks_of(const check_request& asked, const char* name) {
-    leak_patterns expected;
-    expected.read(asked.expected);
-    allocation_counts counts = counts_now(asked.window);
-    std::unique_ptr<check_block> made = new_check(counts);
-    made->data.unexpected_objects = counts.live_objects();
-    made->data.unexpected_bytes = counts.live_bytes();
-    const bool is_one_run = asked.kind == check_kind::repeated_leaks && asked.runs == 0;
-    if (is_one_run && expected.empty() && asked.is_expected == nullptr) {
-        return &made.release()->data;
+// What is alive and not expected is within the limits.
+inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
+                                  const leak_patterns& expected, const char* name) {
+    const allocation_counts counts = counts_now(asked.window);
+    check_block made{counts};
+    made.set_unexpected(counts.live_objects(), counts.live_bytes());
+    // Some of it may be expected by name: only the rows tell what is left of a least.
+    if (asked.limits.live_objects.least == 0 &&
+        !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
+        return passed_unless_lost(made, name);
     }
-    const bool is_sum = asked.kind == check_kind::repeated_leaks && asked.runs != 0;
-    if (is_sum ? !has_leaked(asked, asked.added_objects, asked.added_bytes)
-               : !has_leaked(asked, counts.live_objects(), counts.live_bytes())) {
-        // Some of it may be expected by name: only the rows tell what is left of a least.
-        const bool wants_leaks = asked.limits.live_objects.least != 0;
-        if (!is_one_run && (is_sum || !wants_leaks)) {
-            return passed_unless_lost(std::move(made), name);
-        }
-    }
-    const seen_window seen = look_at(asked, expected, evidence::alive);
-    made->data.counts = seen.counts;
-    made->data.unexpected_objects = seen.objects;
-    made->data.unexpected_bytes = seen.bytes;
-    if (is_one_run) return &made.release()->data;
-    if (!is_sum && !has_leaked(asked, seen.objects, seen.bytes)) {
-        return passed_unless_lost(std::move(made), name);
-    }
-    const bool by_bytes =
-        (is_sum ? asked.added_objects : seen.objects) <= asked.limits.live_objects.most;
-    fail(*made, leak_headline(asked, name, seen.objects, seen.bytes), by_bytes, name, seen.rows);
-    return &made.release()->data;
+    const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
+    made.set_counts(seen.counts);
+    made.set_unexpected(seen.objects, seen.bytes);
+    if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
+    write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
+    return failed(made, scratch, seen.rows, seen.objects <= asked.limits.live_objects.most, name);
 }
 
-inline check_data* rows_of_allocated(const check_request& asked) {
-    const seen_window seen = look_at(asked, {}, evidence::allocated);
-    std::unique_ptr<check_block> made = new_check(seen.counts);
-    made->rows = seen.rows;
-    made->data.rows = &made->rows;
-    return &made.release()->data;
-}
-
-inline check_data* save_what_was_judged(const check_request& asked) {
-    std::unique_ptr<check_block> made = new_check(asked.counts);
-    fail(*made, asked.headline, false, asked.name, *asked.rows);
-    return &made.release()->data;
-}
-
-inline check_data* check_now(const check_request& asked) {
-    if (asked.kind == check_kind::judged) return save_what_was_judged(asked);
-    if (asked.window == 0 && !has_totals(asked.rows->info())) {
-        return shared_check(check_without_window);
+// Before the last run: how much is alive and not expected is all that is asked. After it: what each
+// run added is within the limits.
+inline check_data* check_runs_of(arena& scratch, const check_request& asked,
+                                 const leak_patterns& expected, const char* name) {
+    const allocation_counts counts = counts_now(asked.window);
+    check_block made{counts};
+    made.set_unexpected(counts.live_objects(), counts.live_bytes());
+    const bool is_one_run = asked.runs == 0;
+    if (is_one_run && expected.empty() && asked.is_expected == nullptr) return made.finish();
+    if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
+        return passed_unless_lost(made, name);
     }
-    const std::string name =
-        asked.window != 0 ? name_of_window(asked.window) : asked.rows->info().name;
-    const bool is_sampled = asked.window != 0 ? is_estimated(asked.window)
-                                              : asked.rows->info().record == recording::sampled;
-    if (is_sampled) {
-        std::unique_ptr<check_block> made = new_check({});
-        refuse_check(*made, "check" + quoted(name.c_str()) +
-                                ": a sampled window has estimates only; open it with"
-                                " recording::exact or recording::counters");
-        return &made.release()->data;
-    }
-    if (asked.kind == check_kind::allocated_rows) return rows_of_allocated(asked);
-    return asked.kind == check_kind::budget ? check_budget_of(asked, name.c_str())
-                                            : check_leaks_of(asked, name.c_str());
+    const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
+    made.set_counts(seen.counts);
+    made.set_unexpected(seen.objects, seen.bytes);
+    if (is_one_run) return made.finish();
+    write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
+    return failed(made, scratch, seen.rows, asked.added_objects <= asked.limits.live_objects.most,
+                  name);
 }
 
+inline check_data* rows_of_allocated(arena& scratch, const check_request& asked) {
+    const seen_window seen = look_at(scratch, asked, leak_patterns{scratch}, evidence::allocated);
+    check_block made{seen.counts};
+    made.keep_rows(seen.rows);
+    return made.finish();
+}
+
+inline check_data* save_what_was_judged(arena& scratch, const check_request& asked) {
+    check_block made{asked.counts};
+    made.message() << asked.headline;
+    return failed(made, scratch, *asked.rows, false, asked.name);
+}
+
+inline check_data* check_now(arena& scratch, const check_request& asked) {
+    if (asked.kind == check_kind::judged) return save_what_was_judged(scratch, asked);
+    const bool is_open = asked.window != 0;
+    if (!is_open && !has_totals(asked.rows->info())) return shared_check(check_without_window);
+    const char* name = is_open ? name_of_window(scratch, asked.window) : asked.rows->info().name;
+    if (is_open ? is_estimated(asked.window) : asked.rows->info().record == recording::sampled) {
+        check_block made{{}};
+        made.message() << "check";
+        write_quoted(made.message(), name);
+        made.message() << ": a sampled window has estimates only; open it with"
+                          " recording::exact or recording::counters";
+        return made.finish();
+    }
+    if (asked.kind == check_kind::allocated_rows) return rows_of_allocated(scratch, asked);
+    if (asked.kind == check_kind::budget) return check_budget_of(scratch, asked, name);
+    leak_patterns expected{scratch};
+    text_out problem{scratch};
+    expected.read(asked.expected, problem);  // has been checked when the leak check was made
+    return asked.kind == check_kind::leaks ? check_leaks_of(scratch, asked, expected, name)
+                                           : check_runs_of(scratch, asked, expected, name);
+}
+
+// Null: memory was refused.
 inline check_data* engine_check(const check_request& asked) {
     const uncharged_work meanwhile;
     check_data* made = nullptr;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    made = check_now(asked);
-#else
-    try {
-        made = check_now(asked);
-    } catch (const std::bad_alloc&) {
-        made = nullptr;
-    }
-#endif
+    is_done_with_memory([&] {
+        arena scratch;
+        made = check_now(scratch, asked);
+    });
     if (asked.then == after_stats::end && asked.window != 0) {
         close_window_now(asked.window);
         put_names_away();
@@ -388,17 +228,24 @@ inline check_data* engine_check(const check_request& asked) {
 
 inline bool engine_check_expected_leaks(const char* lines, char* message, std::size_t room) {
     const uncharged_work meanwhile;
-    leak_patterns read;
-    const std::string problem = "allocscope: " + read.read(lines);
-    const bool is_good = problem.size() == 12;
-    const std::size_t length = is_good ? 0 : std::min(problem.size(), room - 1);
-    problem.copy(message, length);
-    message[length] = '\0';
+    message[0] = '\0';
+    bool is_good = false;
+    is_done_with_memory([&] {
+        arena scratch;
+        leak_patterns read{scratch};
+        text_out problem{scratch};
+        problem << "allocscope: ";
+        is_good = read.read(lines, problem);
+        if (is_good) return;
+        const std::size_t length = problem.size() < room ? problem.size() : room - 1;
+        std::memcpy(message, problem.view().data(), length);
+        message[length] = '\0';
+    });
     return is_good;
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP

@@ -3,16 +3,21 @@
 // Room:     verdict (floor 10), not malloc-safe
 // Called:   through the engine table by measure/for_each_allocation_failing.hpp
 // Threads:  one thread per sweep
-// Memory:   two texts for each run
+// Memory:   a block of its own: two texts for each run
 
 #ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 #define ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 
-#include <allocscope/naming/process_names.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/check_data.hpp>
 #include <allocscope/snapshot/fault_run.hpp>
 #include <allocscope/state/watches.hpp>
 #include <allocscope/verdict/armed_faults.hpp>
+#include <allocscope/verdict/check_block.hpp>
 #include <allocscope/verdict/check_message.hpp>
 #include <allocscope/verdict/check_window.hpp>
 #include <allocscope/verdict/guard_violation.hpp>
@@ -20,31 +25,20 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
-#include <deque>    // deque
-#include <memory>   // unique_ptr
-#include <new>      // bad_alloc
-#include <string>   // string, to_string
-#include <vector>   // vector
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
 constexpr std::size_t message_runs = 3;
 
 struct sweep_block {
-    sweep_data data;
-    std::string name;
-    std::vector<fault_run> runs;
-    std::deque<std::string> texts;  // stay where they are
-    std::string problems;           // of the first bad runs
-    snapshot rows;                  // what the first run left that left something
-
-    const char* keep(std::string text) {
-        if (text.empty()) return "";
-        texts.push_back(std::move(text));
-        return texts.back().c_str();
-    }
+    sweep_data data{};  // first: a pointer to it is a pointer to the block
+    arena memory;       // where this block lies
+    const char* name = "";
+    list<fault_run> runs{memory};
+    text_out problems{memory};  // of the first bad runs
+    snapshot rows;              // what the first run left that left something
 };
 
 inline sweep_block& block_of(sweep_data* data) noexcept {
@@ -54,121 +48,132 @@ inline sweep_block& block_of(sweep_data* data) noexcept {
 inline void release_sweep(sweep_data* data) {
     const uncharged_work meanwhile;
     if (data->verdict != nullptr) drop_check(data->verdict);
-    delete &block_of(data);
+    sweep_block& block = block_of(data);
+    block.rows = snapshot{};
+    arena last;
+    last.take(block.memory);  // the block goes with it
 }
 
+// Null: memory was refused.
 inline sweep_data* engine_begin_sweep(const char* name) {
     const uncharged_work meanwhile;
-#if !ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    try {
-#endif
-        auto* made = new sweep_block{};
+    sweep_data* begun = nullptr;
+    is_done_with_memory([&] {
+        arena memory;
+        auto* made = memory.make<sweep_block>();
+        made->name = copy_of(memory, name).data();
+        made->memory.take(memory);
         made->data.references = 1;
         made->data.release = &release_sweep;
-        made->name = name;
-        return &made->data;
-#if !ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    } catch (const std::bad_alloc&) {
-        return nullptr;
-    }
-#endif
+        begun = &made->data;
+    });
+    return begun;
 }
 
-// Where the plan's first allocation failed.
-inline std::string failed_at(const armed_plan& plan, const char* name) {
+// Where the plan's first allocation failed; "" when that is not known.
+inline const char* failed_at(sweep_block& sweep, arena& scratch, const armed_plan& plan) {
     const std::uint32_t count = plan.frame_count.load(std::memory_order_acquire);
     if (count == 0 || count > most_fault_frames) return "";
     std::uintptr_t frames[most_fault_frames];
     for (std::uint32_t i = 0; i < count; ++i) {
         frames[i] = plan.frames[i].load(std::memory_order_relaxed);
     }
-    return row_place(snapshot_of_event(name, {}, 0, frames, count)[0]);
+    const snapshot rows = snapshot_of_event(scratch, sweep.name, {}, 0, frames, count);
+    text_out place{sweep.memory};
+    write_row_place(place, rows[0]);
+    return place.c_str();
 }
 
-inline std::string problem_of(const fault_run& run, const snapshot& left) {
-    std::string text = "\n  ";
+inline void write_problem(text_out& out, arena& scratch, const fault_run& run,
+                          const snapshot& left) {
+    out << "\n  ";
     if (run.nth == 0) {
-        text += "without any failure";
+        out << "without any failure";
     } else {
-        text += "allocation " + std::to_string(run.nth) + " failed";
-        if (run.site[0] != '\0') text += std::string{" at "} + run.site;
+        out << "allocation " << decimal{run.nth} << " failed";
+        if (run.site[0] != '\0') out << " at " << run.site;
     }
     if (run.outcome == fault_outcome::threw_other) {
-        text += ": another exception than std::bad_alloc came out";
-        if (run.detail[0] != '\0') text += " (" + shown(run.detail) + ')';
+        out << ": another exception than std::bad_alloc came out";
+        if (run.detail[0] != '\0') {
+            out << " (";
+            write_printable(out, run.detail);
+            out << ')';
+        }
     }
-    if (run.leaked_objects == 0) return text;
-    text += ": " + counted(run.leaked_objects, "object", "objects") + " with " +
-            counted(run.leaked_bytes, "byte", "bytes") + " left alive";
-    std::string places = top_rows(left, false, library_rule);
-    for (std::size_t at = 0; (at = places.find('\n', at)) != std::string::npos; at += 3) {
-        places.insert(at + 1, "  ");
-    }
-    return text + places;
+    if (run.leaked_objects == 0) return;
+    out << ": ";
+    write_count(out, run.leaked_objects, "object", "objects");
+    out << " with ";
+    write_count(out, run.leaked_bytes, "byte", "bytes");
+    out << " left alive";
+    write_top_rows(out, scratch, left, false, "  ");
 }
 
 inline void add_run(sweep_block& sweep, const sweep_request& asked) {
+    arena scratch;
     check_request leaks;
     leaks.kind = check_kind::leaks;
     leaks.window = asked.window;
     leaks.expected = asked.expected;
-    leak_patterns expected;
-    expected.read(asked.expected);
+    leak_patterns expected{scratch};
+    text_out problem{scratch};
+    expected.read(asked.expected, problem);  // has been checked when the sweep began
     fault_run run{};
     seen_window seen;
     if (counts_now(asked.window).live_objects() != 0) {
-        seen = look_at(leaks, expected, evidence::alive);
+        seen = look_at(scratch, leaks, expected, evidence::alive);
         run.leaked_objects = seen.objects;
         run.leaked_bytes = seen.bytes;
     }
     const armed_plan& plan = plan_of(asked.plan);
     run.nth = plan.failed.load(std::memory_order_relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
-    run.site = run.nth != 0 ? sweep.keep(failed_at(plan, sweep.name.c_str())) : "";
-    run.detail = sweep.keep(asked.detail);
+    run.site = run.nth != 0 ? failed_at(sweep, scratch, plan) : "";
+    run.detail = copy_of(sweep.memory, asked.detail).data();
     sweep.runs.push_back(run);
     if (run.is_good()) return;
-    if (sweep.data.bad_runs++ < message_runs) sweep.problems += problem_of(run, seen.rows);
+    if (sweep.data.bad_runs++ < message_runs) {
+        write_problem(sweep.problems, scratch, run, seen.rows);
+    }
     if (sweep.rows.empty()) sweep.rows = seen.rows;
 }
 
 // False: no memory to note the run.
 inline bool engine_add_sweep_run(sweep_data* to, const sweep_request& asked) {
     const uncharged_work meanwhile;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    add_run(block_of(to), asked);
-#else
-    try {
-        add_run(block_of(to), asked);
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-#endif
-    return true;
+    return is_done_with_memory([&] { add_run(block_of(to), asked); });
 }
 
 inline check_data* verdict_of(sweep_block& sweep, bool gave_up) {
-    std::unique_ptr<check_block> made = new_check({});
+    check_block made{{}};
     const std::uint64_t bad = sweep.data.bad_runs;
-    const std::size_t runs = sweep.runs.size();
-    if (bad == 0 && !gave_up) return &made.release()->data;
-    std::string headline = "fault sweep" + quoted(sweep.name.c_str()) + ": ";
+    if (bad == 0 && !gave_up) return made.finish();
+    text_out& message = made.message();
+    message << "fault sweep";
+    write_quoted(message, sweep.name);
+    message << ": ";
     if (bad != 0) {
-        headline += "of " + counted(runs, "run", "runs") + " with one allocation failing each, " +
-                    std::to_string(bad) + " went wrong";
-        if (bad > message_runs) {
-            sweep.problems += "\n  and " + counted(bad - message_runs, "more run", "more runs");
-        }
+        message << "of ";
+        write_count(message, sweep.runs.size(), "run", "runs");
+        message << " with one allocation failing each, " << decimal{bad} << " went wrong";
     } else {
-        headline += "not finished";
+        message << "not finished";
+    }
+    message << sweep.problems.view();
+    if (bad > message_runs) {
+        message << "\n  and ";
+        write_count(message, bad - message_runs, "more run", "more runs");
     }
     if (gave_up) {
-        sweep.problems += "\n  given up after " + counted(runs, "run", "runs") +
-                          ": the code allocates more often, or memory was refused; raise"
-                          " sweep_options::most_runs or sweep a smaller piece";
+        message << "\n  given up after ";
+        write_count(message, sweep.runs.size(), "run", "runs");
+        message << ": the code allocates more often, or memory was refused; raise"
+                   " sweep_options::most_runs or sweep a smaller piece";
     }
-    fail_with(*made, headline, sweep.name.c_str(), sweep.rows, sweep.problems);
-    return &made.release()->data;
+    made.keep_rows(sweep.rows);
+    made.save_evidence(sweep.name);
+    return made.finish();
 }
 
 inline void engine_end_sweep(sweep_data* data, bool gave_up) {
@@ -177,18 +182,11 @@ inline void engine_end_sweep(sweep_data* data, bool gave_up) {
     data->runs = sweep.runs.data();
     data->run_count = sweep.runs.size();
     data->verdict = shared_check(check_without_memory);
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    data->verdict = verdict_of(sweep, gave_up);
-#else
-    try {
-        data->verdict = verdict_of(sweep, gave_up);
-    } catch (const std::bad_alloc&) {  // the verdict says it
-    }
-#endif
+    is_done_with_memory([&] { data->verdict = verdict_of(sweep, gave_up); });
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP

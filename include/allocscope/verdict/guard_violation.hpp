@@ -8,15 +8,18 @@
 #ifndef ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 #define ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP
 
-#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
 #include <allocscope/link/watch_requests.hpp>
-#include <allocscope/naming/named_block.hpp>
+#include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/rows_of_window.hpp>
-#include <allocscope/naming/take_snapshot.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/output_file.hpp>
 #include <allocscope/snapshot/check_data.hpp>
 #include <allocscope/state/watches.hpp>
+#include <allocscope/verdict/check_block.hpp>
 #include <allocscope/verdict/check_message.hpp>
 #include <allocscope/verdict/check_window.hpp>
 #include <allocscope/windows/uncharged_work.hpp>
@@ -24,35 +27,27 @@
 
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstdlib>  // abort
-#include <memory>   // unique_ptr
-#include <new>      // bad_alloc
-#include <string>   // string
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
 // A snapshot with one row, for one event at one stack.
-inline snapshot snapshot_of_event(const char* name, const allocation_counts& totals,
+inline snapshot snapshot_of_event(arena& scratch, const char* name, const allocation_counts& totals,
                                   std::uint64_t bytes, const std::uintptr_t* frames,
                                   std::uint32_t frame_count) {
-    live_window window;
+    live_window window{scratch};
     window.exists = true;
     copy_name(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
     window.wanted.stack_frames = most_fault_frames;
     window.totals.counts = totals;
-    window.frames.assign(frames, frames + frame_count);
     live_site site{};
     site.objects = 1;
     site.bytes = bytes;
-    site.hash = hash_seed;
-    for (std::uint32_t i = 0; i < frame_count; ++i) site.hash = hash_step(site.hash, frames[i]);
-    site.hash = hash_finish(site.hash);
-    site.frame_count = frame_count;
-    window.sites.push_back(site);
+    add_site(window, site, frames, frame_count);
     names_at_work names;
-    snapshot rows{name_window(names.book(), window, library_rule)};
+    snapshot rows{rows_of_window(names.book(), window, library_rule)};
     names.done();
     return rows;
 }
@@ -60,38 +55,38 @@ inline snapshot snapshot_of_event(const char* name, const allocation_counts& tot
 // --- broken ---
 
 inline check_data* describe_violation(const guard_watch& watch, const watched_event& event) {
-    const std::string name = name_of_window(watch.window);
+    arena scratch;
+    const char* name = name_of_window(scratch, watch.window);
     allocation_counts counts = counts_now(watch.window);
     if (!event.is_free) {  // the guard is told before the event
         ++counts.allocations;
         counts.bytes_allocated += event.bytes;
     }
     const snapshot rows =
-        snapshot_of_event(name.c_str(), counts, event.bytes, event.frames, event.frame_count);
-    std::unique_ptr<check_block> made = new_check(counts);
-    const std::string subject = "no_allocation_guard" + quoted(name.c_str()) + ": ";
+        snapshot_of_event(scratch, name, counts, event.bytes, event.frames, event.frame_count);
+    check_block made{counts};
+    made.message() << "no_allocation_guard";
+    write_quoted(made.message(), name);
+    made.message() << ": ";
     if (event.is_free) {
-        fail_with(*made, subject + "memory was freed", name.c_str(), rows,
-                  "\n  " + place_and_callers(rows[0], library_rule));
+        made.message() << "memory was freed";
+        write_place_and_callers(made.message(), scratch, rows[0]);
     } else {
-        fail_with(*made, subject + counted(event.bytes, "byte was", "bytes were") + " allocated",
-                  name.c_str(), rows, top_rows(rows, false, library_rule));
+        write_count(made.message(), event.bytes, "byte was", "bytes were");
+        made.message() << " allocated";
+        write_top_rows(made.message(), scratch, rows, false);
     }
-    return &made.release()->data;
+    made.keep_rows(rows);
+    made.save_evidence(name);
+    return made.finish();
 }
 
+// A guard that is broken while memory is refused tells that much.
 inline bool guard_violated(guard_watch& watch, const watched_event& event) {
     const uncharged_work meanwhile;
     watch.is_broken = true;
     watch.found = shared_check(check_without_memory);
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    watch.found = describe_violation(watch, event);
-#else
-    try {
-        watch.found = describe_violation(watch, event);
-    } catch (const std::bad_alloc&) {  // it is told all the same
-    }
-#endif
+    is_done_with_memory([&] { watch.found = describe_violation(watch, event); });
     return watch.tell(watch, *watch.found) && !event.is_free;
 }
 
@@ -119,10 +114,10 @@ inline bool engine_arm_guard(guard_watch& watch) {
 
 // To go on would leave a pointer to a guard that is gone.
 [[noreturn]] inline void refuse_foreign_guard() {
-    const char text[] =
+    const char sentence[] =
         "allocscope: a no_allocation_guard was destroyed by another thread than made it; keep it"
         " in a block of one thread\n";
-    write_all(2, text, sizeof text - 1);
+    write_all(2, sentence, sizeof sentence - 1);
     std::abort();
 }
 
@@ -139,17 +134,10 @@ inline void disarm_guard(guard_watch& watch) {
 inline check_data* engine_look_at_guard(guard_watch& watch, bool ends) {
     const uncharged_work meanwhile;
     check_data* seen = watch.found;
-    if (seen != nullptr) {
-        if (!ends) hold_check(seen);
-    } else {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-        seen = &new_check(counts_now(watch.window)).release()->data;
-#else
-        try {
-            seen = &new_check(counts_now(watch.window)).release()->data;
-        } catch (const std::bad_alloc&) {  // null says it
-        }
-#endif
+    if (seen == nullptr) {
+        is_done_with_memory([&] { seen = check_block{counts_now(watch.window)}.finish(); });
+    } else if (!ends) {
+        hold_check(seen);
     }
     if (ends) disarm_guard(watch);
     return seen;
@@ -162,6 +150,6 @@ inline void engine_allow(int change) {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_GUARD_VIOLATION_HPP

@@ -1,9 +1,9 @@
 // leak_patterns.hpp - which live objects are expected: lines as LeakSanitizer's suppressions.
 //
 // Room:     verdict (floor 10), not malloc-safe
-// Called:   by verdict/check_window.hpp
+// Called:   by verdict/expected_leaks.hpp and verdict/check_window.hpp
 // Threads:  a plain value
-// Memory:   the standard library's
+// Memory:   of the arena that is given
 //
 //     leak:load_locale        any frame whose function, file or module has that in it, or the type
 //     leak:^parser::*node$    ^ and $ stand for the ends, * for any text
@@ -12,33 +12,34 @@
 #ifndef ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
 #define ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
 
-#include <allocscope/config.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/naming/name_book.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 
-#include <cstddef>      // size_t
-#include <string>       // string
-#include <string_view>  // string_view
-#include <vector>       // vector
+#include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Whether `pattern`, in which * stands for any text, fits all of `text`. Linear but for the
+// Whether `pattern`, in which * stands for any text, fits all of `whole`. Linear but for the
 // product of both lengths in the worst case: the last * takes one byte more each time.
-inline bool fits_whole(std::string_view pattern, std::string_view text) noexcept {
+inline bool fits_whole(text pattern, text whole) noexcept {
     std::size_t at = 0;
     std::size_t in = 0;
-    std::size_t star = std::string_view::npos;
+    std::size_t star = text::npos;
     std::size_t star_in = 0;
-    while (in < text.size()) {
+    while (in < whole.size()) {
         if (at < pattern.size() && pattern[at] == '*') {
             star = at++;
             star_in = in;
-        } else if (at < pattern.size() && pattern[at] == text[in]) {
+        } else if (at < pattern.size() && pattern[at] == whole[in]) {
             ++at;
             ++in;
-        } else if (star != std::string_view::npos) {
+        } else if (star != text::npos) {
             at = star + 1;
             in = ++star_in;
         } else {
@@ -51,31 +52,31 @@ inline bool fits_whole(std::string_view pattern, std::string_view text) noexcept
 
 class leak_patterns {
 public:
-    // "" or what is wrong with the lines. Then nothing is expected.
-    std::string read(std::string_view lines) {
-        std::size_t number = 0;
-        while (!lines.empty()) {
-            ++number;
+    explicit leak_patterns(arena& memory) noexcept : patterns_(memory) {}
+
+    // False: `problem` says what is wrong with the lines, and nothing is expected.
+    bool read(text lines, text_out& problem) {
+        for (std::size_t number = 1; !lines.empty(); ++number) {
             const std::size_t end = lines.find('\n');
-            const std::string_view line = trimmed(lines.substr(0, end));
-            lines = end == std::string_view::npos ? std::string_view{} : lines.substr(end + 1);
+            const text line = trimmed(lines.substr(0, end));
+            lines = end == text::npos ? text{} : lines.substr(end + 1);
             if (line.empty() || line[0] == '#') continue;
-            const bool is_leak = line.substr(0, 5) == "leak:";
-            if (!is_leak || !add(trimmed(line.substr(5)))) {
-                patterns_.clear();
-                return "leak_options::expected, line " + std::to_string(number) + ": '" +
-                       std::string{line.substr(0, 40)} +
-                       (is_leak ? "' fits everything; name a function, file, module or type"
+            const bool is_leak = line.starts_with("leak:");
+            if (is_leak && add(trimmed(line.substr(5)))) continue;
+            patterns_.clear();
+            problem << "leak_options::expected, line " << decimal{number} << ": '"
+                    << line.substr(0, 40)
+                    << (is_leak ? "' fits everything; name a function, file, module or type"
                                 : "' is no pattern; write leak:<part of a name>");
-            }
+            return false;
         }
-        return "";
+        return true;
     }
 
     bool empty() const noexcept { return patterns_.empty(); }
 
-    bool fits(const named_stack& stack) const {
-        for (const std::string& pattern : patterns_) {
+    bool fits(const named_stack& stack) const noexcept {
+        for (const text pattern : patterns_) {
             if (fits_whole(pattern, stack.type)) return true;
             for (const snapshot::frame& frame : stack.frames) {
                 if (fits_whole(pattern, frame.function) || fits_whole(pattern, frame.file) ||
@@ -88,35 +89,30 @@ public:
     }
 
 private:
-    static std::string_view trimmed(std::string_view text) noexcept {
-        const char* const blanks = " \t\r";
-        const std::size_t begin = text.find_first_not_of(blanks);
-        if (begin == std::string_view::npos) return {};
-        return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+    static text trimmed(text line) noexcept {
+        const std::size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == text::npos) return {};
+        return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
     }
 
     // False: it would fit everything.
-    bool add(std::string_view text) {
-        if (text.find_first_not_of("*^$") == std::string_view::npos) return false;
-        std::string pattern;
-        if (text.front() != '^') {
-            pattern += '*';
-        } else {
-            text.remove_prefix(1);
-        }
-        const bool has_end = text.back() == '$';
-        if (has_end) text.remove_suffix(1);
-        pattern += text;
-        if (!has_end) pattern += '*';
-        patterns_.push_back(pattern);
+    bool add(text wanted) {
+        if (wanted.find_first_not_of("*^$") == text::npos) return false;
+        text_out pattern{patterns_.memory()};
+        const bool has_begin = wanted.front() == '^';
+        const bool has_end = wanted.back() == '$';
+        if (has_begin) wanted.remove_prefix(1);
+        if (has_end) wanted.remove_suffix(1);
+        pattern << (has_begin ? "" : "*") << wanted << (has_end ? "" : "*");
+        patterns_.push_back(pattern.view());
         return true;
     }
 
-    std::vector<std::string> patterns_;
+    list<text> patterns_;
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP

@@ -464,8 +464,16 @@ TEST_CASE("the evidence is saved, and where is said; where it cannot be, why not
     left = make_text(1);
     const check_result unsaved = again.finish();
     delete[] left;
-    setenv("ALLOCSCOPE_EVIDENCE_DIR", "", 1);
     rmdir(folder);
+    unsetenv("ALLOCSCOPE_EVIDENCE_DIR");
+    leak_check unasked{"nobody asked for a file"};
+    left = make_text(1);
+    const check_result without_file = unasked.finish();
+    delete[] left;
+    setenv("ALLOCSCOPE_EVIDENCE_DIR", "", 1);
+    CHECK_FALSE(without_file.passed());
+    CHECK(without_file.saved_to()[0] == '\0');
+    CHECK_FALSE(has(without_file.message(), "saved"));
     CHECK_FALSE(unsaved.passed());
     CHECK(unsaved.saved_to()[0] == '\0');
     CHECK(has(unsaved.message(), "not saved: cannot write '"));

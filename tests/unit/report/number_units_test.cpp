@@ -10,6 +10,35 @@ using namespace allocscope::detail;
 
 namespace {
 
+// What `write` appends.
+template <class... Numbers>
+std::string written(void (*write)(text_out&, Numbers...), Numbers... numbers) {
+    arena memory;
+    text_out out{memory};
+    out << "|";
+    write(out, numbers...);
+    return {out.view().data() + 1, out.size() - 1};
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    return written(&write_bytes, bytes);
+}
+std::string change_text(std::uint64_t change) {
+    return written(&write_change, change);
+}
+std::string bytes_change_text(std::uint64_t change) {
+    return written(&write_bytes_change, change);
+}
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+    return written(&write_share, part, whole);
+}
+std::string interval_text(const char* low, const char* high) {
+    return written(&write_interval, text{low}, text{high});
+}
+std::string duration_text(std::uint64_t nanoseconds) {
+    return written(&write_duration, nanoseconds);
+}
+
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;

@@ -12,8 +12,7 @@
 using allocscope::snapshot;
 using allocscope::text_options;
 using allocscope::to_text;
-using allocscope::detail::columns_of;
-using allocscope::detail::info_text;
+using allocscope_tests::info_text;
 using allocscope_tests::made_row;
 using allocscope_tests::made_snapshot;
 
@@ -60,6 +59,10 @@ std::vector<std::string> lines_of(const std::string& text) {
     std::istringstream in{text};
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
+}
+
+std::size_t columns_of(const std::string& line) {
+    return allocscope::detail::columns_of({line.data(), line.size()});
 }
 
 bool has(const std::string& text, const std::string& part) {

@@ -6,6 +6,43 @@
 
 using namespace allocscope::detail;
 
+namespace {
+
+// What `write` appends.
+template <class Write>
+std::string written(const Write& write) {
+    arena memory;
+    text_out out{memory};
+    out << "|";
+    write(out);
+    return {out.view().data() + 1, out.size() - 1};
+}
+
+text seen(const std::string& characters) {
+    return {characters.data(), characters.size()};
+}
+
+std::string printable(const char* shown) {
+    return written([&](text_out& out) { write_printable(out, shown); });
+}
+std::string pad_left(const char* shown, std::size_t columns) {
+    return written([&](text_out& out) { write_right(out, shown, columns); });
+}
+std::string pad_right(const char* shown, std::size_t columns) {
+    return written([&](text_out& out) { write_left(out, shown, columns); });
+}
+std::string cut_end(const std::string& shown, std::size_t columns) {
+    return written([&](text_out& out) { write_end_cut(out, seen(shown), columns); });
+}
+std::string cut_middle(const std::string& shown, std::size_t columns) {
+    return written([&](text_out& out) { write_middle_cut(out, seen(shown), columns); });
+}
+std::string wrap(const char* shown, std::size_t columns, std::size_t indent) {
+    return written([&](text_out& out) { write_wrapped(out, shown, columns, indent); });
+}
+
+}  // namespace
+
 TEST_CASE("text_columns: only what can be shown is shown") {
     CHECK(printable("plain text") == "plain text");
     CHECK(printable("a\x1b[31m\n") == "a\\x1b[31m\\x0a");
@@ -26,17 +63,18 @@ TEST_CASE("text_columns: a column is a character, not a byte") {
 }
 
 TEST_CASE("text_columns: no cut splits a character, and every cut fits and is marked") {
-    std::string text;
-    for (int i = 0; i < 20; ++i) text += "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+    std::string long_name;
+    for (int i = 0; i < 20; ++i) long_name += "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
     for (std::size_t columns = 0; columns < 80; ++columns) {
-        for (const std::string& cut : {cut_end(text, columns), cut_middle(text, columns)}) {
-            CHECK(columns_of(cut) == columns);
+        for (const std::string& cut :
+             {cut_end(long_name, columns), cut_middle(long_name, columns)}) {
+            CHECK(columns_of(seen(cut)) == columns);
             CHECK(printable(cut.c_str()) == cut);  // still well-formed
             if (columns >= 3) CHECK(cut.find("...") != std::string::npos);
         }
     }
-    CHECK(cut_end(text, 80) == text);
-    CHECK(cut_middle(text, 80) == text);
+    CHECK(cut_end(long_name, 80) == long_name);
+    CHECK(cut_middle(long_name, 80) == long_name);
 }
 
 TEST_CASE("text_columns: a cut keeps the beginning, or both ends") {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iomanip>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -19,8 +20,7 @@ using allocscope::snapshot;
 using allocscope::text_options;
 using allocscope::to_text;
 using allocscope::write_text;
-using allocscope::detail::columns_of;
-using allocscope::detail::info_text;
+using allocscope_tests::info_text;
 using allocscope_tests::made_row;
 using allocscope_tests::made_row_at;
 using allocscope_tests::made_snapshot;
@@ -56,6 +56,17 @@ std::string line_with(const std::string& text, const std::string& part) {
     return "(no line has " + part + ")";
 }
 
+std::size_t columns_of(const std::string& line) {
+    return allocscope::detail::columns_of({line.data(), line.size()});
+}
+
+std::string printable(const std::string& line) {
+    allocscope::plain::arena memory;
+    allocscope::plain::text_out shown{memory};
+    write_printable(shown, line.c_str());
+    return shown.c_str();
+}
+
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
@@ -84,6 +95,8 @@ TEST_CASE("text_report: the whole of it") {
 TEST_CASE("text_report: how the window was recorded") {
     info_text about = usual_window();
     about.from = allocscope::threads::current;
+    about.stack_frames = 1;
+    CHECK(has(to_text(usual_rows(about)), "  exact, up to 1 frame of each stack, one thread"));
     about.stack_frames = 3;
     CHECK(
         has(to_text(usual_rows(about)), "  exact, up to 3 frames of each stack, one thread, open"));
@@ -179,8 +192,8 @@ TEST_CASE("text_report: rows beyond the limit are summed in a last one") {
     wanted.rows = 0;
     CHECK(lines_of(to_text(usual_rows(), wanted)).back() ==
           "   1100  34.4 KiB  100.0%  and 2 more places");
-    std::vector<allocscope::detail::row_text> many;
-    for (int i = 0; i < 80; ++i) many.push_back(made_row(1, 1, "a.cpp", i, "t"));
+    std::vector<allocscope_tests::row_text> many;
+    for (int i = 0; i < 80; ++i) many.push_back(made_row(1, 1, "a.cpp", i + 1, "t"));
     CHECK(lines_of(to_text(made_snapshot(many))).back() ==
           "     30   30 B   37.5%  and 30 more places");
 }
@@ -196,7 +209,7 @@ TEST_CASE("text_report: rows can be ordered by bytes") {
 
 TEST_CASE("text_report: frames begin at the row's own place and say how many there are more") {
     auto row = made_row_at(1, 1, "/p/a.cpp", "a.cpp", 7, "t");
-    row.frames.insert(row.frames.begin(), allocscope::detail::frame_text{});
+    row.frames.insert(row.frames.begin(), allocscope_tests::frame_text{});
     row.frames[0].function = "allocate()";
     row.user_frame = 1;
     row.frames[1].is_inlined = true;
@@ -214,7 +227,7 @@ TEST_CASE("text_report: frames begin at the row's own place and say how many the
     CHECK_FALSE(has(text, "allocate()"));
     wanted.frames = 100;
     CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() == "            at main");
-    row.user_frame = allocscope::detail::no_frame;
+    row.user_frame = allocscope_tests::no_frame;
     CHECK(has(to_text(made_snapshot({row}), wanted), "            at allocate()\n"));
     row.frames.clear();
     CHECK_FALSE(has(to_text(made_snapshot({row}), wanted), " at "));
@@ -234,15 +247,110 @@ TEST_CASE("text_report: every line fits the width, if there is one, and no numbe
     for (std::uint32_t width = 60; width < 330; ++width) {
         wanted.width = width;
         const std::string text = to_text(rows, wanted);
-        CHECK(has(text, " 123456  31.3 KiB  100.0%  dd"));
-        CHECK(has(text, "      1       1 B   <0.1%  a"));
+        CHECK(has(text, " 123456  31.3 KiB  100.0%  "));
+        CHECK(has(text, "\xc3\xa9.cpp:7:"));
+        CHECK(has(text, "      1       1 B   <0.1%  a.cpp:1:t"));
         for (const std::string& line : lines_of(text)) {
             CHECK(columns_of(line) <= width);
-            CHECK(allocscope::detail::printable(line.c_str()) == line);
+            CHECK(printable(line) == line);
         }
     }
     wanted.width = 1;  // too narrow for anything: as if it were 60
     for (const std::string& line : lines_of(to_text(rows, wanted))) CHECK(columns_of(line) <= 60);
+}
+
+TEST_CASE("text_report: directories give way first, then the function, then the type's middle") {
+    auto row = made_row(1, 1, "include/parser/detail/lexer.cpp", 1234, "std::vector<parser::token>",
+                        "parser::lexer::read_all(std::istream&)");
+    const snapshot rows = made_snapshot({row, made_row(1, 1, "a.cpp", 1, "t", "f()")});
+    std::size_t before = 0;
+    const auto place_at = [&](std::uint32_t width) {
+        text_options wanted;
+        wanted.width = width;
+        const std::string line = line_with(to_text(rows, wanted), ":1234:");
+        CHECK(columns_of(line) >= before);  // what is given up never comes back
+        before = columns_of(line);
+        return line.substr(line.find('%') + 3);
+    };
+    CHECK(place_at(60) == "lexer.cpp:1234:std::vec...er::token>");
+    CHECK(place_at(66) == "lexer.cpp:1234:std::vector<parser::token>");
+    CHECK(place_at(74) == ".../lexer.cpp:1234:std::vector<parser::token>");
+    CHECK(place_at(84) == "lexer.cpp:1234:std::vector<parser::token>  parser::lexer:...");
+    CHECK(place_at(112) == ".../lexer.cpp:1234:std::vector<parser::token>     " + row.function);
+    CHECK(place_at(120) ==
+          ".../detail/lexer.cpp:1234:std::vector<parser::token>      " + row.function);
+    CHECK(place_at(135) ==
+          "include/parser/detail/lexer.cpp:1234:std::vector<parser::token>  " + row.function);
+    row.file = std::string(200, 'n') + ".cpp";
+    text_options wanted;
+    wanted.width = 60;
+    CHECK(has(to_text(made_snapshot({row}), wanted), "n.cpp:1234\n"));
+}
+
+TEST_CASE("text_report: in a pipe the functions of usual rows stand below each other") {
+    const std::string type = "std::pair<const std::string, std::vector<std::string>>";
+    const std::string text =
+        to_text(made_snapshot({made_row(2, 1, "term.cpp", 14, type, "load()"),
+                               made_row(1, 1, "term.cpp", 14, "session", "load()")}));
+    CHECK(line_with(text, "pair").find("load()") == line_with(text, "session").find("load()"));
+    CHECK(line_with(text, "pair").find("load()") == line_with(text, "function").find("function"));
+}
+
+TEST_CASE("text_report: what starts every thread is not shown below each row") {
+    auto row = made_row_at(1, 1, "/p/a.cpp", "a.cpp", 7, "t");
+    row.frames.push_back({"main", "", 0, 0, false, 0, "/bin/p", 0x13});
+    row.frames.push_back({"", "", 0, 0, false, 0, "/usr/lib/libc.so.6", 0x27249});
+    row.frames.push_back({"__libc_start_main", "", 0, 0, false, 0, "/usr/lib/libc.so.6", 5});
+    row.frames.push_back({"_start", "", 0, 0, false, 0, "/bin/p", 0x20});
+    text_options wanted;
+    wanted.frames = 100;
+    CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() == "            at main");
+    wanted.frames = 1;
+    CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() == "            and 1 more");
+    row.frames.erase(row.frames.begin(), row.frames.begin() + 2);
+    row.user_frame = allocscope_tests::no_frame;
+    wanted.frames = 100;
+    CHECK(lines_of(to_text(made_snapshot({row}), wanted)).back() ==
+          "            at /usr/lib/libc.so.6+0x27249");  // a stack is never without a frame
+}
+
+TEST_CASE("text_report: rows without a line are explained once") {
+    auto row = made_row(5, 1, "main", 0, "t");
+    row.offset = 0x4d;
+    const char* const hint =
+        "\n\nrows with +0x have no line: code shows its lines when it is compiled with -g\n";
+    const std::string text = to_text(made_snapshot({row, made_row(1, 1, "a.so", 0, "t")}));
+    CHECK(has(text, "  main+0x4d:t\n"));
+    CHECK(has(text, hint));
+    CHECK(text.find("-g") == text.rfind("-g"));
+    CHECK_FALSE(has(to_text(usual_rows()), "-g"));
+    CHECK_FALSE(has(to_text(made_snapshot({made_row(1, 1, "", 0, "t")})), "-g"));
+}
+
+TEST_CASE("text_report: a difference of two windows says so in place of a time") {
+    info_text about = usual_window();
+    about.is_difference = true;
+    about.is_of_two_windows = true;
+    const std::string text = to_text(usual_rows(about));
+    CHECK(has(text, "  attention: the two snapshots are of different windows\n"));
+    CHECK_FALSE(has(text, "apart"));
+}
+
+TEST_CASE("text_report: on a stream it comes behind what was written before") {
+    std::ostringstream out;
+    out << "before\n" << std::setw(40) << std::setfill('*');
+    write_text(usual_rows(), out);
+    out << "after";
+    CHECK(has(out.str(), "before\n" + to_text(usual_rows())));
+    text_options wanted;
+    wanted.rows = 0;
+    std::ostringstream short_one;
+    write_text(usual_rows(), short_one, wanted);
+    CHECK(short_one.str() == to_text(usual_rows(), wanted));
+    std::ostringstream failed;
+    failed.setstate(std::ios::failbit);
+    write_text(usual_rows(), failed);
+    CHECK(failed.str().empty());
 }
 
 TEST_CASE("text_report: without a width nothing is cut") {

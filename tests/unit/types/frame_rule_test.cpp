@@ -7,11 +7,13 @@
 #include <thread>
 #include <vector>
 
+using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::frame_rule;
-using allocscope::symbolize::user_frame;
 
 namespace {
+
+ALLOCSCOPE_CONSTANT_INITIALISED frame_rule global_rule;
 
 code_frame frame(const char* function, const char* file = "", int line = 0) {
     code_frame made;
@@ -22,7 +24,15 @@ code_frame frame(const char* function, const char* file = "", int line = 0) {
 }
 
 bool is_library(const char* function, const char* file = "") {
-    return frame_rule{}.is_library(frame(function, file, 1));
+    arena scratch;
+    return frame_rule{}.is_library(scratch, frame(function, file, 1));
+}
+
+std::size_t user_frame(const std::vector<code_frame>& frames, const frame_rule& rule) {
+    arena memory;
+    allocscope::symbolize::list<code_frame> stack{memory};
+    for (const code_frame& each : frames) stack.push_back(each);
+    return allocscope::symbolize::user_frame(memory, stack, rule);
 }
 
 }  // namespace
@@ -82,18 +92,22 @@ TEST_CASE("frame_rule: a function in a standard header is the library's, named o
 
 TEST_CASE("frame_rule: a frame without a name is the user's when it has a file") {
     CHECK_FALSE(is_library("", "/home/me/main.cpp"));
-    CHECK(frame_rule{}.is_library(frame("")));
+    CHECK(is_library(""));
 }
 
 TEST_CASE("frame_rule: users add namespaces, prefixes and folders") {
     frame_rule rule;
-    const auto is_hidden = [&rule](const char* function, const char* file) {
-        return rule.is_library(frame(function, file, 1));
+    arena scratch;
+    const auto is_hidden = [&](const char* function, const char* file) {
+        return rule.is_library(scratch, frame(function, file, 1));
     };
     CHECK_FALSE(is_hidden("mylib::pool<int>::grab()", "/home/me/a.cpp"));
     CHECK(std::string{rule.add("mylib::")} == "");
     CHECK(is_hidden("mylib::pool<int>::grab()", "/home/me/a.cpp"));
     CHECK(is_hidden("mylib::detail::grab()", ""));
+    CHECK(is_hidden("int const& mylib::each<user::f>(user::f)", ""));
+    CHECK(is_hidden("char const* mylib::name<int>(int)", ""));
+    CHECK_FALSE(is_hidden("mylib::box const* user::find<int>(int)", ""));
     CHECK_FALSE(is_hidden("mylibrary::grab()", ""));
     CHECK_FALSE(is_hidden("mylib::f<int>()::nothing* user::mylib()", ""));
 
@@ -130,7 +144,23 @@ TEST_CASE("frame_rule: a pattern that fits everything or nothing is refused with
     }
     CHECK(std::string{rule.add("one_more")}.find("64") != std::string::npos);
     CHECK(std::string{rule.add("space1")} == "");  // it is there already
-    CHECK_FALSE(rule.is_library(frame("user::run()")));
+    arena scratch;
+    CHECK_FALSE(rule.is_library(scratch, frame("user::run()")));
+}
+
+TEST_CASE("frame_rule: a global one is ready before the program runs") {
+    CHECK(std::string{global_rule.add("mylib::")} == "");
+    CHECK(global_rule.version() == 1);
+    CHECK(std::string{global_rule.add("mylib::")} == "");
+    CHECK(global_rule.version() == 1);
+}
+
+TEST_CASE("frame_rule: looking at a frame gives back the memory that it took") {
+    arena scratch;
+    const frame_rule rule;
+    const void* before = scratch.allocate(16);
+    CHECK_FALSE(rule.is_library(scratch, frame("user::run(std::vector<int>)")));
+    CHECK(scratch.allocate(16) == static_cast<const char*>(before) + 16);
 }
 
 TEST_CASE("frame_rule: patterns may be added while others read") {
@@ -139,13 +169,15 @@ TEST_CASE("frame_rule: patterns may be added while others read") {
     std::vector<std::thread> threads;
     for (int reader = 0; reader < 2; ++reader) {
         threads.emplace_back([&] {
-            while (!is_over) CHECK_FALSE(rule.is_library(frame("user::run()")));
+            arena scratch;
+            while (!is_over) CHECK_FALSE(rule.is_library(scratch, frame("user::run()")));
         });
     }
     for (int i = 0; i < 64; ++i) rule.add(("space" + std::to_string(i)).c_str());
     is_over = true;
     for (std::thread& thread : threads) thread.join();
-    CHECK(rule.is_library(frame("space63::run()")));
+    arena scratch;
+    CHECK(rule.is_library(scratch, frame("space63::run()")));
 }
 
 TEST_CASE("user_frame: the innermost frame of the user gives the row its line") {

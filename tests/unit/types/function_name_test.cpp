@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <string_view>
+
+#include "support/show_text.hpp"
 
 namespace symbolize = allocscope::symbolize;
 
@@ -83,6 +84,12 @@ constexpr example real_names[] = {
     {"std::thread::thread<main::{lambda()#3}, , void>(main::{lambda()#3}&&)", "std::thread::thread",
      "<main::{lambda()#3}, , void>"},
     {"app::mixed", "app::mixed", ""},
+    {"int const& lib::b<x>(x)", "lib::b", "<x>"},
+    {"char const* ns::f<int>(int)", "ns::f", "<int>"},
+    {"int const lib::value<3>()", "lib::value", "<3>"},
+    {"lib::box<int> const* lib::find<int>(int) [clone .cold]", "lib::find", "<int>"},
+    {"int volatile* lib::port<int>()", "lib::port", "<int>"},
+    {"int const (&lib::row<int>())[3]", "lib::row", "<int>"},
     {"std::__new_allocator<main()::local>::allocate", "std::__new_allocator::allocate", ""},
     {"main()::<lambda(int)>::operator()", "main::<lambda(int)>::operator()", ""},
 };
@@ -90,21 +97,24 @@ constexpr example real_names[] = {
 }  // namespace
 
 TEST_CASE("function_name: the qualified name stands between return type and parameters") {
+    allocscope::plain::arena memory;
     for (const example& name : real_names) {
         CAPTURE(std::string{name.demangled});
-        const symbolize::function_name parsed = symbolize::parse_function_name(name.demangled);
+        const symbolize::function_name parsed =
+            symbolize::parse_function_name(memory, name.demangled);
         REQUIRE(parsed.is_known());
-        CHECK(symbolize::plain_name(parsed) == name.plain);
-        CHECK(parsed.last().arguments == std::string_view{name.last_arguments});
+        CHECK(symbolize::plain_name(memory, parsed) == name.plain);
+        CHECK(parsed.last().arguments == name.last_arguments);
     }
 }
 
 TEST_CASE("function_name: what is no name is not known") {
-    for (const char* text : {"", " ", "<", "f<int", "f(", "a:b", "?", "()", "*", "f<int>)("}) {
-        CAPTURE(std::string{text});
-        const symbolize::function_name parsed = symbolize::parse_function_name(text);
-        if (std::string_view{text} == "f<int>)(") {
-            CHECK(symbolize::plain_name(parsed) == "f");
+    allocscope::plain::arena memory;
+    for (const char* name : {"", " ", "<", "f<int", "f(", "a:b", "?", "()", "*", "f<int>)("}) {
+        CAPTURE(name);
+        const symbolize::function_name parsed = symbolize::parse_function_name(memory, name);
+        if (std::string{name} == "f<int>)(") {
+            CHECK(symbolize::plain_name(memory, parsed) == "f");
         } else {
             CHECK_FALSE(parsed.is_known());
         }

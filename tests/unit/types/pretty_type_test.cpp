@@ -4,9 +4,13 @@
 
 #include <string>
 
-using allocscope::symbolize::pretty_type;
-
 namespace {
+
+std::string pretty_type(const std::string& type) {
+    allocscope::plain::arena memory;
+    const auto pretty = allocscope::symbolize::pretty_type(memory, {type.data(), type.size()});
+    return {pretty.data(), pretty.size()};
+}
 
 struct spelling {
     const char* demangled;

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "support/show_text.hpp"
+
+using allocscope::plain::arena;
 using allocscope::symbolize::read_tokens;
 using allocscope::symbolize::source_token;
 using allocscope::symbolize::token_list;
@@ -12,13 +15,14 @@ using allocscope::symbolize::token_list;
 namespace {
 
 std::string joined(const char* source) {
-    const token_list list = read_tokens(source);
-    std::string text;
+    arena memory;
+    const token_list list = read_tokens(memory, source);
+    std::string words;
     for (const source_token& token : list.tokens) {
-        if (!text.empty()) text += ' ';
-        text += token.text;
+        if (!words.empty()) words += ' ';
+        words.append(token.spelling.data(), token.spelling.size());
     }
-    return text;
+    return words;
 }
 
 }  // namespace
@@ -37,7 +41,8 @@ TEST_CASE("source_tokens: only the double colon and the arrow are signs of two c
 }
 
 TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
-    const token_list list = read_tokens("a\n\tb /*\n*/ c \xc3\xa4 d\r\n\"x\ne");
+    arena memory;
+    const token_list list = read_tokens(memory, "a\n\tb /*\n*/ c \xc3\xa4 d\r\n\"x\ne");
     std::vector<std::vector<int>> places;
     for (const source_token& token : list.tokens) places.push_back({token.line, token.column});
     CHECK(places ==
@@ -45,7 +50,8 @@ TEST_CASE("source_tokens: lines and columns count from one, columns in bytes") {
 }
 
 TEST_CASE("source_tokens: the names of macros are remembered") {
-    const token_list list = read_tokens("#define ONE 1\n #  define TWO(x) x\n#undef ONE\n");
+    arena memory;
+    const token_list list = read_tokens(memory, "#define ONE 1\n #  define TWO(x) x\n#undef ONE\n");
     REQUIRE(list.macros.size() == 2);
     CHECK(list.macros[0] == "ONE");
     CHECK(list.macros[1] == "TWO");
@@ -55,6 +61,7 @@ TEST_CASE("source_tokens: a source that breaks off is read to its end") {
     for (const char* source : {"\"abc", "'", "/*", "//", "R\"(", "R\"x", "#", "\\", "\\\n", "",
                                "1'", "#define", "/", "\"\\"}) {
         CAPTURE(source);
-        CHECK(read_tokens(source).tokens.size() <= 2);
+        arena memory;
+        CHECK(read_tokens(memory, source).tokens.size() <= 2);
     }
 }

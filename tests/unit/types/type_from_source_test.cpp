@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/show_text.hpp"
+
+using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_from_source;
@@ -35,14 +38,17 @@ private:
     std::string path_;
 };
 
+// "?" when it is not certain.
 std::string type_at(const std::string& path, int line, int column, const char* function) {
+    arena memory;
     code_frame frame;
     frame.function = function;
-    frame.file = path;
+    frame.file = path.c_str();
     frame.line = line;
     frame.column = column;
     source_cache sources;
-    return type_from_source(frame, sources).name;
+    const auto type = type_from_source(memory, frame, sources);
+    return type.empty() ? "?" : std::string{type.data(), type.size()};
 }
 
 // `source` holds one "@" in front of the token that the line table names.
@@ -236,18 +242,47 @@ TEST_CASE("type_from_source: the library's own headers are not read") {
     code_frame frame;
     frame.file = "/usr/include/c++/12/bits/std_thread.h";
     frame.line = 142;
+    arena memory;
     source_cache sources;
-    CHECK_FALSE(type_from_source(frame, sources).is_known());
+    CHECK(type_from_source(memory, frame, sources).empty());
 }
 
-TEST_CASE("source_cache: a file is read once for a report") {
+TEST_CASE("source_cache: a file is read once, until the cache is released") {
     source_cache sources;
     std::string path;
     {
         const source_file file{"new w;"};
         path = file.path();
-        CHECK(sources.find(path) != nullptr);
+        CHECK(sources.find(path.c_str()) != nullptr);
     }
-    CHECK(sources.find(path) != nullptr);
-    CHECK(source_cache{}.find(path) == nullptr);
+    CHECK(sources.find(path.c_str()) != nullptr);
+    sources.release();
+    CHECK(sources.find(path.c_str()) == nullptr);
+}
+
+TEST_CASE("type_from_source: each of many expressions is found by its line") {
+    std::string source = "auto* all = new group(\n";
+    for (int i = 0; i < 5000; ++i) source += "  new a, new b(1),\n  new c,\n";
+    source += "  nullptr);\n";
+    const source_file file{source};
+    source_cache sources;
+    const auto* outline = sources.find(file.path().c_str());
+    REQUIRE(outline != nullptr);
+    for (int i = 0; i < 5000; i += 7) {
+        const int line = 2 + 2 * i;
+        using allocscope::symbolize::find_new_expression;
+        const auto* first = find_new_expression(*outline, line, 3);
+        const auto* second = find_new_expression(*outline, line, 17);  // the bracket of b(1)
+        const auto* third = find_new_expression(*outline, line + 1, 0);
+        REQUIRE(first != nullptr);
+        REQUIRE(second != nullptr);
+        REQUIRE(third != nullptr);
+        CHECK(outline->tokens()[first->type_begin].spelling == "a");
+        CHECK(outline->tokens()[second->type_begin].spelling == "b");
+        CHECK(outline->tokens()[third->type_begin].spelling == "c");
+        CHECK(find_new_expression(*outline, line, 0) == nullptr);  // two of them
+    }
+    const auto* outer = allocscope::symbolize::find_new_expression(*outline, 10002, 0);
+    REQUIRE(outer != nullptr);
+    CHECK(outline->tokens()[outer->type_begin].spelling == "group");
 }

@@ -1,8 +1,18 @@
-#include <allocscope/types/type_from_vtable.hpp>
+#include <allocscope/types/type_ladder.hpp>
 
 #include <doctest/doctest.h>
 
-using allocscope::symbolize::type_from_vtable;
+#include <string>
+
+namespace {
+
+std::string type_from_vtable(const char* symbol) {
+    allocscope::plain::arena memory;
+    const auto type = allocscope::symbolize::type_from_vtable(memory, symbol);
+    return {type.data(), type.size()};
+}
+
+}  // namespace
 
 TEST_CASE("type_from_vtable: the class is named as people write it") {
     CHECK(type_from_vtable("vtable for app::widget") == "app::widget");

@@ -9,15 +9,20 @@
 
 #include <fstream>
 
+#include "support/show_text.hpp"
+
+using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
-using allocscope::symbolize::name_type;
+using allocscope::symbolize::list;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_answer;
 using allocscope::symbolize::type_evidence;
+using allocscope::symbolize::with_vtable;
 
 namespace {
 
-code_frame frame(const char* function, const std::string& file, int line, int column) {
+// `file` must live as long as the frame.
+code_frame frame(const char* function, const char* file, int line, int column) {
     code_frame made;
     made.function = function;
     made.file = file;
@@ -25,6 +30,21 @@ code_frame frame(const char* function, const std::string& file, int line, int co
     made.column = column;
     return made;
 }
+
+// The answers and all they are made of live as long as the ladder.
+class ladder {
+public:
+    type_answer name_type(const std::vector<code_frame>& stack, const char* vtable_symbol = "") {
+        list<code_frame> frames{memory};
+        for (const code_frame& each : stack) frames.push_back(each);
+        return allocscope::symbolize::name_type(memory, frames, sources, vtable_symbol);
+    }
+
+    arena memory;
+
+private:
+    source_cache sources;
+};
 
 class source_of_one_line {
 public:
@@ -35,7 +55,7 @@ public:
     ~source_of_one_line() { ::unlink(path_.c_str()); }
     source_of_one_line(const source_of_one_line&) = delete;
     source_of_one_line& operator=(const source_of_one_line&) = delete;
-    const std::string& path() const { return path_; }
+    const char* path() const { return path_.c_str(); }
 
 private:
     std::string path_;
@@ -44,58 +64,76 @@ private:
 }  // namespace
 
 TEST_CASE("type_ladder: the allocator's frame comes before everything else") {
-    source_cache sources;
-    const type_answer answer = name_type(
+    ladder types;
+    const type_answer answer = types.name_type(
         {frame("std::__new_allocator<int>::allocate(unsigned long, void const*)", "", 0, 0)},
-        sources, "vtable for app::widget");
+        "vtable for app::widget");
     CHECK(answer.name == "int");
     CHECK(answer.evidence == type_evidence::allocator_frame);
 }
 
 TEST_CASE("type_ladder: a vtable names what nothing else does") {
-    source_cache sources;
+    ladder types;
     const type_answer answer =
-        name_type({frame("app::make()", "", 0, 0)}, sources, "vtable for app::widget");
+        types.name_type({frame("app::make()", "", 0, 0)}, "vtable for app::widget");
     CHECK(answer.name == "app::widget");
     CHECK(answer.evidence == type_evidence::vtable);
 }
 
 TEST_CASE("type_ladder: a vtable gives the whole name of what the source says") {
     const source_of_one_line file{"auto* w = new widget;"};
-    source_cache sources;
+    ladder types;
     const std::vector<code_frame> frames = {frame("app::make()", file.path(), 1, 11)};
-    CHECK(name_type(frames, sources, "vtable for app::widget").name == "app::widget");
-    CHECK(name_type(frames, sources).name == "widget");
-    CHECK(name_type(frames, sources).evidence == type_evidence::source_text);
+    CHECK(types.name_type(frames, "vtable for app::widget").name == "app::widget");
+    CHECK(types.name_type(frames).name == "widget");
+    CHECK(types.name_type(frames).evidence == type_evidence::source_text);
 }
 
 TEST_CASE("type_ladder: the vtable of a first member does not stand against the source") {
     const source_of_one_line file{"auto* w = new holder;"};
-    source_cache sources;
+    ladder types;
     const type_answer answer =
-        name_type({frame("app::make()", file.path(), 1, 11)}, sources, "vtable for app::widget");
+        types.name_type({frame("app::make()", file.path(), 1, 11)}, "vtable for app::widget");
     CHECK(answer.name == "holder");
     CHECK(answer.evidence == type_evidence::source_text);
 }
 
 TEST_CASE("type_ladder: a folded function does not tell its template arguments") {
     const source_of_one_line file{"template <class T> T* make() { return new T; }"};
-    source_cache sources;
+    ladder types;
     const code_frame other = frame("app::a* make<app::a>()", file.path(), 1, 39);
-    CHECK(name_type({other}, sources).name == "app::a");
-    CHECK(name_type({other, frame("app::b* make<app::b>()", file.path(), 1, 23)}, sources).name ==
+    CHECK(types.name_type({other}).name == "app::a");
+    CHECK(types.name_type({other, frame("app::b* make<app::b>()", file.path(), 1, 23)}).name ==
           "?");
 }
 
 TEST_CASE("type_ladder: only the direct caller's source is read") {
     const source_of_one_line file{"auto* w = new widget;"};
-    source_cache sources;
-    CHECK(
-        name_type({frame("", "", 0, 0), frame("app::make()", file.path(), 1, 11)}, sources).name ==
-        "?");
-    CHECK(name_type({frame("operator new(unsigned long)", "", 0, 0),
-                     frame("app::make()", file.path(), 1, 11)},
-                    sources)
+    ladder types;
+    CHECK(types.name_type({frame("", "", 0, 0), frame("app::make()", file.path(), 1, 11)}).name ==
+          "?");
+    CHECK(types
+              .name_type({frame("operator new(unsigned long)", "", 0, 0),
+                          frame("app::make()", file.path(), 1, 11)})
               .name == "widget");
-    CHECK(name_type({}, sources).name == "?");
+    CHECK(types.name_type({}).name == "?");
+}
+
+TEST_CASE("type_ladder: a vtable that is asked for later says what it would have said at once") {
+    const source_of_one_line file{"auto* w = new widget;"};
+    ladder types;
+    const char* symbol = "vtable for app::widget";
+    const type_answer nothing = types.name_type({frame("app::make()", "", 0, 0)});
+    CHECK(nothing.is_open());
+    CHECK(with_vtable(types.memory, nothing, symbol).name == "app::widget");
+    CHECK(with_vtable(types.memory, nothing, "main").name == "?");
+    const type_answer from_source = types.name_type({frame("app::make()", file.path(), 1, 11)});
+    CHECK(from_source.is_open());
+    CHECK(with_vtable(types.memory, from_source, symbol).name == "app::widget");
+    CHECK(with_vtable(types.memory, from_source, symbol).evidence == type_evidence::vtable);
+    CHECK(with_vtable(types.memory, from_source, "vtable for app::subwidget").name == "widget");
+    const type_answer from_frames = types.name_type(
+        {frame("std::__new_allocator<int>::allocate(unsigned long, void const*)", "", 0, 0)});
+    CHECK_FALSE(from_frames.is_open());
+    CHECK(with_vtable(types.memory, from_frames, symbol).name == "int");
 }

@@ -1,9 +1,8 @@
 // labels: fuzz
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
-#include <allocscope/types/type_from_frames.hpp>
 #include <allocscope/types/type_from_source.hpp>
-#include <allocscope/types/type_from_vtable.hpp>
+#include <allocscope/types/type_ladder.hpp>
 
 #include <doctest/doctest.h>
 
@@ -13,6 +12,7 @@
 #include "support/dice.hpp"
 
 namespace symbolize = allocscope::symbolize;
+using allocscope::plain::arena;
 using allocscope_test::dice;
 
 namespace {
@@ -65,32 +65,49 @@ std::string mutated(std::string text, dice& roll) {
     return text;
 }
 
-void read_as_name(const std::string& text) {
-    static_cast<void>(symbolize::pretty_type(text));
-    static_cast<void>(symbolize::type_from_vtable("vtable for " + text));
-    const symbolize::function_name name = symbolize::parse_function_name(text);
-    for (const symbolize::name_component& component : name.components) {
-        CHECK(component.name.data() >= text.data());
-        CHECK(component.name.data() + component.name.size() <= text.data() + text.size());
-    }
-    symbolize::code_frame frame;
-    frame.function = text;
-    frame.file = text;
-    frame.line = 1;
-    const symbolize::type_answer answer = symbolize::type_from_frames({frame});
-    CHECK_FALSE(answer.name.empty());
-    static_cast<void>(symbolize::frame_rule{}.is_library(frame));
-    static_cast<void>(symbolize::shorten_paths({text, "/a/b", text + "/x"}));
+symbolize::text seen(const std::string& characters) {
+    return {characters.data(), characters.size()};
 }
 
-void read_as_source(const std::string& text) {
-    const symbolize::source_outline file{text};
+void read_as_name(const std::string& characters) {
+    arena memory;
+    const symbolize::text name = seen(characters);
+    static_cast<void>(symbolize::pretty_type(memory, name));
+    const std::string vtable = "vtable for " + characters;
+    static_cast<void>(symbolize::type_from_vtable(memory, seen(vtable)));
+    const symbolize::function_name parsed = symbolize::parse_function_name(memory, name);
+    for (const symbolize::name_component& component : parsed.components) {
+        CHECK(component.name.data() >= name.data());
+        CHECK(component.name.end() <= name.end());
+    }
+    symbolize::code_frame frame;
+    frame.function = name;
+    frame.file = name;
+    frame.line = 1;
+    symbolize::list<symbolize::code_frame> frames{memory};
+    frames.push_back(frame);
+    CHECK_FALSE(symbolize::type_from_frames(memory, frames, 0).name.empty());
+    static_cast<void>(symbolize::frame_rule{}.is_library(memory, frame));
+    const std::string longer = characters + "/x";
+    symbolize::list<symbolize::text> paths{memory};
+    paths.push_back(name);
+    paths.push_back("/a/b");
+    paths.push_back(seen(longer));
+    symbolize::shorten_paths(memory, paths);
+}
+
+void read_as_source(const std::string& characters) {
+    arena memory;
+    const symbolize::source_outline file{memory, seen(characters)};
+    const symbolize::function_name function =
+        symbolize::parse_function_name(memory, "app::pool<int>::f()");
     for (const symbolize::new_expression& expression : file.expressions()) {
         REQUIRE(expression.begin < file.tokens().size());
         REQUIRE(expression.last < file.tokens().size());
+        REQUIRE(expression.reach < file.tokens().size());
         REQUIRE(expression.type_end <= file.tokens().size());
         if (!expression.has_type) continue;
-        const symbolize::source_spelling spelling{file, expression, "app::pool<int>::f()"};
+        const symbolize::source_spelling spelling{memory, file, expression, function};
         static_cast<void>(spelling.spelled());
     }
     for (int line = 0; line < 6; ++line) {
@@ -163,10 +180,13 @@ TEST_CASE("type names: long repetitions take time in proportion") {
         CAPTURE(piece);
         std::string text;
         while (text.size() < 40000) text += piece;
-        static_cast<void>(symbolize::pretty_type(text));
-        static_cast<void>(symbolize::parse_function_name(text));
-        static_cast<void>(symbolize::shorten_paths({text}));
-        const symbolize::source_outline file{text};
+        arena memory;
+        static_cast<void>(symbolize::pretty_type(memory, seen(text)));
+        static_cast<void>(symbolize::parse_function_name(memory, seen(text)));
+        symbolize::list<symbolize::text> paths{memory};
+        paths.push_back(seen(text));
+        symbolize::shorten_paths(memory, paths);
+        const symbolize::source_outline file{memory, seen(text)};
         static_cast<void>(symbolize::find_new_expression(file, 1, 0));
         CHECK(file.tokens().size() <= text.size());
     }

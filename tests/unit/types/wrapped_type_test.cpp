@@ -2,7 +2,17 @@
 
 #include <doctest/doctest.h>
 
-using allocscope::symbolize::unwrapped_type;
+#include <string>
+
+namespace {
+
+std::string unwrapped_type(const std::string& type) {
+    allocscope::plain::arena memory;
+    const auto inside = allocscope::symbolize::unwrapped_type(memory, {type.data(), type.size()});
+    return {inside.data(), inside.size()};
+}
+
+}  // namespace
 
 TEST_CASE("wrapped_type: nodes hold what the user put in") {
     CHECK(unwrapped_type("std::_Rb_tree_node<std::pair<const int, char>>") ==

@@ -1,0 +1,90 @@
+// text_frames.hpp - the stack below a row of a text report.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by report/text_table.hpp
+// Threads:  any
+// Memory:   of the text that is written to; of an arena for the parts of a line
+//
+//                 at acme::load_sessions(int) (src/sessions.cpp:14)
+//                 at main (src/main.cpp:7) [inlined]
+//                 and 3 more
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
+#define ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/text_columns.hpp>
+#include <allocscope/report/text_head.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// What calls main() or the function of a thread: the same below every stack.
+inline bool is_start_of_thread(const snapshot::frame& frame) {
+    const text function{frame.function};
+    if (function.empty()) {
+        text module{frame.module};
+        const std::size_t slash = module.rfind('/');
+        if (slash != text::npos) module.remove_prefix(slash + 1);
+        return module.starts_with("libc.so") || module.starts_with("libstdc++.so") ||
+               module.starts_with("ld-linux");
+    }
+    return function == "_start" || function == "start_thread" || function == "clone" ||
+           function == "clone3" || function.starts_with("__clone") ||
+           function.starts_with("__libc_start_");
+}
+
+inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
+    text_out line{form.parts};
+    line << "            at ";
+    if (frame.function[0] != '\0') {
+        write_printable(line, frame.function);
+    } else {
+        write_printable(line, frame.module[0] != '\0' ? frame.module : "?");
+        line << "+0x" << hexadecimal{frame.offset};
+    }
+    if (frame.file[0] != '\0') {
+        line << " (";
+        write_printable(line, frame.file);
+        if (frame.line != 0) line << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+        line << ')';
+    }
+    if (frame.is_inlined) line << " [inlined]";
+    text_out cut{form.parts};
+    write_middle_cut(cut, line.view(), form.width != 0 ? form.width : line.size());
+    form.write(out, dim, cut.view());
+    out << '\n';
+}
+
+// The frames before the row's own one are the library's way to operator new: not shown.
+inline void write_frames(text_out& out, const snapshot::row& row, std::size_t most,
+                         const text_form& form) {
+    if (most == 0) return;
+    const std::size_t first = row.user_frame < row.frame_count ? row.user_frame : 0;
+    std::size_t end = row.frame_count;
+    while (end > first + 1 && is_start_of_thread(row.frames[end - 1])) --end;
+    for (std::size_t i = first; i < end; ++i) {
+        if (i - first == most) {
+            text_out rest{form.parts};
+            rest << "            and " << decimal{end - i} << " more";
+            form.write(out, dim, rest.view());
+            out << '\n';
+            return;
+        }
+        write_frame(out, row.frames[i], form);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP

@@ -1,0 +1,105 @@
+// check_block.hpp - the result of a check while it is made, and the one block it then is.
+//
+// Room:     verdict (floor 10), not malloc-safe
+// Called:   by verdict/check_window.hpp, verdict/guard_violation.hpp and verdict/fault_sweep.hpp
+// Threads:  made by one; the last owner, on any thread, frees it
+// Memory:   pages of its own, given back with the last reference
+//
+//     head {check_data, rows} | message | path of the evidence
+//
+//     check_block made{counts};
+//     made.message() << "budget: ...";            // it has failed
+//     made.keep_rows(rows);
+//     return made.finish();
+
+#ifndef ALLOCSCOPE_VERDICT_CHECK_BLOCK_HPP
+#define ALLOCSCOPE_VERDICT_CHECK_BLOCK_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/check_data.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/verdict/evidence_folder.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class check_block {
+public:
+    explicit check_block(const allocation_counts& counts)
+        : counts_(counts), message_(memory_), saved_to_(memory_) {}
+    check_block(const check_block&) = delete;
+    check_block& operator=(const check_block&) = delete;
+
+    void set_counts(const allocation_counts& counts) noexcept { counts_ = counts; }
+    void set_unexpected(std::uint64_t objects, std::uint64_t bytes) noexcept {
+        objects_ = objects;
+        bytes_ = bytes;
+    }
+    void keep_rows(const snapshot& rows) noexcept {
+        rows_ = rows;
+        has_rows_ = true;
+    }
+
+    // A check that has one has failed.
+    text_out& message() noexcept { return message_; }
+
+    // To a file, if that is wanted. The message tells where it is, or why it is not.
+    void save_evidence(const char* name) {
+        text_out problem{memory_};
+        save_evidence_of(rows_, name, message_.c_str(), saved_to_, problem);
+        if (!saved_to_.empty()) message_ << "\n  saved in " << saved_to_.view();
+        if (!problem.empty()) message_ << "\n  not saved: " << problem.view();
+    }
+
+    // One reference is handed over.
+    check_data* finish() {
+        head* made = memory_.make<head>();
+        made->data = {1,
+                      message_.empty(),
+                      &release,
+                      message_.c_str(),
+                      saved_to_.c_str(),
+                      counts_,
+                      objects_,
+                      bytes_,
+                      has_rows_ ? &made->rows : nullptr};
+        made->rows = static_cast<snapshot&&>(rows_);
+        made->memory.take(memory_);
+        return &made->data;
+    }
+
+private:
+    struct head {
+        check_data data{};  // first: a pointer to it is a pointer to the block
+        snapshot rows;
+        arena memory;  // where this head lies
+    };
+
+    static void release(check_data* data) {
+        head& block = *reinterpret_cast<head*>(data);
+        block.rows = snapshot{};
+        arena last;
+        last.take(block.memory);  // the block goes with it
+    }
+
+    arena memory_;
+    allocation_counts counts_;
+    std::uint64_t objects_ = 0;
+    std::uint64_t bytes_ = 0;
+    text_out message_;
+    text_out saved_to_;
+    snapshot rows_;
+    bool has_rows_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_VERDICT_CHECK_BLOCK_HPP

@@ -1,0 +1,114 @@
+// check_limits.hpp - which limit was broken, and the line that says so.
+//
+// Room:     verdict (floor 10), not malloc-safe
+// Called:   by verdict/check_window.hpp
+// Threads:  any
+// Memory:   of the text that is written to
+
+#ifndef ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
+#define ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/link/check_request.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/verdict/check_message.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Which rows tell most.
+enum class evidence { alive, allocated };
+
+// One limit that was broken.
+struct broken_limit {
+    const char* field = nullptr;  // null: none
+    std::uint64_t seen = 0;
+    count_range allowed;
+    bool counts_bytes = false;
+    evidence rows = evidence::allocated;
+};
+
+inline broken_limit first_broken(const check_limits& limits, const allocation_counts& counts) {
+    const broken_limit all[] = {
+        {"allocations", counts.allocations, limits.allocations, false, evidence::allocated},
+        {"bytes", counts.bytes_allocated, limits.bytes, true, evidence::allocated},
+        {"peak_bytes", counts.peak_bytes, limits.peak_bytes, true, evidence::allocated},
+        {"live_objects", counts.live_objects(), limits.live_objects, false, evidence::alive},
+        {"live_bytes", counts.live_bytes(), limits.live_bytes, true, evidence::alive},
+    };
+    for (const broken_limit& each : all) {
+        if (each.seen < each.allowed.least || each.seen > each.allowed.most) return each;
+    }
+    return {};
+}
+
+inline void write_allowed(text_out& out, const count_range& allowed) {
+    if (allowed.most == 0) {
+        out << '0';
+    } else if (allowed.least == allowed.most) {
+        out << "exactly " << decimal{allowed.most};
+    } else if (allowed.most == ~std::uint64_t{0}) {
+        out << "at least " << decimal{allowed.least};
+    } else if (allowed.least == 0) {
+        out << "at most " << decimal{allowed.most};
+    } else {
+        out << decimal{allowed.least} << " to " << decimal{allowed.most};
+    }
+}
+
+// With what the rows below it are, if there are any.
+inline void write_budget_headline(text_out& out, const broken_limit& broken, const char* name,
+                                  const snapshot& rows) {
+    out << "budget";
+    write_quoted(out, name);
+    out << ": " << broken.field << " is " << decimal{broken.seen} << ", allowed ";
+    write_allowed(out, broken.allowed);
+    if (rows.empty()) return;
+    out << (broken.rows == evidence::alive ? "; alive:" : "; allocated, freed since or not:");
+}
+
+inline void write_leak_headline(text_out& out, const check_request& asked, const char* name,
+                                std::uint64_t objects, std::uint64_t bytes) {
+    const bool is_repeated = asked.kind == check_kind::repeated_leaks;
+    out << "leak check";
+    write_quoted(out, name);
+    out << ": ";
+    if (is_repeated) {
+        out << "each of ";
+        write_count(out, asked.runs, "run", "runs");
+        out << " left at least ";
+        objects = asked.added_objects;
+        bytes = asked.added_bytes;
+    }
+    write_count(out, objects, "object", "objects");
+    out << " with ";
+    write_count(out, bytes, "byte", "bytes");
+    out << (is_repeated ? " more alive" : objects == 1 ? " is still alive" : " are still alive");
+    const count_range& allowed = asked.limits.live_objects;
+    out << (objects < allowed.least ? ", expected " : ", allowed ");
+    if (objects < allowed.least || objects > allowed.most) {
+        write_allowed(out, allowed);
+    } else {
+        const std::uint64_t most = asked.limits.live_bytes.most;
+        write_allowed(out, {0, most});
+        out << (most == 1 ? " byte" : " bytes");
+    }
+}
+
+// With a least, which wants leaks: or has not leaked enough.
+inline bool has_leaked(const check_request& asked, std::uint64_t objects,
+                       std::uint64_t bytes) noexcept {
+    return objects > asked.limits.live_objects.most || bytes > asked.limits.live_bytes.most ||
+           objects < asked.limits.live_objects.least;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_VERDICT_CHECK_LIMITS_HPP

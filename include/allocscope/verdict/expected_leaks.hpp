@@ -1,0 +1,163 @@
+// expected_leaks.hpp - takes out of a window what somebody expects to be alive.
+//
+// Room:     verdict (floor 10), not malloc-safe
+// Called:   by verdict/check_window.hpp, under the naming lock
+// Threads:  one at a time
+// Memory:   of the window's arena; up to 256 beginnings of stacks, until the process ends
+//
+// A test framework keeps something alive in nearly every test, and each test calls it from another
+// place: a new stack, whose names take milliseconds. So the cheapest question is asked first:
+//
+//     1 does the stack begin with addresses that were enough to expect another one?   no names
+//         operator new, vector::push_back, framework::remember | the test, ...
+//     2 do the function names of the symbol tables say so?                            30 us
+//     3 does a pattern, or whoever is asked, when everything is known?                milliseconds
+//
+// Whoever answers yes may say how many of the frames decided: that is the next beginning.
+
+#ifndef ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
+#define ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/link/check_request.hpp>
+#include <allocscope/naming/live_window.hpp>
+#include <allocscope/naming/name_book.hpp>
+#include <allocscope/naming/process_names.hpp>
+#include <allocscope/naming/rows_of_window.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/snapshot/check_data.hpp>
+#include <allocscope/verdict/leak_patterns.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uintptr_t
+#include <cstring>  // memcmp
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+using leak_question = bool (*)(const leak_stack& stack, const void* context);
+
+class expected_beginnings {
+public:
+    // The decisive frames of a stack that is expected.
+    void add(const check_request& asked, const leak_stack& stack) {
+        const std::size_t decisive = stack.decisive_frames;
+        if (decisive == 0 || decisive > stack.frame_count || known_.size() == most) return;
+        list<std::uintptr_t> addresses{memory_};
+        // Inlined calls share an address with the function they are inlined into.
+        for (std::size_t i = 0; i < decisive; ++i) {
+            if (i == 0 || !stack.frames[i - 1].is_inlined) {
+                addresses.push_back(stack.frames[i].address + 1);
+            }
+        }
+        known_.push_back({asked.is_expected, asked.expected_context, addresses});
+    }
+
+    bool fits(const check_request& asked, const std::uintptr_t* frames, std::size_t count) const {
+        for (const beginning& each : known_) {
+            const std::size_t needed = each.addresses.size();
+            if (each.is_expected == asked.is_expected && each.context == asked.expected_context &&
+                needed <= count &&
+                std::memcmp(each.addresses.data(), frames, needed * sizeof *frames) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    friend expected_beginnings& beginnings_of_process();
+
+    static constexpr std::size_t most = 256;
+
+    struct beginning {
+        leak_question is_expected;
+        const void* context;
+        list<std::uintptr_t> addresses;
+    };
+
+    arena memory_;
+    list<beginning> known_{memory_};
+};
+
+// Under the naming lock. Null until the first check that expects something.
+ALLOCSCOPE_HIDDEN inline expected_beginnings* known_beginnings = nullptr;
+
+// Lies in its own memory, so that nothing is destroyed when the program ends.
+inline expected_beginnings& beginnings_of_process() {
+    if (known_beginnings == nullptr) {
+        arena memory;
+        auto* made = memory.make<expected_beginnings>();
+        made->memory_.take(memory);
+        known_beginnings = made;
+    }
+    return *known_beginnings;
+}
+
+// Asks about one stack, and remembers how it begins when the answer is yes.
+inline bool is_expected_stack(const check_request& asked, leak_question question,
+                              const leak_stack& stack) {
+    if (question == nullptr || !question(stack, asked.expected_context)) return false;
+    beginnings_of_process().add(asked, stack);
+    return true;
+}
+
+// Keeps the sites of which `is_expected(site, addresses)` is false.
+template <class IsExpected>
+void drop_sites(live_window& window, const IsExpected& is_expected) {
+    std::size_t kept = 0;
+    for (const live_site& site : window.sites) {
+        if (!is_expected(site, window.frames.data() + site.first_frame)) {
+            window.sites[kept++] = site;
+        }
+    }
+    window.sites.cut(kept);
+}
+
+// Before any debug information is read, which takes longer than a hundred small tests.
+inline void drop_expected_by_symbols(name_book& book, live_window& window,
+                                     const check_request& asked) {
+    book.refresh();
+    bool has_read = false;
+    drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
+        if (book.knows(site.hash, addresses, site.frame_count, library_rule)) return false;
+        has_read = true;
+        arena& scratch = window.sites.memory();
+        const borrowed_memory meanwhile{scratch};
+        const symbol_stack names =
+            book.symbols_of(scratch, addresses, site.frame_count, library_rule);
+        return is_expected_stack(asked, asked.is_expected_by_symbols,
+                                 {names.frames.data(), names.frames.size(), names.user_frame, "?"});
+    });
+    if (has_read && window.sites.empty()) book.rest();
+}
+
+inline void drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
+                          const check_request& asked) {
+    if (asked.is_expected != nullptr) {
+        const expected_beginnings& known = beginnings_of_process();
+        drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
+            return known.fits(asked, addresses, site.frame_count);
+        });
+    }
+    if (asked.is_expected_by_symbols != nullptr && !window.sites.empty()) {
+        drop_expected_by_symbols(book, window, asked);
+    }
+    if (window.sites.empty()) return;
+    const list<named_stack*> stacks = name_stacks(book, window, library_rule);
+    std::size_t at = 0;
+    drop_sites(window, [&](const live_site&, const std::uintptr_t*) {
+        const named_stack& stack = *stacks[at++];
+        return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
+                                                         {stack.frames.data(), stack.frames.size(),
+                                                          stack.user_frame, stack.type});
+    });
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP

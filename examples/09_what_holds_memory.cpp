@@ -11,6 +11,7 @@
 #include <allocscope/report.hpp>
 
 #include <cstddef>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,6 +70,6 @@ int main() {
 
     allocscope::text_options by_bytes;
     by_bytes.sort = allocscope::row_order::bytes;
-    allocscope::write_text(now, "/dev/stdout", by_bytes);
-    allocscope::write_text(now.difference_from(earlier), "/dev/stdout", by_bytes);
+    allocscope::write_text(now, std::cout, by_bytes);
+    allocscope::write_text(now.difference_from(earlier), std::cout, by_bytes);
 }

@@ -54,7 +54,8 @@ public:
         : no_allocation_guard(name, on_violation::report(), what) {}
 
     // Without the hooks nothing can be watched: the action is taken with a result that says so.
-    // A guard with throw_error() that was broken reports, unless finish() was called.
+    // A guard with throw_error() that was broken reports, unless finish() was called or the
+    // exception has not been handled yet.
     ~no_allocation_guard();
     no_allocation_guard(const no_allocation_guard&) = delete;
     no_allocation_guard& operator=(const no_allocation_guard&) = delete;
@@ -132,8 +133,11 @@ inline check_result no_allocation_guard::look(bool ends) {
 inline no_allocation_guard::~no_allocation_guard() {
     if (is_finished_) return;
     const bool was_told = is_armed_ && watch_.is_broken && !action_.throws();
+    // What was thrown and is still on its way holds the result, and tells it.
+    const bool is_on_its_way =
+        watch_.found != nullptr && __atomic_load_n(&watch_.found->references, __ATOMIC_RELAXED) > 1;
     const check_result found = look(true);
-    if (!was_told) action_.act_in_destructor(found);
+    if (!was_told && !is_on_its_way) action_.act_in_destructor(found);
 }
 
 inline check_result no_allocation_guard::check() {

@@ -1,9 +1,9 @@
 // address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by the indexes of symbols, units, functions and lines
+// Called:   by the indexes of symbols, units, functions, inlined calls and lines
 // Threads:  one
-// Memory:   a vector, 32 bytes a range
+// Memory:   32 bytes a range, of the given arena
 //
 // Ranges are sorted by their low end, and each remembers the highest end of all before and
 // including itself, so that a search walking back knows when to stop although ranges may nest.
@@ -16,73 +16,112 @@
 #ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 #define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
 
-#include <algorithm>  // stable_sort
-#include <cstddef>    // size_t
-#include <cstdint>    // uint64_t
-#include <vector>     // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
 
 struct address_range {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;  // exclusive
-    std::uint64_t value = 0;
-    std::uint64_t highest = 0;  // set by finish()
+    std::uint64_t low;
+    std::uint64_t high;  // exclusive
+    std::uint64_t value;
+    std::uint64_t highest;  // set by finish()
+
+    std::uint64_t width() const noexcept { return high - low; }
 };
 
 class address_ranges {
 public:
-    void add(std::uint64_t low, std::uint64_t high, std::uint64_t value) {
-        if (low < high) ranges_.push_back(address_range{low, high, value, 0});
-    }
+    address_ranges() noexcept = default;  // empty for good
+    explicit address_ranges(arena& memory) noexcept : ranges_(memory) {}
+
+    void add(std::uint64_t low, std::uint64_t high, std::uint64_t value);
 
     // To be called once, after the last add() and before the first search.
-    void finish() {
-        std::stable_sort(
-            ranges_.begin(), ranges_.end(),
-            [](const address_range& a, const address_range& b) { return a.low < b.low; });
-        std::uint64_t highest = 0;
-        for (address_range& range : ranges_) {
-            highest = std::max(highest, range.high);
-            range.highest = highest;
-        }
-    }
+    void finish();
 
-    // The narrowest range that holds the address; among equals the one added last. Null: none.
-    const address_range* find(std::uint64_t address) const {
-        std::size_t first = 0;
-        std::size_t last = ranges_.size();
-        while (first < last) {  // the first range that begins after the address
-            const std::size_t middle = first + (last - first) / 2;
-            if (ranges_[middle].low <= address) {
-                first = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        const address_range* best = nullptr;
-        for (int steps = 0; first > 0 && steps < most_steps; ++steps) {
-            const address_range& range = ranges_[--first];
-            if (range.highest <= address) break;
-            if (range.high <= address) continue;
-            if (best == nullptr || range.high - range.low < best->high - best->low) best = &range;
-        }
-        return best;
-    }
+    // One walk over all ranges that hold an address, from the one that begins last.
+    struct walk {
+        std::uint64_t address;
+        std::size_t next;
+        int steps;
+    };
+    walk walk_to(std::uint64_t address) const noexcept;
+    const address_range* next(walk& at) const noexcept;  // null: that was the last one
 
-    bool empty() const { return ranges_.empty(); }
-    std::size_t size() const { return ranges_.size(); }
+    // The narrowest range that holds the address; among equals the one added first, since the
+    // linker keeps the first of several copies of a function and gives the others its address.
+    // Null: none.
+    const address_range* find(std::uint64_t address) const noexcept;
+
+    bool empty() const noexcept { return ranges_.empty(); }
 
 private:
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
     static constexpr int most_steps = 4096;
 
-    std::vector<address_range> ranges_;
+    list<address_range> ranges_;
+    bool is_sorted_ = true;
 };
+
+ALLOCSCOPE_NOINLINE void address_ranges::add(std::uint64_t low, std::uint64_t high,
+                                             std::uint64_t value) {
+    if (low >= high) return;
+    if (!ranges_.empty() && low < ranges_.back().low) is_sorted_ = false;
+    ranges_.push_back(address_range{low, high, value, 0});
+}
+
+ALLOCSCOPE_NOINLINE void address_ranges::finish() {
+    if (!is_sorted_) {
+        arena scratch;
+        sort(
+            ranges_.data(), ranges_.size(),
+            [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
+    }
+    is_sorted_ = true;
+    std::uint64_t highest = 0;
+    for (address_range& range : ranges_) {
+        if (range.high > highest) highest = range.high;
+        range.highest = highest;
+    }
+}
+
+ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
+    std::uint64_t address) const noexcept {
+    const std::size_t behind =
+        partition_point(ranges_.data(), ranges_.size(),
+                        [&](const address_range& range) { return range.low <= address; });
+    return walk{address, behind, 0};
+}
+
+ALLOCSCOPE_NOINLINE const address_range* address_ranges::next(walk& at) const noexcept {
+    while (at.next > 0 && at.steps < most_steps) {
+        ++at.steps;
+        const address_range& range = ranges_[--at.next];
+        if (range.highest <= at.address) break;
+        if (range.high > at.address) return &range;
+    }
+    at.next = 0;
+    return nullptr;
+}
+
+ALLOCSCOPE_NOINLINE const address_range* address_ranges::find(
+    std::uint64_t address) const noexcept {
+    walk at = walk_to(address);
+    const address_range* best = nullptr;
+    while (const address_range* range = next(at)) {
+        if (best == nullptr || range->width() <= best->width()) best = range;
+    }
+    return best;
+}
 
 }  // namespace symbolize
 

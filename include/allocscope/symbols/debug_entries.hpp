@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by the indexes of units, functions and inlined calls
 // Threads:  one
-// Memory:   the abbreviations of one unit
+// Memory:   the abbreviations of one unit, in the given arena
 //
 // An abbreviation whose values all have fixed sizes is stepped over in one addition; that makes
 // walking whole units cheap enough to do without the optional sibling links.
@@ -11,16 +11,18 @@
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
 
-#include <algorithm>  // stable_sort
-#include <cstddef>    // size_t
-#include <cstdint>    // uint16_t ... uint64_t
-#include <vector>     // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint16_t, uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -45,45 +47,37 @@ struct abbreviation {
 
 class abbreviation_table {
 public:
-    abbreviation_table() = default;
+    abbreviation_table() noexcept = default;  // empty for good
 
     // `only_code` other than 0: nothing but that abbreviation, found within the budget.
-    abbreviation_table(detail::byte_view section, const detail::dwarf_unit& unit,
-                       std::uint64_t only_code = 0, step_budget* budget = nullptr) {
-        builder build{*this, unit.format, only_code, budget};
-        detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
-        const auto by_code = [](const abbreviation& a, const abbreviation& b) {
-            return a.code < b.code;
-        };
-        if (!std::is_sorted(shapes_.begin(), shapes_.end(), by_code)) {
-            std::stable_sort(shapes_.begin(), shapes_.end(), by_code);
-        }
-    }
+    abbreviation_table(arena& memory, detail::byte_view section, const detail::dwarf_unit& unit,
+                       std::uint64_t only_code = 0, step_budget* budget = nullptr);
 
-    const abbreviation* find(std::uint64_t code) const {
+    const abbreviation* find(std::uint64_t code) const noexcept {
         // Compilers number from 1 without gaps.
         if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
             return &shapes_[code - 1];
         }
-        const auto at = std::lower_bound(
-            shapes_.begin(), shapes_.end(), code,
-            [](const abbreviation& shape, std::uint64_t wanted) { return shape.code < wanted; });
-        return at != shapes_.end() && at->code == code ? &*at : nullptr;
+        return find_odd(code);
     }
 
-    const detail::dwarf_attribute* attributes(const abbreviation& shape) const {
+    const detail::dwarf_attribute* attributes(const abbreviation& shape) const noexcept {
         return attributes_.data() + shape.first_attribute;
     }
 
 private:
+    const abbreviation* find_odd(std::uint64_t code) const noexcept;
+
     struct builder {
         abbreviation_table& table;
         const detail::dwarf_format& format;
         std::uint64_t only_code;
         step_budget* budget;
+        bool is_sorted = true;
         abbreviation shape = {};
 
         bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
+            if (code < shape.code) is_sorted = false;
             shape = abbreviation{};
             shape.code = code;
             shape.tag = tag;
@@ -112,74 +106,92 @@ private:
         }
     };
 
-    std::vector<abbreviation> shapes_;
-    std::vector<detail::dwarf_attribute> attributes_;
+    list<abbreviation> shapes_;
+    list<detail::dwarf_attribute> attributes_;
 };
+
+ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail::byte_view section,
+                                                           const detail::dwarf_unit& unit,
+                                                           std::uint64_t only_code,
+                                                           step_budget* budget)
+    : shapes_(memory), attributes_(memory) {
+    builder build{*this, unit.format, only_code, budget};
+    detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
+    if (build.is_sorted) return;
+    sort(shapes_, [](const abbreviation& a, const abbreviation& b) { return a.code < b.code; });
+}
+
+ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
+    std::uint64_t code) const noexcept {
+    const std::size_t at =
+        partition_point(shapes_.data(), shapes_.size(),
+                        [&](const abbreviation& shape) { return shape.code < code; });
+    return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
+}
 
 // Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
 // children, is passed with a null shape.
 class entry_walker {
 public:
     entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
-                 const abbreviation_table& table, std::uint64_t offset)
-        : unit_(unit), table_(table), in_(sections.info.part(0, unit.end), offset) {}
+                 const abbreviation_table& table, std::uint64_t offset) noexcept
+        : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
 
-    bool next() {
-        if (shape_ != nullptr) {
-            skip_values();
-            if (shape_->has_children) ++next_depth_;
-        }
-        shape_ = nullptr;
-        if (in_.at_end()) return false;
-        offset_ = in_.at();
-        const std::uint64_t code = in_.uleb();
-        depth_ = next_depth_;
-        are_values_read_ = false;
-        if (code == 0) {
-            --next_depth_;
-            return in_.ok();
-        }
-        shape_ = table_.find(code);
-        return in_.ok() && shape_ != nullptr;
-    }
+    bool next() noexcept;
 
-    std::uint64_t offset() const { return offset_; }
-    const abbreviation* shape() const { return shape_; }
+    std::uint64_t offset() const noexcept { return offset_; }
+    const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
-    std::int64_t depth() const { return depth_; }
+    std::int64_t depth() const noexcept { return depth_; }
 
-    // `visit(attribute name, value)`, once per entry.
-    template <class Visitor>
-    void values(Visitor&& visit) {
-        if (are_values_read_) return;
-        are_values_read_ = true;
-        const detail::dwarf_attribute* attribute = table_.attributes(*shape_);
-        for (std::size_t i = 0; i < shape_->attribute_count && in_.ok(); ++i, ++attribute) {
-            const detail::dwarf_value value = detail::read_dwarf_value(
-                in_, attribute->form, unit_.format, attribute->implicit_value);
-            if (in_.ok()) visit(attribute->name, value);
-        }
-    }
+    // The entry's values one after the other; the name of the attribute and what it is.
+    bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
 private:
-    void skip_values() {
-        if (are_values_read_) return;
-        if (shape_->is_fixed) {
-            in_.skip(shape_->fixed_bytes);
-        } else {
-            values([](std::uint16_t, const detail::dwarf_value&) {});
-        }
-    }
-
-    const detail::dwarf_unit& unit_;
+    const detail::dwarf_format format_;
     const abbreviation_table& table_;
     detail::byte_cursor in_;
     const abbreviation* shape_ = nullptr;
+    std::size_t values_read_ = 0;
     std::uint64_t offset_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
-    bool are_values_read_ = false;
 };
+
+ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
+                                                  detail::dwarf_value& value) noexcept {
+    if (values_read_ == shape_->attribute_count) return false;
+    const detail::dwarf_attribute& attribute = table_.attributes(*shape_)[values_read_++];
+    name = attribute.name;
+    value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
+    return in_.ok();
+}
+
+ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
+    if (shape_ != nullptr) {
+        if (values_read_ == 0 && shape_->is_fixed) {
+            in_.skip(shape_->fixed_bytes);
+        } else {
+            std::uint16_t name = 0;
+            detail::dwarf_value value;
+            while (next_value(name, value)) {
+            }
+        }
+        if (shape_->has_children) ++next_depth_;
+    }
+    shape_ = nullptr;
+    values_read_ = 0;
+    if (in_.at_end()) return false;
+    offset_ = in_.at();
+    const std::uint64_t code = in_.uleb();
+    depth_ = next_depth_;
+    if (code == 0) {
+        --next_depth_;
+        return in_.ok();
+    }
+    shape_ = table_.find(code);
+    return in_.ok() && shape_ != nullptr;
+}
 
 }  // namespace symbolize
 

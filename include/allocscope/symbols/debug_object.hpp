@@ -3,199 +3,274 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/symbolizer.hpp; by tests with the bytes of a file
 // Threads:  one
-// Memory:   what was read of the file, until release()
+// Memory:   what was read of the file, in an arena of its own until release(); what it answers is
+//           kept
 //
 // Addresses are as linked: run-time address minus the module's base. The debug sections are read
 // when the first address is resolved; whatever cannot be read only makes the answer poorer.
 //
-//     debug_object object{"/usr/bin/example"};
+//     debug_object object{texts, "/usr/bin/example"};
 //     code_location location;
 //     object.resolve(0x1139, location);       // fills symbol and frames
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
 
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/platform/file_reader.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/demangle.hpp>
 #include <allocscope/symbols/entry_names.hpp>
 #include <allocscope/symbols/inline_lookup.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/symbol_lookup.hpp>
 
-#include <climits>        // INT_MAX
-#include <cstddef>        // size_t
-#include <cstdint>        // uint64_t
-#include <cstring>        // strcspn
-#include <memory>         // unique_ptr
-#include <string>         // string
-#include <unordered_map>  // unordered_map
-#include <utility>        // move
+#include <climits>  // INT_MAX
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
 class debug_object {
 public:
-    explicit debug_object(std::string path) : bytes_(std::move(path)) {}
-    // `expected`: the build id of the running module. A file with another one tells nothing.
-    debug_object(std::string path, const detail::build_id& expected) : bytes_(std::move(path)) {
-        is_trusted_ = !detail::build_ids_disagree(bytes_.id(), expected);
-    }
+    // `expected`: the build id of the running module. A file with another one tells nothing. The
+    // path must stay.
+    debug_object(kept_texts& texts, const char* path, const detail::build_id& expected = {})
+        : texts_(texts), path_(path), expected_(expected) {}
     // The bytes must stay.
-    explicit debug_object(detail::byte_view file) : bytes_(file) {}
+    debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
+    debug_object(const debug_object&) = delete;
+    debug_object& operator=(const debug_object&) = delete;
 
-    bool is_readable() const { return is_trusted_ && bytes_.is_readable(); }
+    bool is_readable() {
+        open();
+        return is_trusted_;
+    }
 
     // Adds symbol and frames to `location`.
     void resolve(std::uint64_t linked_address, code_location& location) {
         if (!is_readable()) return;
-        load();
-        const found_symbol symbol = symbols_->function_at(linked_address);
-        const std::string name = without_version(symbol.name);
-        if (!name.empty()) {
-            location.symbol = demangled(name.c_str());
-            location.symbol_offset = symbol.offset;
-        }
+        const found_symbol found = symbols().function_at(linked_address);
+        const symbol_name known = name_of(found.name);
+        const symbol_name name{texts_.keep(known.readable), texts_.keep(known.linkage)};
+        location.symbol = name.readable;
+        location.symbol_offset = found.offset;
+        location.frames = list<code_frame>{texts_.memory()};
         add_frames(linked_address, location, name);
-        if (location.frames.empty() && !name.empty()) {
-            location.frames.emplace_back();
-            location.frames.back().function = location.symbol;
-            location.frames.back().linkage_name = name;
+        if (location.frames.empty() && !name.linkage.empty()) {
+            code_frame frame;
+            frame.function = name.readable;
+            frame.linkage_name = name.linkage;
+            add_frame(location, frame);
         }
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    std::string data_symbol_at(std::uint64_t linked_address) {
-        if (!is_readable()) return std::string{};
-        load_symbols();
-        return demangled(without_version(symbols_->object_at(linked_address).name).c_str());
+    text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return {};
+        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
     }
 
     // The demangled function that holds the address, from the symbol table alone; "" none.
-    std::string function_symbol_at(std::uint64_t linked_address) {
-        if (!is_readable()) return std::string{};
-        load_symbols();
-        return demangled(without_version(symbols_->function_at(linked_address).name).c_str());
+    text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return {};
+        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
     }
 
     // Gives the memory back; the next question reads the file again.
     void release() {
-        lines_.clear();
-        names_.reset();
-        units_.reset();
-        symbols_.reset();
+        object_ = nullptr;
+        symbols_ = nullptr;
+        units_ = nullptr;
+        names_ = nullptr;
+        symbol_names_ = {};
+        lines_ = {};
+        inlined_ = {};
+        memory_.release();
     }
 
-    std::size_t bytes_in_memory() const {
-        return (units_ == nullptr ? 0 : units_->bytes()) +
-               (symbols_ == nullptr ? 0 : symbols_->bytes());
-    }
+    std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
 
 private:
-    void load_symbols() {
-        if (symbols_ != nullptr) return;
-        symbols_ = std::make_unique<symbol_index>();
-        symbols_->build(bytes_);
+    static constexpr std::size_t most_inlined = 256;
+    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
+
+    struct symbol_name {
+        text readable;  // demangled
+        text linkage;   // without a version
+    };
+
+    // A file that was replaced while it was not open is no more believed than another one.
+    void open() {
+        if (object_ != nullptr) return;
+        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
+                                   : memory_.make<object_bytes>(memory_, path_);
+        symbol_names_ = table<const void*, symbol_name>{memory_};
+        lines_ = table<std::uint64_t, line_table*>{memory_};
+        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        if (!was_open_) identity_ = object_->identity();
+        was_open_ = true;
+        is_trusted_ = object_->is_readable() && object_->identity().equals(identity_) &&
+                      !detail::build_ids_disagree(object_->id(), expected_);
     }
 
-    void load() {
-        load_symbols();
-        if (units_ != nullptr) return;
-        units_ = std::make_unique<debug_units>();
-        units_->build(bytes_);
-        names_ = std::make_unique<entry_names>(*units_);
+    const symbol_index& symbols() {
+        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        return *symbols_;
+    }
+
+    debug_units& units() {
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
+        return *units_;
     }
 
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
-        const auto known = lines_.find(unit.lines);
-        if (known != lines_.end()) return known->second;
-        line_table table = unit.has_lines ? line_table{*units_, unit} : line_table{};
-        return lines_.emplace(unit.lines, std::move(table)).first->second;
+        const std::uint64_t program = unit.has_lines ? unit.lines : no_lines;
+        line_table* const* known = lines_.find(program);
+        if (known != nullptr) return **known;
+        line_table* made =
+            unit.has_lines ? memory_.make<line_table>(*units_, unit) : memory_.make<line_table>();
+        lines_[program] = made;
+        return *made;
+    }
+
+    const inlined_calls& inlined_in(const debug_unit& unit, std::uint64_t function) {
+        inlined_calls* const* known = inlined_.find(function);
+        if (known != nullptr) return **known;
+        inlined_calls* made = memory_.make<inlined_calls>(*units_, unit, function);
+        inlined_[function] = made;
+        return *made;
+    }
+
+    // "read@@LIBRARY_2" is "read". The texts go with release().
+    symbol_name name_of(const char* symbol) {
+        if (symbol == nullptr) return {};
+        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
+        const text whole = symbol;
+        symbol_name name;
+        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+        name.readable = demangled(memory_, name.linkage.data());
+        symbol_names_[symbol] = name;
+        return name;
     }
 
     static int small(std::uint64_t number) {
         return number > INT_MAX ? 0 : static_cast<int>(number);
     }
 
-    void add_frames(std::uint64_t address, code_location& location, const std::string& symbol) {
-        const debug_unit* unit = units_->unit_at(address);
+    static void add_frame(code_location& location, const code_frame& frame) {
+        if (location.frames.empty()) location.frames.reserve(1);
+        location.frames.push_back(frame);
+    }
+
+    void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
+        const debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
         const line_table::row* row = lines.find(address);
-        const inlined_chain chain = inline_search{*units_, *unit, address}.run();
-        if (row == nullptr && chain.function == 0) return;
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        const bool is_all_there = chain.function != 0 || row == nullptr;
-        if (!is_all_there && is_standard_header(lines.path_of(row->file))) return;
+        const address_range* range = unit->functions.find(address);
+        const std::uint64_t function = range == nullptr ? 0 : range->value;
+        if (row == nullptr && function == 0) return;
         code_frame frame;
         if (row != nullptr) {
-            frame.file = lines.path_of(row->file);
+            frame.file = lines.path_of(row->file, texts_);
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        for (auto call = chain.calls.rbegin(); call != chain.calls.rend(); ++call) {
-            const entry_name& name = names_->of(call->entry);
+        // Split debug information: what was inlined is told by another file. The library's line
+        // would be taken for one of the function that the symbol names.
+        if (function == 0 && is_standard_header(frame.file)) return;
+        if (function != 0)
+            add_inlined(inlined_in(*unit, function), address, lines, location, frame);
+        name_outermost(frame, function, symbol);
+        add_frame(location, frame);
+    }
+
+    // `frame` has the place of the innermost call before, of the outermost one afterwards.
+    void add_inlined(const inlined_calls& calls, std::uint64_t address, const line_table& lines,
+                     code_location& location, code_frame& frame) {
+        const std::size_t innermost = calls.innermost_at(address);
+        std::size_t count = 0;
+        for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
+        std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
+        location.frames.reserve(count - left_out + 1);
+        for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) {
+            const inlined_call& call = calls[i - 1];
+            const entry_name name = names_->of(call.entry);
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
-            location.frames.push_back(std::move(frame));
+            if (left_out == 0) {
+                location.frames.push_back(frame);
+            } else {
+                --left_out;
+            }
             frame = code_frame{};
-            frame.file = lines.path_of(call->call_file);
-            frame.line = small(call->call_line);
-            frame.column = small(call->call_column);
+            frame.file = lines.path_of(call.call_file, texts_);
+            frame.line = small(call.call_line);
+            frame.column = small(call.call_column);
         }
-        name_outermost(frame, chain.function, location.symbol, symbol);
-        location.frames.push_back(std::move(frame));
     }
 
     // The symbol table's name is preferred, since it is always there and always whole. But where it
     // names a part that the compiler split off ("load.cold"), or another function that was merged
     // into the same code, the debug information says which function the lines belong to. So it does
-    // when a name is too long to be demangled.
-    void name_outermost(code_frame& frame, std::uint64_t function, const std::string& readable,
-                        const std::string& symbol) {
+    // when a name was not demangled.
+    void name_outermost(code_frame& frame, std::uint64_t function, const symbol_name& symbol) {
         entry_name name;
         if (function != 0) name = names_->of(function);
         const bool has_own = !name.linkage.empty() && name.function != name.linkage;
-        const bool is_unreadable = readable.compare(0, 2, "_Z") == 0 && !name.function.empty();
-        if (symbol.empty() || (has_own && name.function != readable) || is_unreadable ||
-            is_part_of(symbol, name.function)) {
-            frame.function = std::move(name.function);
-            frame.linkage_name = std::move(name.linkage);
+        const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
+        if (symbol.linkage.empty() || (has_own && name.function != symbol.readable) ||
+            is_unreadable || is_part_of(symbol.linkage, name.function)) {
+            frame.function = name.function;
+            frame.linkage_name = name.linkage;
         } else {
-            frame.function = readable;
-            frame.linkage_name = symbol;
+            frame.function = symbol.readable;
+            frame.linkage_name = symbol.linkage;
         }
     }
 
     // "load.cold" is a part of "load".
-    static bool is_part_of(const std::string& symbol, const std::string& whole) {
+    static bool is_part_of(text symbol, text whole) {
         return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
-               symbol.compare(0, whole.size(), whole) == 0;
+               symbol.starts_with(whole);
     }
 
-    // "read@@LIBRARY_2" is "read".
-    static std::string without_version(const char* symbol) {
-        return symbol == nullptr ? std::string{} : std::string(symbol, std::strcspn(symbol, "@"));
-    }
-
-    object_bytes bytes_;
-    bool is_trusted_ = true;
-    std::unique_ptr<symbol_index> symbols_;
-    std::unique_ptr<debug_units> units_;
-    std::unique_ptr<entry_names> names_;
-    std::unordered_map<std::uint64_t, line_table> lines_;
+    kept_texts& texts_;
+    const char* path_ = nullptr;  // null: file_ is the file
+    detail::byte_view file_;
+    detail::build_id expected_;
+    detail::file_identity identity_;  // of the file when it was opened first
+    bool was_open_ = false;
+    bool is_trusted_ = false;
+    arena memory_;
+    // Null until they are needed, and after release(); in memory_.
+    object_bytes* object_ = nullptr;
+    symbol_index* symbols_ = nullptr;
+    debug_units* units_ = nullptr;
+    entry_names* names_ = nullptr;
+    table<const void*, symbol_name> symbol_names_;  // by where the name stands
+    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
+    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
 };
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP

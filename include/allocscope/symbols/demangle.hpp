@@ -1,49 +1,68 @@
 // demangle.hpp - linker names as the programmer wrote them.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   for every function and data name of a report
+// Called:   by symbols/debug_object.hpp and entry_names.hpp, once for each name
 // Threads:  any
-// Memory:   the answer; the C++ runtime's demangler allocates while it works
+// Memory:   the answer; the C++ runtime's demangler uses malloc while it works
 //
-// The runtime's demangler is good but trusting: nested back references let forty characters stand
-// for gigabytes. So a name is measured first, and what is too long, too deep or too large once
-// written out keeps its linker name.
+// The runtime's demangler writes out whatever a name refers back to, and references nest: some
+// forty characters can stand for gigabytes. Names with many references, six of a thousand in large
+// libraries, therefore keep their linker name.
 //
-//     demangled("_ZN3app4loadEi")    // "app::load(int)"
-//     demangled("main")              // "main"
+//     demangled(memory, "_ZN3app4loadEi")    // "app::load(int)"
+//     demangled(memory, "main")              // "main"
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 #define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
-#include <allocscope/symbols/mangled_size.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
 
+#include <cstddef>  // size_t
 #include <cstdlib>  // free
-#include <cstring>  // strlen, strncmp
-#include <string>   // string
 
 #include <cxxabi.h>  // __cxa_demangle
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-inline std::string demangled(const char* name) {
-    if (name[0] != '_' || name[1] != 'Z') return name;
-    if (!is_demanglable(name)) return name;
-    int status = 0;
-    char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-    if (text == nullptr || status != 0) {
-        std::free(text);
-        return name;
+constexpr std::size_t longest_mangled_name = 4096;
+constexpr int most_back_references = 14;
+
+// Counts "S_", "S1_", "T0_" and the like, also those that only look so inside an identifier.
+inline bool is_demanglable(text name) noexcept {
+    if (name.size() > longest_mangled_name || !name.starts_with("_Z")) return false;
+    int references = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] != 'S' && name[i] != 'T') continue;
+        std::size_t end = i + 1;
+        while (end < name.size() &&
+               ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) {
+            ++end;
+        }
+        if (end < name.size() && name[end] == '_') ++references;
     }
-    std::string answer = text;
-    std::free(text);
-    return answer;
+    return references <= most_back_references;
+}
+
+// A zero-ended text in `memory`.
+inline text demangled(arena& memory, const char* linkage_name) {
+    struct readable_name {
+        char* characters = nullptr;
+        ~readable_name() { std::free(characters); }
+    } readable;
+    if (is_demanglable(linkage_name)) {
+        int status = 0;
+        readable.characters = abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status);
+    }
+    return copy_of(memory, readable.characters != nullptr ? readable.characters : linkage_name);
 }
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP

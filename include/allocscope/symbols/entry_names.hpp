@@ -1,9 +1,9 @@
 // entry_names.hpp - the name of the function that an entry of the debug information describes.
 //
 // Room:     symbols (floor 7), not malloc-safe
-// Called:   by symbols/inline_lookup.hpp
+// Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   one cached name for each entry that was asked for
+// Memory:   one cached name for each entry that was asked for; the texts themselves are kept
 //
 // The linker name is best: demangled it has all template arguments and parameters. An inlined copy
 // points to its abstract entry, that one to the declaration in its class:
@@ -16,43 +16,43 @@
 #ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
+#include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/demangle.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
 
-#include <cstddef>        // size_t
-#include <cstdint>        // uint16_t, uint64_t
-#include <cstring>        // strcmp
-#include <string>         // string
-#include <unordered_map>  // unordered_map
-#include <utility>        // move
+#include <cstddef>  // size_t
+#include <cstdint>  // uint16_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
 struct entry_name {
-    std::string function;  // demangled or put together; "" unknown
-    std::string linkage;   // "" when the debug information has none
+    text function;  // demangled or put together; "" unknown
+    text linkage;   // "" when the debug information has none
 };
 
 class entry_names {
 public:
-    explicit entry_names(debug_units& units) : units_(units) {}
+    entry_names(debug_units& units, kept_texts& texts)
+        : units_(units), texts_(texts), names_(units.memory()) {}
 
-    const entry_name& of(std::uint64_t entry) {
-        const auto known = names_.find(entry);
-        if (known != names_.end()) return known->second;
-        entry_name name = read(entry, 0);
-        return names_.emplace(entry, std::move(name)).first->second;
-    }
+    entry_name of(std::uint64_t entry) { return of(entry, 0); }
 
 private:
     static constexpr int most_links = 16;
-    static constexpr int most_scopes = 64;
+    static constexpr std::size_t most_scopes = 64;
     static constexpr int most_nested_functions = 8;
     static constexpr std::size_t longest_name = 65536;
 
@@ -68,7 +68,9 @@ private:
         entry_walker walker{units_.sections(), unit.header, unit.abbreviations, entry};
         if (!walker.next() || walker.shape() == nullptr) return found;
         found.tag = walker.shape()->tag;
-        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
             switch (name) {
                 case detail::dwarf::at_name:
                     found.name = detail::dwarf_text(units_.sections(), unit.header, value);
@@ -84,13 +86,21 @@ private:
                 default:
                     break;
             }
-        });
+        }
         return found;
+    }
+
+    entry_name of(std::uint64_t entry, int nesting) {
+        if (const entry_name* known = names_.find(entry)) return *known;
+        const borrowed_memory meanwhile{texts_.scratch()};
+        const entry_name name = read(entry, nesting);
+        names_[entry] = name;
+        return name;
     }
 
     entry_name read(std::uint64_t entry, int nesting) {
         entry_name answer;
-        const char* plain = "";
+        text plain;
         const debug_unit* home = nullptr;
         std::uint64_t last = entry;
         for (int links = 0; links < most_links && entry != 0; ++links) {
@@ -98,8 +108,8 @@ private:
             if (unit == nullptr) break;
             const facts found = read_facts(*unit, entry);
             if (*found.linkage != '\0') {
-                answer.linkage = found.linkage;
-                answer.function = demangled(found.linkage);
+                answer.linkage = texts_.keep(found.linkage);
+                answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
                 if (answer.function != answer.linkage) return answer;
             }
             if (*found.name != '\0') plain = found.name;
@@ -107,50 +117,46 @@ private:
             last = entry;
             entry = found.next;
         }
-        if (*plain == '\0') return answer;
-        answer.function = home == nullptr ? plain : scope_of(*home, last, plain, nesting) + plain;
+        if (plain.empty()) return answer;
+        text_out function{texts_.scratch()};
+        write_scope(function, *home, last, plain, nesting);
+        function << plain;
+        answer.function = texts_.keep(function.view());
         return answer;
     }
 
     // The enclosing names, each followed by "::".
-    std::string scope_of(const debug_unit& unit, std::uint64_t entry, const char* plain,
-                         int nesting) {
-        std::string scope;
+    void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+                     int nesting) {
+        text scopes[most_scopes];  // the innermost first
+        std::size_t count = 0;
+        std::size_t bytes = 0;
         std::size_t number = enclosing(unit, entry);
-        for (int levels = 0; levels < most_scopes && number != 0; ++levels) {
+        while (count < most_scopes && number != 0 && bytes <= longest_name) {
             const entry_scope& outer = unit.scopes[number - 1];
+            number = outer.parent;
             const facts found = read_facts(unit, outer.begin);
+            text name = found.name;
             if (found.tag == detail::dwarf::tag_subprogram) {
-                if (nesting >= most_nested_functions) break;
-                const entry_name function = read(outer.begin, nesting + 1);
-                return function.function.empty() ? scope : function.function + "::" + scope;
-            }
-            const char* name = found.name;
-            if (*name == '\0') {
+                number = 0;
+                if (nesting < most_nested_functions) name = of(outer.begin, nesting + 1).function;
+                if (nesting >= most_nested_functions || name.empty()) break;
+            } else if (name.empty()) {
                 name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
-                       : std::strcmp(plain, "operator()") == 0   ? "{lambda}"
+                       : plain == "operator()"                   ? "{lambda}"
                                                                  : "{unnamed type}";
             }
-            if (scope.size() > longest_name) break;
-            scope = std::string(name) + "::" + scope;
-            number = outer.parent;
+            scopes[count++] = name;
+            bytes += name.size();
         }
-        return scope;
+        while (count != 0) out << scopes[--count] << "::";
     }
 
     // The number + 1 of the innermost scope around an entry; 0: none.
     static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
-        std::size_t first = 0;
-        std::size_t last = unit.scopes.size();
-        while (first < last) {  // the first scope that begins at or after the entry
-            const std::size_t middle = first + (last - first) / 2;
-            if (unit.scopes[middle].begin < entry) {
-                first = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        std::size_t number = first;
+        std::size_t number =
+            partition_point(unit.scopes.data(), unit.scopes.size(),
+                            [&](const entry_scope& scope) { return scope.begin < entry; });
         while (number != 0 && unit.scopes[number - 1].end <= entry) {
             number = unit.scopes[number - 1].parent;
         }
@@ -158,11 +164,12 @@ private:
     }
 
     debug_units& units_;
-    std::unordered_map<std::uint64_t, entry_name> names_;
+    kept_texts& texts_;
+    table<std::uint64_t, entry_name> names_;  // by the offset of the entry
 };
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP

@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   none beyond the answer
+// Memory:   80 bytes and more for each inlined call of a function that was asked about
 //
 // Inside a function's entry, inlined calls nest as they did in the source:
 //
@@ -12,132 +12,158 @@
 //         inlined allocate        [1020, 1030)   called at vector.tcc:80
 //
 // 0x1024 is in allocate, called by reserve, called by fill. Compilers cut calls in pieces that may
-// overlap a little; then the narrowest piece decides.
+// overlap a little; then the narrowest piece decides. The entries of a function are read once, since
+// a function of a thousand calls is asked about a thousand times.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
+#include <allocscope/binary/dwarf_forms.hpp>
 #include <allocscope/binary/dwarf_ranges.hpp>
+#include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 
-#include <algorithm>  // reverse
-#include <cstddef>    // size_t
-#include <cstdint>    // int64_t, uint64_t
-#include <vector>     // vector
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint16_t, uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace symbolize {
 
 struct inlined_call {
-    std::uint64_t entry = 0;  // of the inlined copy
+    std::uint64_t entry = 0;  // the function that was inlined
     std::uint64_t call_file = 0;
     std::uint64_t call_line = 0;
     std::uint64_t call_column = 0;
+    std::size_t parent = 0;  // the number of the call around it + 1; 0: the function itself
 };
 
-struct inlined_chain {
-    std::uint64_t function = 0;       // the entry of the function that really was called; 0: none
-    std::vector<inlined_call> calls;  // outermost first
-};
-
-class inline_search {
+// All inlined calls of one function.
+class inlined_calls {
 public:
-    inline_search(const debug_units& units, const debug_unit& unit, std::uint64_t address)
-        : units_(units), unit_(unit), address_(address), budget_{units.fresh_budget()} {}
+    // `function` is the offset of its entry.
+    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function);
 
-    inlined_chain run() {
-        inlined_chain chain;
-        const address_range* function = unit_.functions.find(address_);
-        if (function == nullptr) return chain;
-        chain.function = function->value;
-        walk(function->value);
-        for (std::size_t i = best_; i != 0 && chain.calls.size() < most_calls;) {
-            const candidate& call = candidates_[i - 1];
-            chain.calls.push_back(call.call);
-            i = call.parent;
-        }
-        std::reverse(chain.calls.begin(), chain.calls.end());
-        return chain;
-    }
+    // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
+    std::size_t innermost_at(std::uint64_t address) const noexcept;
+
+    const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
 
 private:
-    static constexpr std::size_t most_calls = 256;
-
-    // One inlined call around the address. Numbers are positions + 1; 0: none.
-    struct candidate {
-        inlined_call call;
-        std::int64_t depth = 0;
-        std::size_t parent = 0;
-        std::uint64_t width = 0;
+    struct open_call {
+        std::int64_t depth;
+        std::size_t number;
     };
 
-    void walk(std::uint64_t function) {
-        entry_walker walker{units_.sections(), unit_.header, unit_.abbreviations, function};
-        if (!walker.next() || walker.shape() == nullptr || !walker.shape()->has_children) return;
-        std::size_t open = 0;            // the innermost call that the walk is inside of
-        std::int64_t skipped_below = 0;  // 0: nothing is skipped
-        while (walker.next() && walker.depth() > 0) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                const std::int64_t closed = walker.depth() - 1;
-                if (closed <= 0) return;
-                if (skipped_below == closed) skipped_below = 0;
-                while (open != 0 && candidates_[open - 1].depth >= closed) {
-                    open = candidates_[open - 1].parent;
-                }
-                continue;
-            }
-            if (skipped_below != 0) continue;
-            bool is_entered = shape->tag == detail::dwarf::tag_lexical_block;
-            if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
-                is_entered = take(walker, open);
-                if (is_entered && shape->has_children) open = candidates_.size();
-            }
-            if (!is_entered && shape->has_children) skipped_below = walker.depth();
+    void read(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+              list<open_call>& open);
+    void add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+             std::size_t parent, step_budget& budget);
+
+    list<inlined_call> calls_;
+    address_ranges pieces_;  // value: the call's number
+};
+
+ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const debug_unit& unit,
+                                                 std::uint64_t function)
+    : calls_(units.memory()), pieces_(units.memory()) {
+    arena scratch;
+    list<open_call> open{scratch};
+    entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
+    if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
+        read(units, unit, walker, open);
+    }
+    pieces_.finish();
+}
+
+ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
+                                             entry_walker& walker, list<open_call>& open) {
+    step_budget budget{units.fresh_budget()};
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) return;
+            if (skipped_below == closed) skipped_below = 0;
+            while (!open.empty() && open.back().depth >= closed) open.pop_back();
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+            const std::size_t parent = open.empty() ? 0 : open.back().number;
+            add(units, unit, walker, parent, budget);
+            if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
+        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children) {
+            skipped_below = walker.depth();
         }
     }
+}
 
-    // True when the entry's code holds the address: it is then the last candidate.
-    bool take(entry_walker& walker, std::size_t parent) {
-        detail::dwarf_extent extent;
-        candidate found;
-        found.call.entry = walker.offset();
-        found.depth = walker.depth();
-        found.parent = parent;
-        walker.values([&](std::uint16_t name, const detail::dwarf_value& value) {
-            extent.take(name, value);
-            if (name == detail::dwarf::at_call_file) found.call.call_file = value.number;
-            if (name == detail::dwarf::at_call_line) found.call.call_line = value.number;
-            if (name == detail::dwarf::at_call_column) found.call.call_column = value.number;
-        });
-        detail::visit_dwarf_extent(units_.sections(), unit_.header, extent,
-                                   [&](std::uint64_t low, std::uint64_t high) {
-                                       if (address_ >= low && address_ < high) {
-                                           const std::uint64_t width = high - low;
-                                           if (found.width == 0 || width < found.width) {
-                                               found.width = width;
-                                           }
-                                       }
-                                       return budget_.take();
-                                   });
-        if (found.width == 0) return false;
-        candidates_.push_back(found);
-        if (best_ == 0 || found.width <= candidates_[best_ - 1].width) best_ = candidates_.size();
-        return true;
+ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debug_unit& unit,
+                                            entry_walker& walker, std::size_t parent,
+                                            step_budget& budget) {
+    inlined_call call;
+    call.entry = walker.offset();
+    call.parent = parent;
+    detail::dwarf_extent extent;
+    detail::dwarf_value value;
+    std::uint16_t name = 0;
+    while (walker.next_value(name, value)) {
+        extent.take(name, value);
+        if (name == detail::dwarf::at_call_file) call.call_file = value.number;
+        if (name == detail::dwarf::at_call_line) call.call_line = value.number;
+        if (name == detail::dwarf::at_call_column) call.call_column = value.number;
+        if (name == detail::dwarf::at_abstract_origin) {
+            const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
+            if (origin != 0) call.entry = origin;
+        }
     }
+    units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
+    calls_.push_back(call);
+}
 
-    const debug_units& units_;
-    const debug_unit& unit_;
-    const std::uint64_t address_;
-    step_budget budget_;
-    std::vector<candidate> candidates_;
-    std::size_t best_ = 0;
-};
+// A call counts only when all calls around it hold the address too.
+ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t address) const noexcept {
+    constexpr std::size_t most_calls = 256;
+    struct {
+        std::size_t number;  // of the call + 1
+        std::uint64_t width;
+    } found[most_calls];
+    std::size_t count = 0;
+    address_ranges::walk at = pieces_.walk_to(address);
+    while (const address_range* piece = pieces_.next(at)) {
+        const std::size_t number = piece->value + 1;
+        std::size_t place = count;  // sorted by number: outer calls stand before inner ones
+        while (place > 0 && found[place - 1].number > number) --place;
+        if (place > 0 && found[place - 1].number == number) {
+            if (piece->width() < found[place - 1].width) found[place - 1].width = piece->width();
+            continue;
+        }
+        if (count == most_calls) break;
+        for (std::size_t i = count++; i > place; --i) found[i] = found[i - 1];
+        found[place] = {number, piece->width()};
+    }
+    std::size_t entered = 0;  // moved to the front
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t parent = calls_[found[i].number - 1].parent;
+        std::size_t outer = entered;
+        while (outer > 0 && found[outer - 1].number != parent) --outer;
+        if (parent != 0 && outer == 0) continue;
+        found[entered] = found[i];
+        if (found[entered].width <= found[best].width) best = entered;
+        ++entered;
+    }
+    return entered == 0 ? 0 : found[best].number;
+}
 
 }  // namespace symbolize
 

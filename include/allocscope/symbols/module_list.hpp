@@ -12,28 +12,30 @@
 #ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 #define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/platform/loaded_modules.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 #include <cstdlib>  // strtoull
-#include <string>   // string
-#include <utility>  // move
-#include <vector>   // vector
 
 #include <sys/auxv.h>  // getauxval
 #include <unistd.h>    // readlink
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
 struct loaded_module {
-    std::string path;        // what reports show
-    std::string file;        // what is opened to read it; "" when there is no file
+    text path;               // what reports show; zero-ended, as the file is
+    text file;               // what is opened to read it; "" when there is no file
     std::uint64_t base = 0;  // run-time address minus linked address
     std::uint64_t low = 0, high = 0;
     detail::build_id id;
@@ -47,73 +49,68 @@ struct loaded_module {
 
 namespace module_list_detail {
 
-inline std::string read_whole(const char* path) {
+inline void write_whole(text_out& out, const char* path) {
     constexpr std::size_t largest = std::size_t{64} << 20;
-    std::string text;
     const detail::file_reader file{path};
     char buffer[4096];
-    while (text.size() < largest) {
-        const std::size_t got = file.read_at(text.size(), buffer, sizeof buffer);
+    while (out.size() < largest) {
+        const std::size_t got = file.read_at(out.size(), buffer, sizeof buffer);
         if (got == 0) break;
-        text.append(buffer, got);
+        out << text{buffer, got};
     }
-    return text;
 }
 
-// The file of the mapping that holds `address`; "" when there is none.
-inline std::string mapped_file_of(const std::string& maps, std::uint64_t address) {
-    std::size_t at = 0;
-    while (at < maps.size()) {
-        std::size_t end = maps.find('\n', at);
-        if (end == std::string::npos) end = maps.size();
+// The file of the mapping that holds `address`; "" when there is none. Lines end in '\n'.
+inline text mapped_file_of(text maps, std::uint64_t address) {
+    while (!maps.empty()) {
+        const std::size_t end = maps.find('\n');
+        const text line = maps.substr(0, end);
+        maps.remove_prefix(end == text::npos ? maps.size() : end + 1);
         char* rest = nullptr;
-        const std::uint64_t low = std::strtoull(maps.c_str() + at, &rest, 16);
+        const std::uint64_t low = std::strtoull(line.data(), &rest, 16);
         const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
-        if (address >= low && address < high) {
-            const std::size_t slash = maps.find('/', at);
-            return slash < end ? maps.substr(slash, end - slash) : std::string{};
-        }
-        at = end + 1;
+        if (address < low || address >= high) continue;
+        const std::size_t slash = line.find('/');
+        return slash == text::npos ? text{} : line.substr(slash);
     }
-    return std::string{};
-}
-
-inline std::string own_program() {
-    char buffer[4096];
-    const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
-    return length > 0 ? std::string(buffer, static_cast<std::size_t>(length)) : std::string{};
+    return {};
 }
 
 }  // namespace module_list_detail
 
 class module_list {
 public:
-    const std::vector<loaded_module>& modules() const { return modules_; }
+    const list<loaded_module>& modules() const { return modules_; }
 
     bool is_current() const {
         return is_read_ && generation_.equals(detail::current_module_generation());
     }
 
+    // What modules() was before stays good until this is called once more.
     void read() {
+        is_read_ = false;
+        is_second_ = !is_second_;
+        arena& memory = memory_[is_second_ ? 1 : 0];
+        memory.release();
+        modules_ = list<loaded_module>{memory};
         generation_ = detail::current_module_generation();
-        is_read_ = true;
-        modules_.clear();
         bool has_main = false;
         detail::visit_loaded_modules([&](const detail::module_facts& facts) {
             const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
             if (!is_next_note) {
                 loaded_module next;
-                next.path = facts.path;
+                next.path = copy_of(memory, facts.path);
                 next.base = facts.base;
                 next.low = facts.low;
                 next.high = facts.high;
-                modules_.push_back(std::move(next));
+                modules_.push_back(next);
                 has_main = has_main || facts.is_first;
             }
             detail::build_id& id = modules_.back().id;
             if (!id.known()) id = detail::find_build_id(facts.notes);
         });
-        find_files(has_main);
+        find_files(memory, has_main);
+        is_read_ = true;
     }
 
     // The module that holds the address; null: none.
@@ -125,46 +122,51 @@ public:
     }
 
 private:
-    void find_files(bool has_main) {
-        std::string maps;
-        for (std::size_t i = 0; i < modules_.size(); ++i) {
-            loaded_module& module = modules_[i];
-            const bool is_main = has_main && i == 0;
-            if (!is_main && !module.path.empty() && module.path[0] == '/') {
+    void find_files(arena& memory, bool has_main) {
+        arena scratch;
+        text_out maps{scratch};
+        for (loaded_module& module : modules_) {
+            const bool is_main = has_main && &module == modules_.begin();
+            if (!is_main && module.path.starts_with("/")) {
                 module.file = module.path;
                 continue;
             }
-            if (maps.empty()) maps = module_list_detail::read_whole("/proc/self/maps");
-            const std::string mapped = module_list_detail::mapped_file_of(maps, module.low);
+            if (maps.empty()) module_list_detail::write_whole(maps, "/proc/self/maps");
+            const text all{maps.c_str(), maps.size()};
+            const text mapped = module_list_detail::mapped_file_of(all, module.low);
             if (is_main) {
-                name_main(module, mapped);
+                name_main(memory, module, mapped);
             } else if (!mapped.empty()) {
-                module.path = module.file = mapped;
-            } else if (module.id.known() && module.path.find('/') != std::string::npos) {
+                module.path = module.file = copy_of(memory, mapped);
+            } else if (module.id.known() && module.path.contains("/")) {
                 module.file = module.path;  // the id tells when the current directory has changed
             }
         }
     }
 
     // /proc/self/exe reaches the running file even when its name now belongs to another one.
-    static void name_main(loaded_module& module, const std::string& mapped) {
-        const std::string program = module_list_detail::own_program();
+    static void name_main(arena& memory, loaded_module& module, text mapped) {
+        char buffer[4096];
+        const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+        const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
         const bool is_own = mapped.empty() || mapped == program;
-        module.path = is_own ? program : mapped;
-        module.file = is_own ? "/proc/self/exe" : mapped;
+        module.path = copy_of(memory, is_own ? program : mapped);
+        module.file = is_own ? text{"/proc/self/exe"} : module.path;
         if (!module.path.empty()) return;
         // Without /proc there is still the name that the kernel was asked to run.
         const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-        if (started != nullptr) module.path = module.file = started;
+        if (started != nullptr) module.path = module.file = copy_of(memory, started);
     }
 
+    arena memory_[2];
+    bool is_second_ = false;
     bool is_read_ = false;
     detail::module_generation generation_;
-    std::vector<loaded_module> modules_;
+    list<loaded_module> modules_;
 };
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP

@@ -258,6 +258,27 @@ TEST_CASE("reports and aborts") {
     });
     CHECK(unfinished.exited_with(3));
     CHECK(has(unfinished.text, "no_allocation_guard \"unfinished\""));
+    const auto thrown = in_child([] {
+        try {
+            const no_allocation_guard guard{"thrown", on_violation::throw_error()};
+            release(guilty(7));
+        } catch (const violation_error& error) {
+            return has(error.what(), "no_allocation_guard \"thrown\"") ? 5 : 6;
+        }
+        return 7;
+    });
+    CHECK(thrown.exited_with(5));
+    CHECK(thrown.text.empty());  // the exception said it
+    const auto swallowed = in_child([] {
+        const no_allocation_guard guard{"swallowed", on_violation::throw_error()};
+        try {
+            release(guilty(7));
+        } catch (const std::bad_alloc&) {
+        }
+        return 8;
+    });
+    CHECK(swallowed.exited_with(8));
+    CHECK(has(swallowed.text, "no_allocation_guard \"swallowed\""));
     const auto foreign = in_child([] {
         signal(SIGABRT, SIG_DFL);
         auto* guard = new no_allocation_guard{"foreign"};

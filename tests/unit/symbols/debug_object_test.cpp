@@ -3,8 +3,12 @@
 
 #include "fixture_bytes.hpp"
 
-#include <allocscope/binary/elf_image.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_object.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
+
+#include "../../support/show_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,9 +21,12 @@
 
 namespace {
 
+using allocscope::plain::arena;
+using allocscope::plain::text;
 using allocscope::symbolize::code_frame;
 using allocscope::symbolize::code_location;
 using allocscope::symbolize::debug_object;
+using allocscope::symbolize::kept_texts;
 
 struct expected_frame {
     std::string linkage_name;
@@ -48,24 +55,36 @@ std::vector<expected_location> expected_of(const std::string& name) {
 }
 
 std::string place_of(const code_frame& frame) {
-    std::ostringstream text;
-    text << (frame.file.empty() ? "??" : frame.file) << ':' << frame.line << ':' << frame.column;
-    return text.str();
+    std::ostringstream place;
+    place << (frame.file.empty() ? "??" : frame.file.data()) << ':' << frame.line << ':'
+          << frame.column;
+    return place.str();
 }
 
 // Functions that other files cannot see have no linker name in g++'s debug information: the other
 // symbolizer prints their bare name, we print it with what encloses it.
 bool names_agree(const code_frame& frame, const std::string& other) {
-    if (frame.linkage_name == other) return true;
-    if (allocscope::symbolize::demangled(other.c_str()) == frame.function) return true;
-    const std::string& ours = frame.function;
-    return ours.size() >= other.size() &&
-           ours.compare(ours.size() - other.size(), other.size(), other) == 0;
+    if (frame.linkage_name == other.c_str()) return true;
+    arena scratch;
+    if (allocscope::symbolize::demangled(scratch, other.c_str()) == frame.function) return true;
+    return frame.function.ends_with(other.c_str());
 }
+
+// What a test needs to ask a file.
+struct opened {
+    arena kept;
+    kept_texts texts{kept};
+    std::string path;
+    debug_object object;
+
+    explicit opened(const std::string& fixture_name)
+        : path(fixture::path_of(fixture_name)), object(texts, path.c_str()) {}
+};
 
 void compare_with_recorded(const std::string& name) {
     CAPTURE(name);
-    debug_object object{fixture::path_of(name + ".so")};
+    opened file{name + ".so"};
+    debug_object& object = file.object;
     REQUIRE(object.is_readable());
     const std::vector<expected_location> all = expected_of(name);
     REQUIRE(all.size() > 40);
@@ -127,12 +146,13 @@ TEST_CASE("debug_object: clang DWARF 4 frames equal the recorded ones") {
 TEST_CASE("debug_object: an inlined member of a class template has its template arguments") {
     for (const char* name : {"gcc_dwarf5_o2", "clang_dwarf5_o2"}) {
         CAPTURE(name);
-        debug_object object{fixture::path_of(std::string(name) + ".so")};
+        opened file{std::string(name) + ".so"};
+        debug_object& object = file.object;
         const code_location location = first_inlined(object, name);
         REQUIRE(location.frames.size() == 3);
-        const std::string& innermost = location.frames[0].function;
-        CHECK(innermost.find("shop::(anonymous namespace)::shelf<") == 0);
-        CHECK(innermost.find(">::take") != std::string::npos);
+        const text innermost = location.frames[0].function;
+        CHECK(innermost.starts_with("shop::(anonymous namespace)::shelf<"));
+        CHECK(innermost.contains(">::take"));
         CHECK(location.frames[1].function == "shop::both(shop::cart&, int)");
         CHECK(location.frames[2].function == "shop::cart::total(int)");
         CHECK(location.symbol == "shop::cart::total(int)");
@@ -140,16 +160,18 @@ TEST_CASE("debug_object: an inlined member of a class template has its template 
 }
 
 TEST_CASE("debug_object: data symbols are found by any address inside them") {
-    debug_object object{fixture::path_of("gcc_dwarf5_o2.so")};
+    opened file{"gcc_dwarf5_o2.so"};
+    debug_object& object = file.object;
     std::size_t found = 0;
     for (std::uint64_t address = 0; address < 0x8000; ++address) {
-        if (object.data_symbol_at(address) == "vtable for shop::cart") ++found;
+        if (object.data_symbol_at(address, file.kept) == "vtable for shop::cart") ++found;
     }
     CHECK(found == 40);
 }
 
 TEST_CASE("debug_object: without debug information the symbol is the one frame") {
-    debug_object object{fixture::path_of("gcc_no_debug.so")};
+    opened file{"gcc_no_debug.so"};
+    debug_object& object = file.object;
     bool is_found = false;
     for (std::uint64_t address = 0; address < 0x1000; ++address) {
         code_location location;
@@ -166,7 +188,8 @@ TEST_CASE("debug_object: without debug information the symbol is the one frame")
 }
 
 TEST_CASE("debug_object: compressed sections leave the symbols") {
-    debug_object object{fixture::path_of("gcc_compressed.so")};
+    opened file{"gcc_compressed.so"};
+    debug_object& object = file.object;
     bool is_found = false;
     for (std::uint64_t address = 0; address < 0x1000; ++address) {
         code_location location;
@@ -177,7 +200,8 @@ TEST_CASE("debug_object: compressed sections leave the symbols") {
 }
 
 TEST_CASE("debug_object: debug information split into another file leaves the lines") {
-    debug_object object{fixture::path_of("gcc_split.so")};
+    opened file{"gcc_split.so"};
+    debug_object& object = file.object;
     bool is_found = false;
     for (std::uint64_t address = 0; address < 0x1000; ++address) {
         code_location location;
@@ -194,30 +218,34 @@ TEST_CASE("debug_object: debug information split into another file leaves the li
 TEST_CASE("debug_object: a file with another build id than the module is not believed") {
     const std::string path = fixture::path_of("gcc_dwarf5_o2.so");
     const std::uint64_t address = address_of("gcc_dwarf5_o2", "_ZN4shop4cart5totalEi");
-    allocscope::detail::build_id own = allocscope::symbolize::object_bytes{path}.id();
+    arena kept;
+    kept_texts texts{kept};
+    allocscope::detail::build_id own = allocscope::symbolize::object_bytes{kept, path.c_str()}.id();
     REQUIRE(own.known());
 
-    debug_object same{path, own};
+    debug_object same{texts, path.c_str(), own};
     code_location named;
     same.resolve(address, named);
     CHECK_FALSE(named.frames.empty());
 
     own.bytes[0] = static_cast<std::uint8_t>(own.bytes[0] ^ 1);
-    debug_object replaced{path, own};
+    debug_object replaced{texts, path.c_str(), own};
     code_location nameless;
     replaced.resolve(address, nameless);
     CHECK(nameless.frames.empty());
     CHECK(nameless.symbol.empty());
-    CHECK(replaced.data_symbol_at(address).empty());
+    CHECK(replaced.data_symbol_at(address, kept).empty());
+    CHECK(replaced.function_symbol_at(address, kept).empty());
 
-    debug_object without_id{path, allocscope::detail::build_id{}};
+    debug_object without_id{texts, path.c_str(), allocscope::detail::build_id{}};
     code_location trusted;
     without_id.resolve(address, trusted);
     CHECK_FALSE(trusted.frames.empty());
 }
 
 TEST_CASE("debug_object: release gives the memory back and the next question reads again") {
-    debug_object object{fixture::path_of("gcc_dwarf5_o2.so")};
+    opened file{"gcc_dwarf5_o2.so"};
+    debug_object& object = file.object;
     const std::uint64_t address = address_of("gcc_dwarf5_o2", "_ZN4shop4cart5totalEi");
     code_location before;
     object.resolve(address, before);
@@ -232,8 +260,9 @@ TEST_CASE("debug_object: release gives the memory back and the next question rea
 
 TEST_CASE("debug_object: a file in memory says the same as the file on disk") {
     const std::vector<std::uint8_t> bytes = fixture::bytes_of("clang_dwarf5_o2.so");
-    debug_object from_memory{fixture::view_of(bytes)};
-    debug_object from_disk{fixture::path_of("clang_dwarf5_o2.so")};
+    opened disk{"clang_dwarf5_o2.so"};
+    debug_object& from_disk = disk.object;
+    debug_object from_memory{disk.texts, fixture::view_of(bytes)};
     for (const expected_location& expected : expected_of("clang_dwarf5_o2")) {
         code_location one;
         code_location two;
@@ -247,7 +276,9 @@ TEST_CASE("debug_object: a file in memory says the same as the file on disk") {
 TEST_CASE("debug_object: what is no file, or no ELF file, says nothing") {
     for (const char* path : {"", "/", "/dev/null", "/no/such/file", "/proc/self/maps"}) {
         CAPTURE(path);
-        debug_object object{std::string(path)};
+        arena kept;
+        kept_texts texts{kept};
+        debug_object object{texts, path};
         CHECK_FALSE(object.is_readable());
         code_location location;
         object.resolve(0x1000, location);

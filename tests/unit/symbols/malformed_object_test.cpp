@@ -4,7 +4,9 @@
 #include "fixture_bytes.hpp"
 
 #include <allocscope/binary/elf_image.hpp>
+#include <allocscope/plain/arena.hpp>
 #include <allocscope/symbols/debug_object.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
 
 #include <doctest/doctest.h>
 
@@ -17,25 +19,30 @@
 namespace {
 
 using allocscope::detail::byte_view;
+using allocscope::plain::arena;
 using allocscope::symbolize::code_location;
 using allocscope::symbolize::debug_object;
+using allocscope::symbolize::kept_texts;
 using allocscope::symbolize::named_section;
 using allocscope::symbolize::object_bytes;
 
 const char* const fixture_names[] = {"gcc_dwarf5_o2.so",   "gcc_dwarf4_o2.so", "clang_dwarf5_o2.so",
                                      "clang_dwarf4_o2.so", "gcc_split.so",     "gcc_compressed.so"};
 
-// Asks about addresses all over the code. The bytes are copied so that a sanitizer knows their end.
+// Asks about addresses all over the code. The bytes are read where they are, so that a
+// sanitizer sees every read behind the file.
 std::size_t ask_everything(const std::vector<std::uint8_t>& bytes, std::uint64_t step) {
     std::size_t frames = 0;
-    debug_object object{fixture::view_of(bytes)};
+    arena kept;
+    kept_texts texts{kept};
+    debug_object object{texts, fixture::view_of(bytes)};
     for (std::uint64_t address = 0x300; address < 0x700; address += step) {
         code_location location;
         object.resolve(address, location);
         frames += location.frames.size();
         REQUIRE(location.frames.size() < 300);
     }
-    frames += object.data_symbol_at(0x3000).size();
+    frames += object.data_symbol_at(0x3000, kept).size();
     return frames;
 }
 
@@ -47,7 +54,8 @@ struct span {
 std::vector<span> parsed_parts(const std::vector<std::uint8_t>& bytes) {
     std::vector<span> parts;
     parts.push_back(span{0, 64});
-    const object_bytes object{fixture::view_of(bytes)};
+    arena memory;
+    const object_bytes object{memory, fixture::view_of(bytes)};
     for (const named_section& named : object.sections()) {
         const std::string name = named.name;
         if (name.compare(0, 7, ".debug_") == 0 || name == ".symtab" || name == ".strtab" ||
@@ -125,7 +133,8 @@ TEST_CASE("debug_object: a file cut off at any length says less, not nonsense") 
 TEST_CASE("debug_object: sections cut off at any length do not lead outside") {
     const std::vector<std::uint8_t> whole = fixture::bytes_of("gcc_dwarf5_o2.so");
     const auto header = allocscope::detail::read_elf_header(fixture::view_of(whole));
-    const object_bytes object{fixture::view_of(whole)};
+    arena memory;
+    const object_bytes object{memory, fixture::view_of(whole)};
     std::size_t answers = 0;
     for (std::size_t i = 0; i < object.sections().size(); ++i) {
         const std::uint64_t size = object.sections()[i].section.size;

@@ -2,7 +2,11 @@
 
 #include "fixture_bytes.hpp"
 
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
+
+#include "../../support/show_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -86,17 +90,15 @@ __attribute__((noinline)) caller with_vector() {
 
 namespace {
 
+using allocscope::plain::arena;
+using allocscope::plain::text;
 using allocscope::symbolize::code_location;
 using allocscope::symbolize::symbolizer;
 
-bool ends_with(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() &&
-           text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 // Lines of this program can only be known when it was built with them.
 bool has_debug_information() {
-    const allocscope::symbolize::object_bytes program{std::string("/proc/self/exe")};
+    arena memory;
+    const allocscope::symbolize::object_bytes program{memory, "/proc/self/exe"};
     const auto* section = program.find(".debug_info");
     return section != nullptr && (section->flags & allocscope::detail::elf_section_compressed) == 0;
 }
@@ -143,7 +145,8 @@ private:
 
 TEST_CASE("symbolizer: a call is found at its file and line") {
     if (!has_debug_information()) return;
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const shelf::caller here = shelf::plain_function();
     const code_location& location = names.resolve(here.address);
     CHECK(location.address == here.address);
@@ -155,21 +158,22 @@ TEST_CASE("symbolizer: a call is found at its file and line") {
     CHECK(location.frames[0].linkage_name == "_ZN5shelf14plain_functionEv");
     CHECK(location.frames[0].line == here.line);
     CHECK(location.frames[0].column > 0);
-    CHECK(ends_with(location.frames[0].file, "/symbolizer_test.cpp"));
+    CHECK(location.frames[0].file.ends_with("/symbolizer_test.cpp"));
     CHECK(location.frames[0].file[0] == '/');
     CHECK_FALSE(location.frames[0].is_inlined);
 }
 
 TEST_CASE("symbolizer: an inlined call is a frame of its own with template arguments") {
     if (!has_debug_information()) return;
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const shelf::caller here = shelf::with_inlined_call();
     const code_location& location = names.resolve(here.address);
     REQUIRE(location.frames.size() == 2);
     CHECK(location.frames[0].is_inlined);
     CHECK(location.frames[0].line == shelf::inner_line);
-    CHECK(location.frames[0].function.find("shelf::box<std::") == 0);
-    CHECK(location.frames[0].function.find("*>::inner() const") != std::string::npos);
+    CHECK(location.frames[0].function.starts_with("shelf::box<std::"));
+    CHECK(location.frames[0].function.contains("*>::inner() const"));
     CHECK(location.frames[1].function == "shelf::with_inlined_call()");
     CHECK(location.frames[1].line == shelf::outer_line);
     CHECK_FALSE(location.frames[1].is_inlined);
@@ -177,11 +181,12 @@ TEST_CASE("symbolizer: an inlined call is a frame of its own with template argum
 
 TEST_CASE("symbolizer: calls inlined through std::vector name the line that made the vector") {
     if (!has_debug_information()) return;
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const shelf::caller here = shelf::with_vector();
     const code_location& location = names.resolve(here.address);
     REQUIRE_FALSE(location.frames.empty());
-    CHECK(location.frames[0].function.find("shelf::telling_allocator<long>") != std::string::npos);
+    CHECK(location.frames[0].function.contains("shelf::telling_allocator<long>"));
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
     if (location.symbol != "shelf::with_vector()") return;  // the compiler inlined less
     REQUIRE(location.frames.size() >= 3);
@@ -189,7 +194,7 @@ TEST_CASE("symbolizer: calls inlined through std::vector name the line that made
     for (const auto& frame : location.frames) {
         const bool is_last = &frame == &location.frames.back();
         CHECK(frame.is_inlined == !is_last);
-        if (frame.function.find("std::vector<long, shelf::telling_allocator<long>") == 0) {
+        if (frame.function.starts_with("std::vector<long, shelf::telling_allocator<long>")) {
             ++of_vector;
         }
     }
@@ -199,7 +204,8 @@ TEST_CASE("symbolizer: calls inlined through std::vector name the line that made
 }
 
 TEST_CASE("symbolizer: the same address gives the same object until modules change") {
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const shelf::caller here = shelf::plain_function();
     const code_location& first = names.resolve(here.address);
     for (std::uint64_t i = 0; i < 2000; ++i) names.resolve(here.address - i);
@@ -209,30 +215,33 @@ TEST_CASE("symbolizer: the same address gives the same object until modules chan
 }
 
 TEST_CASE("symbolizer: a vtable's address has its type's name") {
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const auto item = std::make_unique<shelf::widget>();
     const void* table = nullptr;
     __builtin_memcpy(&table, static_cast<const void*>(item.get()), sizeof table);
-    CHECK(names.data_symbol_at(reinterpret_cast<std::uint64_t>(table)) ==
+    CHECK(names.data_symbol_at(reinterpret_cast<std::uint64_t>(table), kept) ==
           "vtable for shelf::widget");
-    CHECK(names.data_symbol_at(reinterpret_cast<std::uint64_t>(item.get())).empty());
-    CHECK(names.data_symbol_at(0).empty());
+    CHECK(names.data_symbol_at(reinterpret_cast<std::uint64_t>(item.get()), kept).empty());
+    CHECK(names.data_symbol_at(0, kept).empty());
 }
 
 TEST_CASE("symbolizer: a function of a shared library has the library's name and its own") {
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const void* function = ::dlsym(RTLD_DEFAULT, "strtoull");
     REQUIRE(function != nullptr);
     const code_location& location = names.resolve(reinterpret_cast<std::uint64_t>(function));
-    CHECK(location.module.find("libc") != std::string::npos);
-    CHECK(location.symbol.find("strtoull") != std::string::npos);
+    CHECK(location.module.contains("libc"));
+    CHECK(location.symbol.contains("strtoull"));
     CHECK(location.symbol_offset == 0);
     REQUIRE_FALSE(location.frames.empty());
     CHECK(location.frames.back().function == location.symbol);
 }
 
 TEST_CASE("symbolizer: what is no code of any module has no names") {
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     int on_stack = 0;
     for (const std::uint64_t address :
          {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0},
@@ -246,7 +255,8 @@ TEST_CASE("symbolizer: what is no code of any module has no names") {
 }
 
 TEST_CASE("symbolizer: every loaded module can be asked, files or not") {
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     CHECK(names.modules().size() >= 3);
     bool has_program = false;
     for (const auto& module : names.modules()) {
@@ -260,19 +270,21 @@ TEST_CASE("symbolizer: every loaded module can be asked, files or not") {
 
 TEST_CASE("symbolizer: released debug data is read again when it is needed") {
     if (!has_debug_information()) return;
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const shelf::caller here = shelf::plain_function();
     const code_location& before = names.resolve(here.address);
     CHECK(names.debug_bytes() > 10000);
     names.release_debug_data();
     CHECK(names.debug_bytes() == 0);
-    CHECK(before.frames.at(0).line == here.line);
+    CHECK(before.frames[0].line == here.line);
     const shelf::caller other = shelf::with_inlined_call();
     CHECK(names.resolve(other.address).frames.size() == 2);
 }
 
 TEST_CASE("symbolizer: loading and unloading a library keeps what is known of the others") {
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     const shelf::caller here = shelf::plain_function();
     const code_location& known = names.resolve(here.address);
     // Any library that is not loaded yet will do.
@@ -286,14 +298,15 @@ TEST_CASE("symbolizer: loading and unloading a library keeps what is known of th
     CHECK(names.refresh_modules());
     CHECK_FALSE(names.refresh_modules());
     const auto inside = names.modules().back();  // the loader appends
+    const std::string inside_path = inside.path.data();
     names.resolve(inside.low + 1);
-    CHECK(names.resolve(inside.low + 1).module == inside.path);
+    CHECK(names.resolve(inside.low + 1).module == inside_path.c_str());
     CHECK(&names.resolve(here.address) == &known);
     REQUIRE(::dlclose(library) == 0);
     CHECK(names.refresh_modules());
     CHECK(names.resolve(inside.low + 1).module.empty());
     CHECK(&names.resolve(here.address) == &known);
-    if (has_debug_information()) CHECK(known.frames.at(0).line == here.line);
+    if (has_debug_information()) CHECK(known.frames[0].line == here.line);
 }
 
 TEST_CASE("symbolizer: a library that was replaced after it was loaded is not believed") {
@@ -302,18 +315,20 @@ TEST_CASE("symbolizer: a library that was replaced after it was loaded is not be
     void* handle = nullptr;
     const std::uint64_t address = library.load(handle);
     {
-        symbolizer names;
+        arena kept;
+        symbolizer names{kept};
         const code_location& location = names.resolve(address);
-        CHECK(location.module == library.path());
+        CHECK(location.module == library.path().c_str());
         CHECK(location.symbol == "run_example");
         REQUIRE_FALSE(location.frames.empty());
         CHECK(location.frames.back().file == "/source/example.cpp");
     }
     library.become("clang_dwarf5_o2.so");
     {
-        symbolizer names;
+        arena kept;
+        symbolizer names{kept};
         const code_location& location = names.resolve(address);
-        CHECK(location.module == library.path());
+        CHECK(location.module == library.path().c_str());
         CHECK(location.module_offset != 0);
         CHECK(location.symbol.empty());
         CHECK(location.frames.empty());
@@ -324,7 +339,8 @@ TEST_CASE("symbolizer: a library that was replaced after it was loaded is not be
 TEST_CASE("symbolizer: another library at the address of one that is gone has its own names") {
     const temporary_library library;
     library.become("gcc_dwarf5_o2.so");
-    symbolizer names;
+    arena kept;
+    symbolizer names{kept};
     void* handle = nullptr;
     const std::uint64_t first = library.load(handle);
     names.refresh_modules();
@@ -346,7 +362,9 @@ TEST_CASE("symbolizer: a FIFO in the place of a file does not block") {
     REQUIRE(::mkdtemp(folder) != nullptr);
     const std::string path = std::string(folder) + "/library.so";
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-    allocscope::symbolize::debug_object object{path};
+    arena kept;
+    allocscope::symbolize::kept_texts texts{kept};
+    allocscope::symbolize::debug_object object{texts, path.c_str()};
     CHECK_FALSE(object.is_readable());
     ::unlink(path.c_str());
     ::rmdir(folder);

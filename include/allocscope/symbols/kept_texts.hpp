@@ -1,0 +1,51 @@
+// kept_texts.hpp - the texts of all resolved addresses, equal ones once.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by the symbolizer and by what names functions and files for it
+// Threads:  one at a time
+// Memory:   the texts and a table over them, in the arena of the one who asked for names; a second
+//           arena for texts that are still being put together
+//
+// A thousand places name the same few functions and files again and again.
+
+#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class kept_texts {
+public:
+    explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+
+    // A zero-ended copy that lives as long as the arena.
+    text keep(text wanted) {
+        if (const text* known = texts_.find(wanted)) return *known;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept;
+        return kept;
+    }
+
+    arena& memory() const noexcept { return kept_; }
+
+    // To be borrowed by those who put a text together before it is kept.
+    arena& scratch() noexcept { return scratch_; }
+
+private:
+    arena& kept_;
+    arena scratch_;
+    table<text, text> texts_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP

@@ -17,6 +17,7 @@
 #define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
@@ -64,62 +65,17 @@ public:
     std::uint64_t u64() noexcept { return fixed<std::uint64_t>(); }
 
     // A number of 1, 2, 3, 4 or 8 bytes; any other width fails.
-    std::uint64_t unsigned_of(unsigned width) noexcept {
-        switch (width) {
-            case 1:
-                return u8();
-            case 2:
-                return u16();
-            case 3: {
-                const std::uint64_t low = u16();
-                return low | (static_cast<std::uint64_t>(u8()) << 16);
-            }
-            case 4:
-                return u32();
-            case 8:
-                return u64();
-            default:
-                ok_ = false;
-                return 0;
-        }
-    }
+    std::uint64_t unsigned_of(unsigned width) noexcept;
 
     // Bits beyond the 64th are dropped; more than 16 bytes fail.
     std::uint64_t uleb() noexcept {
-        std::uint64_t value = 0;
-        unsigned shift = 0;
-        for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
-            const std::uint8_t byte = u8();
-            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-            if ((byte & 0x80) == 0) return ok_ ? value : 0;
-        }
-        ok_ = false;
-        return 0;
+        if (ok_ && at_ < bytes_.size && bytes_.data[at_] < 0x80) return bytes_.data[at_++];
+        return long_uleb();
     }
-    std::int64_t sleb() noexcept {
-        std::uint64_t value = 0;
-        unsigned shift = 0;
-        for (unsigned i = 0; i < longest_leb; ++i) {
-            const std::uint8_t byte = u8();
-            if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-            shift += 7;
-            if ((byte & 0x80) != 0) continue;
-            if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
-            return ok_ ? static_cast<std::int64_t>(value) : 0;
-        }
-        ok_ = false;
-        return 0;
-    }
+    std::int64_t sleb() noexcept;
 
     // A text that ends with a zero byte inside the bytes; "" on failure.
-    const char* text() noexcept {
-        const std::size_t left = remaining();
-        const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
-        if (end == nullptr) return ok_ = false, "";
-        const std::uint8_t* start = bytes_.data + at_;
-        at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
-        return reinterpret_cast<const char*>(start);
-    }
+    const char* text() noexcept;
 
     byte_view block(std::uint64_t length) noexcept {
         if (length > remaining()) return ok_ = false, byte_view{};
@@ -130,6 +86,8 @@ public:
 
 private:
     static constexpr unsigned longest_leb = 16;
+
+    std::uint64_t long_uleb() noexcept;
 
     template <class Number>
     Number fixed() noexcept {
@@ -145,11 +103,67 @@ private:
     bool ok_ = true;
 };
 
+ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::unsigned_of(unsigned width) noexcept {
+    switch (width) {
+        case 1:
+            return u8();
+        case 2:
+            return u16();
+        case 3: {
+            const std::uint64_t low = u16();
+            return low | (static_cast<std::uint64_t>(u8()) << 16);
+        }
+        case 4:
+            return u32();
+        case 8:
+            return u64();
+        default:
+            ok_ = false;
+            return 0;
+    }
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::long_uleb() noexcept {
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
+        const std::uint8_t byte = u8();
+        if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0) return ok_ ? value : 0;
+    }
+    ok_ = false;
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE std::int64_t byte_cursor::sleb() noexcept {
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (unsigned i = 0; i < longest_leb; ++i) {
+        const std::uint8_t byte = u8();
+        if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+        shift += 7;
+        if ((byte & 0x80) != 0) continue;
+        if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
+        return ok_ ? static_cast<std::int64_t>(value) : 0;
+    }
+    ok_ = false;
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
+    const std::size_t left = remaining();
+    const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
+    if (end == nullptr) return ok_ = false, "";
+    const std::uint8_t* start = bytes_.data + at_;
+    at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
+    return reinterpret_cast<const char*>(start);
+}
+
 // A longer text is no name; a section without any zero byte must not become one name.
 constexpr std::size_t longest_text = std::size_t{1} << 16;
 
 // The text at `offset` of a string section; "" when there is none.
-inline const char* text_at(byte_view section, std::uint64_t offset) noexcept {
+ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset) noexcept {
     byte_view rest = section.from(offset);
     if (rest.size > longest_text) rest.size = longest_text;
     return byte_cursor{rest}.text();

@@ -12,6 +12,7 @@
 #define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/config.hpp>
@@ -39,7 +40,7 @@ struct dwarf_value {
 constexpr int dwarf_form_varies = -1;
 
 // The bytes that a value of this form always takes, or dwarf_form_varies.
-inline int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noexcept {
+ALLOCSCOPE_NOINLINE int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noexcept {
     switch (form) {
         case dwarf::form_flag_present:
         case dwarf::form_implicit_const:
@@ -88,8 +89,9 @@ inline int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noe
 }
 
 // Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
-inline dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form, const dwarf_format& format,
-                                    std::int64_t implicit_value) noexcept {
+ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form,
+                                                 const dwarf_format& format,
+                                                 std::int64_t implicit_value) noexcept {
     if (form == dwarf::form_indirect) {
         form = static_cast<std::uint16_t>(in.uleb() & 0xffff);
         if (form == dwarf::form_indirect || form == dwarf::form_implicit_const) in.fail();

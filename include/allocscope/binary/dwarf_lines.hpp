@@ -14,6 +14,7 @@
 #define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
@@ -46,8 +47,8 @@ struct dwarf_line_row {
     bool ends_sequence = false;
 };
 
-inline bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
-                                   dwarf_line_header& header) noexcept {
+ALLOCSCOPE_NOINLINE bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
+                                                dwarf_line_header& header) noexcept {
     header = dwarf_line_header{};
     byte_cursor in{section, offset};
     std::uint64_t length = in.u32();

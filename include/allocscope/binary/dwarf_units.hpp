@@ -14,6 +14,7 @@
 #define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
@@ -48,7 +49,8 @@ struct dwarf_unit {
 
 // Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
 // of an unknown version is returned with first_entry == end, so that the next one can be found.
-inline bool read_dwarf_unit(byte_view info, std::uint64_t offset, dwarf_unit& unit) noexcept {
+ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
+                                         dwarf_unit& unit) noexcept {
     unit = dwarf_unit{};
     unit.offset = offset;
     byte_cursor in{info, offset};
@@ -121,8 +123,9 @@ inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, V
 }
 
 // Reads entry `index` of a table of fixed-size numbers. False when it lies outside.
-inline bool read_dwarf_table(byte_view section, std::uint64_t base, std::uint64_t index,
-                             unsigned width, std::uint64_t& number) noexcept {
+ALLOCSCOPE_NOINLINE bool read_dwarf_table(byte_view section, std::uint64_t base,
+                                          std::uint64_t index, unsigned width,
+                                          std::uint64_t& number) noexcept {
     if (index > section.size) return false;  // keeps the product below from wrapping
     byte_cursor in{section, base};
     in.skip(index * width);
@@ -131,8 +134,8 @@ inline bool read_dwarf_table(byte_view section, std::uint64_t base, std::uint64_
 }
 
 // The text that a value stands for; "" when there is none or when it is in another file.
-inline const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
-                              const dwarf_value& value) noexcept {
+ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
+                                           const dwarf_value& value) noexcept {
     if (value.form == dwarf::form_string) {
         return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
     }
@@ -147,8 +150,8 @@ inline const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& 
     return text_at(sections.strings, offset);
 }
 
-inline bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
-                          const dwarf_value& value, std::uint64_t& address) noexcept {
+ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
+                                       const dwarf_value& value, std::uint64_t& address) noexcept {
     if (value.form == dwarf::form_addr) return address = value.number, true;
     return dwarf_form_is_address(value.form) &&
            read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
@@ -156,7 +159,8 @@ inline bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit
 }
 
 // The .debug_info offset of the entry that a value refers to; 0 (never an entry) when it is none.
-inline std::uint64_t dwarf_reference(const dwarf_unit& unit, const dwarf_value& value) noexcept {
+ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
+                                                  const dwarf_value& value) noexcept {
     switch (value.form) {
         case dwarf::form_ref_addr:
             return value.number;

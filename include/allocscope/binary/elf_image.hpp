@@ -14,13 +14,14 @@
 #define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint16_t ... uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -94,6 +95,6 @@ inline elf_section read_elf_section(byte_view table, std::uint64_t index,
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP

@@ -1,9 +1,9 @@
-"""readme_shows_the_truth.py --root FOLDER
+"""readme_shows_the_truth.py [--update] --root FOLDER
 
 README.md shows examples/01_quick_start.cpp word for word, the command that builds it, and the
 output that the test examples/01_quick_start has just compared with what it prints. The reports in
 README.md and in the page about memory are whole reports of examples/09_what_holds_memory.output,
-and what they show of that program stands in it.
+and what they show of that program stands in it. --update copies those reports into the two pages.
 """
 import argparse
 import pathlib
@@ -35,7 +35,7 @@ def problems_of_page(root, page):
         if text.startswith("allocscope "):
             shown += 1
             if text.rstrip("\n") not in reports:
-                yield f"a report in {page} is not in {REPORTER}.output: copy it again"
+                yield f"a report in {page} is not in {REPORTER}.output: --update copies it again"
         elif language == "cpp" and "by_bytes" in text:
             # A page says `window.stats()` where the program kept that snapshot in a variable.
             for line in text.replace("text(window.stats()", "text(now").splitlines():
@@ -45,11 +45,27 @@ def problems_of_page(root, page):
         yield f"{page} shows no report"
 
 
+def update_page(root, page):
+    """Each report on the page becomes the one that has the same first line now."""
+    reports = {report.split("\n", 1)[0]: report
+               for report in reports_of((root / f"{REPORTER}.output").read_text())}
+    text = (root / page).read_text()
+    for first, report in reports.items():
+        block = rf"^```\n{re.escape(first)}\n.*?^```$"
+        text = re.sub(block, lambda _, new=report: f"```\n{new}\n```", text, flags=re.M | re.S)
+    (root / page).write_text(text)
+
+
 def main():
     assert reports_of("allocscope a\n x\n\nallocscope b\n") == ["allocscope a\n x", "allocscope b"]
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--update", action="store_true")
     parser.add_argument("--root", required=True, type=pathlib.Path)
-    root = parser.parse_args().root
+    arguments = parser.parse_args()
+    root = arguments.root
+    if arguments.update:
+        update_page(root, "README.md")
+        update_page(root, HOW_TO)
     readme = (root / "README.md").read_text()
     shown = [text for _language, text in blocks(readme)]
     problems = []

@@ -1,7 +1,7 @@
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by the user, and by integrations/ when a test fails
+// Called:   by the user
 // Threads:  any
 // Memory:   the whole text in an arena, charged to no window
 //
@@ -13,8 +13,8 @@
 //
 // What fails throws allocscope::report_error. With a std::string& for the message nothing is
 // thrown: false is returned and the message says where to and why. (With -fno-exceptions the first
-// form prints the message to stderr and goes on; the second is the one to use.) A stream says by its
-// state whether it could write.
+// form prints the message to stderr and goes on; the second is the one to use.) A stream tells by
+// its state whether it could write.
 //
 // Every line and number is explained in docs/report_fields.md.
 

@@ -134,26 +134,19 @@ void print_remark(Writer& line, const char* sentence) {
     line.end_line();
 }
 
-// A window of counters has numbers and no rows: without this line its leaks would print nothing.
+// What is alive as it was counted, where there are no rows.
 template <class Writer>
-void print_counters(Writer& line, const snapshot::window_info& info) {
-    line.name("allocscope: ");
-    line.number(info.totals.live_objects(), info.is_difference, 0, '\0');
-    line.name(" objects with ");
-    line.number(info.totals.live_bytes(), info.is_difference, 0, '\0');
-    line.name(" bytes are alive; a window that records counters only has no rows");
-    line.end_line();
-}
-
-// The rows could not be had, but what is alive was counted.
-template <class Writer>
-void print_alive(Writer& line, const snapshot::window_info& info) {
+void print_alive(Writer& line, const snapshot::window_info& info, const char* more = "") {
     const char mark = info.record == recording::sampled ? '~' : '\0';
+    const std::uint64_t objects = info.totals.live_objects();
+    const std::uint64_t bytes = info.totals.live_bytes();
     line.name("allocscope: ");
-    line.number(info.totals.live_objects(), info.is_difference, 0, mark);
-    line.name(" objects with ");
-    line.number(info.totals.live_bytes(), info.is_difference, 0, mark);
-    line.name(" bytes are alive");
+    line.number(objects, info.is_difference, 0, mark);
+    line.name(objects == 1 ? " object with " : " objects with ");
+    line.number(bytes, info.is_difference, 0, mark);
+    line.name(bytes == 1 ? " byte " : " bytes ");
+    line.name(objects == 1 ? "is alive" : "are alive");
+    line.name(more);
     line.end_line();
 }
 
@@ -184,7 +177,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
     }
     for (const snapshot::row& row : rows) detail::print_row(line, row, info);
     if (info.record == recording::counters && rows.empty() && info.totals.live_objects() != 0) {
-        detail::print_counters(line, info);
+        // Without this line the leaks of such a window would print nothing.
+        detail::print_alive(line, info, "; a window that records counters only has no rows");
     }
     if (detail::is_all_unsampled(rows)) detail::print_unsampled(line, info);
     for (std::size_t i = 0; i < info.loss_count; ++i) {

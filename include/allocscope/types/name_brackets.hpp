@@ -93,26 +93,36 @@ ALLOCSCOPE_NOINLINE std::size_t skip_brackets(text name, std::size_t at) noexcep
     char open[max_open_brackets];
     std::size_t depth = 0;
     while (at < name.size()) {
-        const char c = name[at];
-        if (is_operator_word(name, at)) {
-            at += 8;
-            at += operator_symbol_length(name.substr(at));
-            continue;
+        const char c = name[at++];
+        switch (c) {
+            case 'o':
+                if (!is_operator_word(name, at - 1)) break;
+                at += 7;
+                at += operator_symbol_length(name.substr(at));
+                break;
+            case '<':
+            case '(':
+            case '[':
+            case '{':
+                if (depth == max_open_brackets) return no_position;
+                open[depth++] = c;
+                break;
+            case '>':  // unless it is an arrow's or "greater than"
+                if (depth == 0 || open[depth - 1] != '<' || name[at - 2] == '-') break;
+                if (--depth == 0) return at;
+                break;
+            case ')':
+            case ']':
+            case '}': {
+                const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
+                while (depth > 0 && open[depth - 1] == '<') --depth;  // it was "less than"
+                if (depth == 0 || open[depth - 1] != opening) return no_position;
+                if (--depth == 0) return at;
+                break;
+            }
+            default:
+                break;
         }
-        if (c == '<' || c == '(' || c == '[' || c == '{') {
-            if (depth == max_open_brackets) return no_position;
-            open[depth++] = c;
-        } else if (c == '>') {
-            const bool is_arrow = at > 0 && name[at - 1] == '-';
-            if (!is_arrow && depth > 0 && open[depth - 1] == '<') --depth;
-        } else if (c == ')' || c == ']' || c == '}') {
-            const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
-            while (depth > 0 && open[depth - 1] == '<') --depth;  // it was "less than"
-            if (depth == 0 || open[depth - 1] != opening) return no_position;
-            --depth;
-        }
-        ++at;
-        if (depth == 0) return at;
     }
     return no_position;
 }

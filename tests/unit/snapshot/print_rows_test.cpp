@@ -101,6 +101,10 @@ TEST_CASE("print_rows: a window of counters that leaks does not look like one th
     CHECK(printed(made_snapshot({}, about)) ==
           "allocscope: 2 objects with 40 bytes are alive; a window that records counters only has "
           "no rows\n");
+    about.totals = {10, 9, 100, 99, 0};
+    CHECK(printed(made_snapshot({}, about)) ==
+          "allocscope: 1 object with 1 byte is alive; a window that records counters only has "
+          "no rows\n");
     about.totals = {10, 10, 100, 100, 0};
     CHECK(printed(made_snapshot({}, about)) == "");
 }

@@ -1,7 +1,7 @@
 // absolute_times.hpp - runs registered Google Benchmarks and hands their times to a result_table.
 //
-// For what is asked in nanoseconds and not as a ratio. Google Benchmark finds the number of
-// iterations and repeats; the median of the repetitions is the answer.
+// For questions whose answer is a time and not a ratio. Google Benchmark finds the number of
+// iterations and repeats them; the median of the repetitions is the answer.
 //
 //     absolute_times times;
 //     benchmark::RegisterBenchmark("stats", run_stats);

@@ -5,7 +5,7 @@
 //
 //     hooked       call operator new  ->  what allocscope adds  ->  malloc
 //     bare         call malloc
-//     library_new  call the operator new of the standard library, which ours took the place of
+//     library_new  call the operator new of the standard library, which ours has replaced
 
 #ifndef ALLOCSCOPE_BENCHMARKS_ALLOCATION_POLICIES_HPP
 #define ALLOCSCOPE_BENCHMARKS_ALLOCATION_POLICIES_HPP
@@ -35,7 +35,7 @@ struct hooked {
     static void release(void* block) { ::operator delete(block); }
 };
 
-// Found by name behind our own; in a program without the hooks it is what `hooked` calls.
+// Found by name behind our own operator. In a program without the hooks, `hooked` calls it, too.
 struct library_new {
     static void* allocate(std::size_t size) { return operator_new(size); }
     static void release(void* block) { operator_delete(block); }

@@ -73,8 +73,8 @@ private:
     std::uint64_t size_ = 0;
 };
 
-// In a child process: builds a heap under a window, prints by how many KiB the resident memory grew
-// and ends the process.
+// Runs in a child process: builds a heap under a window, prints by how many KiB the resident memory
+// grew, and ends the process.
 template <class Policy>
 void build_and_print(std::uint64_t blocks, std::uint64_t size, const window_mode& mode) {
     auto heap = std::make_unique<block_heap<Policy>>(blocks);

@@ -1,7 +1,7 @@
 // changing_stacks.cpp - what does exact recording cost when no stack repeats soon?
 //
-// 4096 stacks; every allocation comes from another one than the 4095 before it. Two kinds, because
-// a memory of stacks is tried in different ways by them:
+// There are 4096 stacks, and every allocation comes from another stack than the 4095 before it. Two
+// kinds try a memory of stacks in different ways:
 //
 //     innermost   common frames -> one of 64 functions -> one of 64 functions -> operator new
 //     anywhere    one of two call sites in each of 12 frames, walked down anew for each allocation

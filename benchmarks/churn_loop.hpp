@@ -1,4 +1,4 @@
-// churn_loop.hpp - the loop that most questions are asked about: free a random block, get another.
+// churn_loop.hpp - the loop behind most questions: free a random block, allocate another.
 //
 // A ring of blocks that are alive; each step picks one at random, frees it, and puts a new block of
 // a random size in its place:
@@ -56,8 +56,8 @@ public:
         for (void* block : ring_) Policy::release(block);
     }
 
-    // Every place of both rings holds a block afterwards. They are filled in turns: of two heaps
-    // made one after the other, one would be laid out better than the other.
+    // Fills every place of both rings with a block. They are filled in turns: if the two heaps were
+    // made one after the other, one of them would be laid out better.
     template <class Other>
     void fill_with(churn<Other>& other) {
         for (std::size_t i = 0; i < ring_.size(); ++i) {
@@ -82,7 +82,7 @@ public:
         call_chain<Frames>::descend(&churn::leaf, this, path);
     }
 
-    // One step for each call, to be reached through a chain or a fan of the caller's.
+    // One step for each call; the caller reaches it through a chain or a fan of its own.
     static std::uint64_t leaf(void* loop) {
         churn& self = *static_cast<churn*>(loop);
         return self.run(self.steps_);

@@ -1,8 +1,8 @@
 // interleaved_ratio.hpp - how much slower is this loop than that one, on a machine with noise?
 //
-// Clock speed, neighbours and page placement change over seconds by more than the differences that
-// are asked for here. So the two loops take turns in short slices, and only neighbours in time are
-// compared:
+// Clock speed, other programs and page placement change a time by more than the differences that
+// are looked for here. So the two loops take turns in short slices, and only slices that follow
+// each other are compared:
 //
 //     slice    base hook | hook base | base hook | hook base | ...
 //     ratio       r0     |    r1     |    r2     |    r3     |      ->  median of r0, r1, r2 ...
@@ -48,7 +48,7 @@ double timed_on_cpu(Work&& work) {
     return read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
-// The value below which `share` of the numbers lie, between two of them when it falls between.
+// The value below which `share` of the numbers lie; interpolated between two of them.
 inline double quantile(std::vector<double> numbers, double share) {
     if (numbers.empty()) return 0;
     std::sort(numbers.begin(), numbers.end());
@@ -88,8 +88,8 @@ inline ratio ratio_of(const std::vector<double>& baseline, const std::vector<dou
     return result;
 }
 
-// How many steps make a slice: the baseline takes as long as wanted, unless the other one then took
-// more than six times as long; then that is the slice.
+// How many steps make a slice. The baseline takes as long as wanted, unless the other loop then
+// takes more than six times as long; then that loop takes six times as long.
 template <class Baseline, class Measured>
 std::uint64_t steps_of_a_slice(double wanted_ns, Baseline&& baseline, Measured&& measured) {
     std::uint64_t steps = 256;

@@ -2,8 +2,8 @@
 //
 // The churn loop over 10,000 to 10,000,000 live blocks of 16 to 143 bytes, all of them born under
 // the window. The baseline slows down too, because the blocks themselves no longer fit the caches.
-// What the standard library's own operator new costs over malloc in this loop stands beside it: it
-// is a part of every other ratio.
+// One row says what the standard library's own operator new costs over malloc in this loop: that is
+// a part of every other ratio.
 
 #include "churn_loop.hpp"
 #include "interleaved_ratio.hpp"

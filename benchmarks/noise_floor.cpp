@@ -1,8 +1,8 @@
 // noise_floor.cpp - how precise is the ruler?
 //
-// The churn loop against itself must come out as 1.00, whatever the machine is doing meanwhile; by
-// how much it does not is the error to expect of every other ratio here. The last row says what the
-// standard library's own operator new costs over malloc, without the hooks.
+// The churn loop against itself must give 1.00, whatever the machine does meanwhile. The difference
+// from 1.00 is the error to expect of every other ratio here. The last row says what the standard
+// library's own operator new costs over malloc, without the hooks.
 
 #include "churn_loop.hpp"
 #include "interleaved_ratio.hpp"

@@ -6,7 +6,7 @@
 //     grow_and_drop   a map, a hash map and a vector of strings grow to millions of live objects,
 //                     then all of it is destroyed
 //
-// All are templates over the policy that gives the memory (allocation_policies.hpp).
+// All are templates over the policy that allocates (allocation_policies.hpp).
 
 #ifndef ALLOCSCOPE_BENCHMARKS_PEER_WORKLOADS_HPP
 #define ALLOCSCOPE_BENCHMARKS_PEER_WORKLOADS_HPP

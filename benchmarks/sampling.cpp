@@ -1,16 +1,16 @@
 // sampling.cpp - is sampling cheap enough to be left on?
 //
-// One sample in 512 KiB on average. The loops are the standard churn on one thread and on two, the
-// churn over ten million live blocks, and blocks that another thread frees. Each is compared with
-// the same loop on malloc itself, which is what the targets speak of, and on the operator new of
-// the standard library, which is what a program had before. Last, the memory beside several heaps,
-// in processes of their own.
+// One sample is drawn in 512 KiB on average. The loops are the standard churn on one thread and on
+// two, the churn over ten million live blocks, and blocks that another thread frees. Each is
+// compared with the same loop on malloc itself, which the targets are about, and on the operator
+// new of the standard library, which a program had before. Last comes the memory beside several
+// heaps, in processes of their own.
 //
-// With ten million blocks alive a step waits for memory, and how many steps wait at the same time
-// hangs on the calls around malloc, with nothing recorded: a function that only calls malloc, and
-// one that only calls free, make the loop 0.9 to 1.25 times as long, the standard library's pair
-// 1.2 times. So there is a row more: the same loop of the same program, without a window and with
-// one, in processes that take turns. That one tells what sampling adds.
+// With ten million blocks alive a step waits for memory. How many steps wait at the same time
+// depends on the calls around malloc, even with nothing recorded: a function that only calls malloc
+// and one that only calls free make the loop 0.9 to 1.25 times as long, the standard library's pair
+// 1.2 times. So there is one more row: the same loop of the same program, without a window and with
+// one, in processes that take turns. That row tells what sampling adds.
 //
 //     sampling --child=sampled --blocks=1000000 --size=16        prints: grown_KiB
 //     sampling --child=churn-sampled --blocks=1000000 --size=0   prints: ns of a step
@@ -92,7 +92,7 @@ ratio freed_by_the_other(const run_options& options, const window_mode& mode) {
 }
 
 // `measure(policy, mode)` compares with a loop on that policy. The row without a window says what
-// the hooks cost by themselves: the rest is sampling.
+// the hooks cost by themselves; sampling costs the rest.
 template <class Measure>
 void ask(result_table& table, const run_options& options, const std::string& name, double target,
          Measure&& measure) {

@@ -6,8 +6,8 @@
 //     walking     4096 stacks in turn, each of 24 frames, found anew: by stack_walk (no memo, rules
 //                 known), as changing stacks are recorded (memo), and by backtrace(3) of libgcc
 //
-// Walking down to the place where a stack is looked at takes as long as looking; it is measured by
-// itself and taken off the times of both.
+// Calling down to the place where a stack is taken costs as much as taking it. That is measured by
+// itself and subtracted from the times.
 
 #include "churn_loop.hpp"
 #include "interleaved_ratio.hpp"
@@ -154,7 +154,7 @@ ratio against_backtrace(const run_options& options) {
         [](std::uint64_t steps) { return timed_on_cpu([&] { look_up_changing<Method>(steps); }); });
 }
 
-// In percent of what backtrace() takes, the way down taken off.
+// In percent of what backtrace() takes, without the way down.
 double share_of(const ratio& seen, double way_ns) {
     return 100 * (seen.measured_ns - way_ns) / (seen.baseline_ns - way_ns);
 }

@@ -5,7 +5,7 @@
 //
 //     worker_team team{2};
 //     team.run([&](int worker) { loops[worker].run(steps); });
-//     team.elapsed_ns();   // from the first one's begin to the last one's end: waiting counts
+//     team.elapsed_ns();   // from the start of the first to the end of the last: waiting counts
 //     team.busy_ns();      // processor time, mean over the threads: what else runs does not count
 
 #ifndef ALLOCSCOPE_BENCHMARKS_WORKER_TEAM_HPP
@@ -77,7 +77,7 @@ private:
                 seen_round = round_;
                 work = work_;
             }
-            // Waking takes a thread some time; all begin when the last one is there.
+            // It takes a thread some time to wake up; all begin when the last one is there.
             arrived_.fetch_add(1);
             while (arrived_.load() < begins_.size()) sched_yield();
             begins_[index] = wall_ns();

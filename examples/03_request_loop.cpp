@@ -6,7 +6,7 @@
 // Each request has a window of its own thread: what did this request cost, what did it leave? Some
 // requests leave something, and that proves nothing: the answer in the cache is meant to stay, and
 // a later request, perhaps on another thread, will drop it. A leak is what grows for ever. The long
-// window tells: its snapshot after the second half of the work minus the one after the first.
+// window shows it: its snapshot after the second half of the work minus the one after the first.
 #include <allocscope/allocscope.hpp>
 #include <allocscope/define_once/operator_new_delete.hpp>
 

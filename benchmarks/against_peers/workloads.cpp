@@ -7,9 +7,9 @@
 //
 //     prints: time_ns peak_KiB peak_with_report_KiB checksum
 //
-// All memory comes from operator new: the C++ library's where nothing replaces it, and that one
-// calls malloc. The time is the loop's alone. The peaks are the process's: until the loop ended,
-// and until the report of the window was printed too.
+// All memory comes from operator new. Where nothing replaces it, it is the C++ library's, which
+// calls malloc. The time is that of the loop alone. The peaks are those of the process: until the
+// loop ended, and until the report of the window was printed.
 
 #include "recording_window.hpp"
 

@@ -1,12 +1,21 @@
-"""The everyday door and the hooks compile without a warning wherever they are promised to.
+"""The doors, the hooks and the quick start compile without a warning wherever they are promised to.
 
 Compilers x language versions x the options that take language features away x standard libraries.
-One program of each standard library is also run.
+Besides the two usual compilers these are the oldest and the newest ones that Debian 12 has, each
+where it is installed. One program of each standard library is also run.
 """
+import itertools
+import os
+import pathlib
+import shutil
+
 from toolchain import LIBRARIES, SOURCES, WARNINGS, bench, check_all, expect_in, run
 
 DOOR = "use_everything.cpp"
 HOOKS = "hooks.cpp"
+QUICK_START = SOURCES.parents[1] / "examples" / "01_quick_start.cpp"
+OTHER_COMPILERS = ["g++-11", "clang++-16", "clang++-19"]
+NEWEST = "clang++-19"
 STANDARDS = ["c++17", "c++20", "c++2b"]
 WITHOUT = [["-fno-exceptions"], ["-fno-rtti"], ["-fno-threadsafe-statics"],
            ["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]]
@@ -15,12 +24,40 @@ LIBCXX = ["-stdlib=libc++"]
 EVERYTHING = ["-Weverything", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-padded"]
 
 
+# Debian installs the headers of one libc++ at a time. test.cmake unpacks those of others here, as
+# they are in the package; without them clang++-19 is tried with libstdc++ alone.
+UNPACKED = os.environ.get("ALLOCSCOPE_UNPACKED_PACKAGES", "")
+
+
+def unpacked_libcxx(compiler):
+    """The flags for a libc++ of the compiler's own version; None when there is none."""
+    version = compiler.rpartition("-")[2]
+    folder = pathlib.Path(UNPACKED, "usr", "lib", f"llvm-{version}", "include", "c++", "v1")
+    return [f"-stdlib++-isystem{folder}"] if UNPACKED and folder.is_dir() else None
+
+
+def casts(compiler):
+    return ["-Wold-style-cast"] + ([] if "clang" in compiler else ["-Wuseless-cast"])
+
+
 def check_syntax(tools, compiler, standard, flags):
     # The hooks take long to compile: with one option alone they would say what all together say.
-    casts = ["-Wold-style-cast"] + ([] if "clang" in compiler else ["-Wuseless-cast"])
     for name in [DOOR] if len(flags) == 1 else [DOOR, HOOKS]:
-        run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *casts, *flags,
-             f"-I{tools.include}", SOURCES / name], timeout=600)
+        run([compiler, f"-std={standard}", "-O2", "-fsyntax-only", *WARNINGS, *casts(compiler),
+             *flags, f"-I{tools.include}", SOURCES / name], timeout=600)
+
+
+def check_program(tools, compiler, standard, flags, what=("-fsyntax-only",)):
+    """The quick start, which brings the hooks, behind every door there is."""
+    doors = [f"-include{door}" for door in sorted((tools.include / "allocscope").glob("*.hpp"))]
+    for source, before in ((SOURCES / DOOR, []), (QUICK_START, doors)):
+        run([compiler, f"-std={standard}", "-O2", *what, *WARNINGS, *casts(compiler), *flags,
+             *before, f"-I{tools.include}", source], timeout=600)
+
+
+def check_code(tools, compiler):
+    # Some warnings are given only where code is made.
+    check_program(tools, compiler, "c++17", [], ("-c", "-o", "/dev/null"))
 
 
 def check_everything(tools, compiler):
@@ -52,6 +89,13 @@ def check_exceptions_off_runs(tools, compiler):
 def main():
     tools = bench()
     cases = []
+    for compiler in filter(shutil.which, OTHER_COMPILERS):
+        libraries = [[]] + [flags for flags in [unpacked_libcxx(compiler)] if flags]
+        for standard, flags in itertools.product(STANDARDS, libraries):
+            cases.append((f"{compiler} {standard}{' with libc++' if flags else ''}",
+                          lambda c=compiler, s=standard, f=flags: check_program(tools, c, s, f)))
+        if compiler == NEWEST:
+            cases.append((f"{compiler}, compiled", lambda c=compiler: check_code(tools, c)))
     for compiler in tools.compilers:
         combinations = [(standard, []) for standard in STANDARDS]
         combinations += [("c++17", flags) for flags in WITHOUT]

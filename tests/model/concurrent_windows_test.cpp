@@ -1,5 +1,5 @@
-// Threads allocate, free for each other and open windows all at once; where they meet, every window
-// must have neither lost nor invented an object.
+// Threads allocate, free each other's objects and open windows, all at once. Whenever they meet, no
+// window may have lost or invented an object.
 
 #include "../support/dice.hpp"
 #include "../support/own_threads.hpp"

@@ -1,13 +1,13 @@
-// window_model.hpp - what windows should say, kept in plain vectors, beside what they do say.
+// window_model.hpp - keeps in plain vectors what windows should say, and compares what they do say.
 //
 // Room:     tests/model
 // Called:   by window_model_test.cpp
 // Threads:  one at a time: whoever holds the baton
 // Memory:   malloc
 //
-// Every live object carries one bit for each window it belongs to. That is all of the theory: a
+// Every live object has one bit for each window that it belongs to. That is the whole model: a
 // birth sets the bits of the open windows that watch the thread, a death takes the object out of
-// them, closing or forgetting clears one bit everywhere.
+// them, and closing or forgetting a window clears one bit everywhere.
 
 #ifndef ALLOCSCOPE_TESTS_MODEL_WINDOW_MODEL_HPP
 #define ALLOCSCOPE_TESTS_MODEL_WINDOW_MODEL_HPP
@@ -84,7 +84,7 @@ public:
         compare_counts();
     }
 
-    // Ends what is open; objects may stay, as leftovers of an earlier time.
+    // Ends the windows that are open; objects may stay, as those of an earlier time do.
     void end_windows() {
         for (int i = 0; i < slots_; ++i) {
             if (windows_[i].state == window_state::open)

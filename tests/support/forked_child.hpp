@@ -1,4 +1,4 @@
-// forked_child.hpp - run a part of a test in a child process and look at how it ended.
+// forked_child.hpp - runs a part of a test in a child process and tells how it ended.
 //
 // Room:     tests/support
 // Called:   by tests whose subject ends the process, or may

@@ -1,4 +1,4 @@
-// made_snapshot.hpp - snapshots from literal rows, without a window, in the block that stats() makes.
+// made_snapshot.hpp - snapshots from literal rows, without a window, in the block of stats().
 
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_MADE_SNAPSHOT_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_MADE_SNAPSHOT_HPP

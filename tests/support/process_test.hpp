@@ -39,7 +39,7 @@ struct watched_progress {
 };
 inline watched_progress progress{};
 
-// Of all threads of this process.
+// Processor time of all threads of this process.
 inline std::uint64_t processor_ms() {
     timespec used = {};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -60,9 +60,9 @@ inline void look_for_a_hang(int) {
     _exit(exit_code_of_a_hang);
 }
 
-// Turns a hang into a failure: so many seconds in which nothing ran, or four times as many of the
-// processor's. A machine that is busy with something else is no hang. A forked child has to ask
-// again; its parent may wait for it as long as it lasts, see forked_child.hpp.
+// Turns a hang into a failure: after so many seconds in which nothing ran, or four times as many
+// seconds of processor time. A machine that is busy with something else is no hang. A forked child
+// has to call it again; its parent may wait for it as long as it lasts, see forked_child.hpp.
 inline void watchdog(unsigned seconds = 60) {
     progress.seconds = is_sanitized ? seconds * 5 : seconds;
     progress.seen_ms = processor_ms();

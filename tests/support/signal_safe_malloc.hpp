@@ -7,8 +7,8 @@
 //
 // The C library's malloc must not be re-entered by a handler that interrupted it, so a test of
 // handlers that allocate would test that rule instead of the hooks. Here small blocks come from one
-// list whose head carries a counter (so that a head that came back is told from one that stayed);
-// larger ones are cut from a region and never reused.
+// list. Its head carries a counter, which tells a head that came back from one that stayed. Larger
+// blocks are cut from a region and never used again.
 
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_SIGNAL_SAFE_MALLOC_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_SIGNAL_SAFE_MALLOC_HPP

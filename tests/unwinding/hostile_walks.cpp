@@ -1,7 +1,7 @@
-// Danger: a walk reads where nothing is mapped, goes in circles, or never ends (hazards G1, G2,
-// G12). A stack between two pages that nobody may touch is filled with frames that lead on by the
-// rules of real code, then with garbage, in every mixture; it is walked from everywhere, by every
-// method, and by the memo. A million walks; ALLOCSCOPE_TEST_SCALE=10 makes ten.
+// Danger: a walk reads where nothing is mapped, goes in circles, or never ends. A stack between two
+// pages that nobody may touch is filled with frames that lead on by the rules of real code, then
+// with garbage, in every mixture; it is walked from everywhere, by every method, and by the memo. A
+// million walks; ALLOCSCOPE_TEST_SCALE=10 makes ten.
 
 #include "../support/dice.hpp"
 #include "../support/process_test.hpp"

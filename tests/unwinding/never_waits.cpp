@@ -1,7 +1,7 @@
 // Danger: a walk waits for a lock that the allocating thread's own loader call holds, or makes a
-// system call on every allocation (hazards G3, G9). Stacks are walked with nothing known yet, first
-// while another thread stands in a callback of dl_iterate_phdr, then where the kernel ends the
-// process at any system call but write.
+// system call on every allocation. Stacks are walked with nothing known yet, first while another
+// thread stands in a callback of dl_iterate_phdr, then where the kernel ends the process at any
+// system call but write.
 // not with: asan, tsan (their runtimes make system calls of their own)
 
 #include "../support/process_test.hpp"

@@ -1,7 +1,7 @@
 // allocation_counts.hpp - the five numbers of a window.
 //
 // Room:     base (floor 0), malloc-safe
-// Called:   filled by record/, handed to the user by measure/scope.hpp and snapshot/
+// Called:   filled by windows/, handed to the user by measure/scope.hpp and snapshot/
 // Threads:  a plain value
 // Memory:   40 bytes
 //

@@ -32,7 +32,7 @@ struct byte_view {
         return byte_view{data + offset, length};
     }
 
-    // What begins at `offset`; nothing when that lies outside.
+    // The bytes from `offset` to the end; nothing when `offset` lies outside.
     constexpr byte_view from(std::uint64_t offset) const noexcept {
         return offset > size ? byte_view{} : part(offset, size - offset);
     }

@@ -11,10 +11,10 @@
 //                        a unique symbol would keep a plugin from being unloaded
 // ALLOCSCOPE_LIKELY      a branch hint; use it where a mispredicted layout was measured
 //
-// ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END stand in the place of ALLOCSCOPE_NAMESPACE_BEGIN and
-// _END around code that runs a few times a report: it is compiled without optimisation, in a fifth
-// of the time, whatever the program is compiled with. docs/decisions/0011 has the figures. Only
-// own code is: a template of the standard library that it uses is compiled as everywhere.
+// ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END replace ALLOCSCOPE_NAMESPACE_BEGIN and _END around
+// code that runs a few times for each report. It is compiled without optimisation, in a fifth of
+// the time, whatever the program is compiled with: docs/decisions/0011. This holds for our own code
+// only: templates of the standard library that it uses are compiled as everywhere.
 //
 // ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
 

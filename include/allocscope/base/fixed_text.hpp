@@ -5,8 +5,8 @@
 // Threads:  one thread per text
 // Memory:   the caller's buffer
 //
-// No C library behind it: no locale, no errno, no allocation. What does not fit is left out, and
-// was_cut() says so; numbers and escapes are written whole or not at all.
+// It calls no C library: no locale, no errno, no allocation. What does not fit is left out, and
+// was_cut() says so. Numbers and escapes are written whole or not at all.
 //
 //     char space[64];
 //     detail::fixed_text line{space, sizeof space};
@@ -29,7 +29,7 @@ namespace detail {
 
 class fixed_text {
 public:
-    // `space` need not be initialised; no zero byte is put at the end.
+    // `space` need not be initialised. No zero byte is written at the end.
     fixed_text(char* space, std::size_t capacity) noexcept : space_(space), capacity_(capacity) {}
 
     const char* data() const noexcept { return space_; }
@@ -44,14 +44,14 @@ public:
         while (*text != '\0') append(text++, 1);
     }
 
-    // All of it or nothing.
+    // Appends all of it or nothing.
     void append(const char* bytes, std::size_t length) noexcept {
         if (length > room()) {
             was_cut_ = true;
             return;
         }
-        // No loop: clang 14 at -O2 takes all but its first byte for a copy of memory that nobody
-        // has written, and leaves it out.
+        // Not a loop: clang 14 at -O2 takes it for a copy of unwritten memory and leaves out all
+        // but the first byte.
         __builtin_memcpy(space_ + size_, bytes, length);
         size_ += length;
     }

@@ -5,11 +5,11 @@
 // Threads:  any
 // Memory:   none
 //
-// The hash only chooses where to look; equality is always decided on the addresses themselves. A
-// stack's hash comes from the sum of its addresses, each times a random number of its position, so
-// no product waits for another. Of both only the low 32 bits: SSE2 multiplies those. Position
-// numbers must be random: with a regular series, stacks that take the same turn at different depths
-// (recursion, templates) fall together.
+// The hash only chooses where to look; equality is always decided by the addresses themselves. A
+// stack's hash comes from a sum: each address is multiplied by a random number that belongs to its
+// position, so no product waits for another. Only the low 32 bits of both are used, because SSE2
+// multiplies those. The numbers must be random: with a regular series, stacks that take the same
+// turn at different depths (recursion, templates) would get equal hashes.
 
 #ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
 #define ALLOCSCOPE_BASE_HASH_MIX_HPP
@@ -25,8 +25,8 @@ namespace detail {
 // 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
 constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-// A number for each position: the splitmix64 series (Steele, Lea, Flood 2014), of each the high
-// half, made odd.
+// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
+// Flood 2014), made odd.
 constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
     std::uint64_t mixed = (position + 1U) * golden_multiplier;
     mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -62,7 +62,7 @@ ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
 }
 
 // The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
-// a row) make sums that lie in rows, too; so it is folded before it is multiplied.
+// a row) make sums at equal distances, so the sum is folded before it is multiplied.
 ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
     return hash_finish(hash_finish(sum) * golden_multiplier);
 }

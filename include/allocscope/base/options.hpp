@@ -26,7 +26,7 @@ enum class recording {
 
 enum class threads {
     all,     // the window is charged with what every thread allocates
-    current  // only with what the thread that opened it allocates; frees count whoever makes them
+    current  // only with what the thread that opened it allocates; frees count on any thread
 };
 
 // How the callers of an allocation are found. Code that was compiled without frame pointers needs
@@ -42,7 +42,7 @@ struct options {
     threads from = threads::all;
     std::uint32_t stack_frames = 24;  // return addresses kept of each stack: 1..128
     // Mean bytes between two samples: at least 1, which records every event. Each object counts 16
-    // bytes more than were requested. Of windows open at the same time all profit from the finest.
+    // bytes more than were requested. Windows that are open together all use the least of these.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
 };

@@ -5,9 +5,9 @@
 // Threads:  the one that writes the variable; others read it as the atomic it is
 // Memory:   none
 //
-// An atomic load, relaxed too, is an instruction of its own to compilers: they do not fold it into
-// the comparison or addition that needs it. The thread that alone writes a variable may read it
-// plainly.
+// Compilers make an instruction of its own of each atomic load, even of a relaxed one: they do not
+// fold it into the comparison or addition that needs it. A thread that is the only one to write a
+// variable may read it plainly.
 //
 //     if (own_value(thread.busy) != 0) ...    cmpq $0, (thread)   instead of   mov; test
 
@@ -25,7 +25,7 @@ namespace detail {
 template <class T>
 ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
-    return variable.load(std::memory_order_relaxed);  // so that it can follow
+    return variable.load(std::memory_order_relaxed);  // the sanitizer sees it
 #else
     static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
                   "the atomic is nothing but its value");

@@ -30,14 +30,15 @@ class owned_counter {
 public:
     ALLOCSCOPE_FAST_PATH void add(std::uint64_t amount) noexcept {
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
-        __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // so that it can follow
+        __atomic_store_n(&value_, value_ + amount, __ATOMIC_RELEASE);  // the sanitizer sees it
 #else
-        // One instruction, which compilers do not make of an atomic load and store: an event of
-        // the hooks takes eight fewer, and a signal handler finds the addition done or not begun.
+        // One instruction; compilers make three of an atomic load, an addition and a store. An
+        // event takes eight instructions less, and a signal handler finds the addition done or not
+        // begun.
         __asm__ volatile("addq %1, %0" : "+m"(value_) : "er"(amount) : "cc", "memory");
 #endif
     }
-    // Any thread, with a locked instruction; then nobody may use add() on the same counter.
+    // Any thread may call it; then nobody may use add() on the same counter. A locked instruction.
     void add_shared(std::uint64_t amount) noexcept {
         __atomic_fetch_add(&value_, amount, __ATOMIC_ACQ_REL);
     }

@@ -1,7 +1,7 @@
 // printable_text.hpp - which bytes of a name may be shown as they are.
 //
 // Room:     base (floor 0), malloc-safe
-// Called:   by everything that prints a name: snapshot/print_rows.hpp, report/
+// Called:   by everything that prints a name: base/fixed_text.hpp, report/, verdict/
 // Threads:  any
 // Memory:   none
 //

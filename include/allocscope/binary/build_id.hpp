@@ -34,7 +34,7 @@ struct build_id {
     }
 };
 
-// Two fingerprints that both exist and differ: the file is not what was loaded.
+// Whether both exist and differ: then the file is not what was loaded.
 inline bool build_ids_disagree(const build_id& one, const build_id& other) noexcept {
     return one.known() && other.known() && !one.equals(other);
 }

@@ -5,9 +5,9 @@
 // Threads:  one cursor belongs to one thread
 // Memory:   none
 //
-// Bytes of a file are hostile until proven otherwise. A read past the end, and a text without its
-// end, return zero and mark the cursor as failed; from then on every read returns zero, so a parser
-// asks `ok()` once per record instead of after every field.
+// Bytes of a file are hostile until proven otherwise. A read past the end, or of a text that does
+// not end, returns zero and marks the cursor as failed. From then on every read returns zero, so a
+// parser asks `ok()` once per record instead of after every field.
 //
 //     byte_cursor in{section};
 //     std::uint64_t length = in.u32();
@@ -159,7 +159,7 @@ ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
     return reinterpret_cast<const char*>(start);
 }
 
-// Longer texts are no names; a section without any zero byte must not become one.
+// A longer text is no name; a section without any zero byte must not become one name.
 constexpr std::size_t longest_text = std::size_t{1} << 16;
 
 // The text at `offset` of a string section; "" when there is none.

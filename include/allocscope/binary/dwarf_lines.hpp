@@ -82,7 +82,7 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_line_header(byte_view section, std::uint64_t
 
 namespace dwarf_line_tables {
 
-// DWARF 2 to 4: texts until an empty one, then files until an empty one. File 1 is the first.
+// DWARF 2 to 4: directories until an empty text, then files until an empty one. They begin at 1.
 template <class Visitor>
 inline void visit_old(byte_cursor& in, Visitor& visit) {
     visit.directory(nullptr);  // number 0 is the compilation directory
@@ -125,7 +125,7 @@ inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwa
             if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
             if (contents[i] == dwarf::line_content_directory) directory = value.number;
         }
-        if (in.at() == before) return in.fail();  // entries without bytes could be any number
+        if (in.at() == before) return in.fail();  // entries of no bytes would never end
         if (in.ok()) report(path, directory);
     }
 }

@@ -98,7 +98,7 @@ inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offse
                 high = low + in.uleb();
                 break;
             default:
-                return;  // the end, or an entry that nobody can measure
+                return;  // the end, or an entry of unknown length
         }
         if (!in.ok()) return;
         if (low >= high) low = high = 0;

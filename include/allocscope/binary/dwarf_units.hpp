@@ -122,7 +122,7 @@ inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, V
     }
 }
 
-// Entry `index` of a table of fixed-size numbers; false when it lies outside.
+// Reads entry `index` of a table of fixed-size numbers. False when it lies outside.
 ALLOCSCOPE_NOINLINE bool read_dwarf_table(byte_view section, std::uint64_t base,
                                           std::uint64_t index, unsigned width,
                                           std::uint64_t& number) noexcept {

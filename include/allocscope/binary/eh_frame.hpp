@@ -8,11 +8,12 @@
 //     .eh_frame   | CIE | FDE | FDE | FDE | CIE | FDE | ... | 0
 //                    ^--------------------- each FDE (one function) names its CIE (what is common)
 //
-// The bytes may be a file's or those in memory: `mapped_bytes` knows the address that they count
-// from. They are believed in nothing: every read ends where the bytes end, a record refers to no
-// other record than one CIE, and what is odd is refused.
+// The bytes may be a file's or those in memory: `mapped_bytes` knows which address they begin at.
+// Nothing in them is believed: every read ends where the bytes end, a record refers to no other
+// record than one CIE, and what is odd is refused.
 //
-// The functions are kept apart for the sake of the stack: it is a small one that they run on.
+// The functions are not inlined into each other, because they run on the program's stack, which may
+// be small.
 //
 //     frame_description about;
 //     std::uint64_t next = 0;
@@ -32,7 +33,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Bytes, and the address that the first of them has for those who point at it.
+// Bytes, and the address that pointers use for the first of them.
 struct mapped_bytes {
     byte_view bytes;
     std::uint64_t address = 0;
@@ -40,7 +41,7 @@ struct mapped_bytes {
     bool holds(std::uint64_t place) const noexcept { return place - address < bytes.size; }
 };
 
-// How a pointer is written: the low four bits say in which form, the next three what is added.
+// How a pointer is written: the low four bits are its form, the next three say what is added.
 namespace eh_pointer {
 constexpr std::uint8_t absolute = 0x00;
 constexpr std::uint8_t uleb128 = 0x01;
@@ -83,7 +84,7 @@ inline std::uint64_t read_eh_number(byte_cursor& in, std::uint8_t encoding) noex
     }
 }
 
-// An address. `in` reads `from` from its start; `data` is what relative_to_data counts from.
+// Reads an address. `in` reads `from` from its start; `data` is what relative_to_data counts from.
 inline std::uint64_t read_eh_pointer(byte_cursor& in, std::uint8_t encoding,
                                      const mapped_bytes& from, std::uint64_t data) noexcept {
     const std::uint64_t field = from.address + in.at();
@@ -161,7 +162,7 @@ inline bool read_augmentation(const std::uint8_t* letters, byte_cursor& in,
             case 'S':
                 out.is_signal_frame = true;
                 break;
-            case 'B':  // return addresses are signed: another processor's
+            case 'B':  // return addresses are signed: on other processors only
                 break;
             default:
                 return false;
@@ -201,7 +202,7 @@ ALLOCSCOPE_NOINLINE bool read_common(const mapped_bytes& frames, std::uint64_t a
     return true;
 }
 
-// What follows the name of the CIE. `out` has what the CIE said.
+// Reads what follows the reference to the CIE. `out` already has what the CIE said.
 ALLOCSCOPE_NOINLINE bool read_function(const mapped_bytes& frames, const record_bounds& bounds,
                                        std::uint64_t data, bool has_augmentation,
                                        frame_description& out) noexcept {

@@ -5,7 +5,7 @@
 // Threads:  any
 // Memory:   none
 //
-// The linker leaves a sorted table in .eh_frame_hdr, so finding takes some 15 comparisons:
+// The linker leaves a sorted table in .eh_frame_hdr, so a search takes some 15 comparisons:
 //
 //     .eh_frame_hdr   | 1 | three encodings | .eh_frame | count | {code, FDE} {code, FDE} ...
 //                                               4 bytes each, counted from .eh_frame_hdr
@@ -82,7 +82,7 @@ inline std::int32_t table_number(byte_view table, std::uint64_t index, unsigned 
     return static_cast<std::int32_t>(in.u32());
 }
 
-// Where the record about `code` is, if there is one at all: the last that does not begin after it.
+// Finds the record about `code`, if there is one: the last that does not begin after it.
 ALLOCSCOPE_NOINLINE fde_search locate_record(const eh_frame_image& image, std::uint64_t code,
                                              bool& must_scan, std::uint64_t& address) noexcept {
     const eh_frame_header header = read_eh_frame_header(image.index, image.index_address);

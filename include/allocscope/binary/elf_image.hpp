@@ -75,7 +75,7 @@ inline elf_header read_elf_header(byte_view bytes) noexcept {
     return header;
 }
 
-// Entry `index` of a section table whose entries are `stride` bytes apart; all zero when outside.
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
 inline elf_section read_elf_section(byte_view table, std::uint64_t index,
                                     std::uint16_t stride) noexcept {
     elf_section section;

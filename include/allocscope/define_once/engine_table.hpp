@@ -29,11 +29,11 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// The window of start(); 0: not started. Under `control` only in so far as windows are: a race of
-// two starts is decided by the exchange.
+// The window of start(); 0: not started. No lock guards it: the exchange decides a race of two
+// starts.
 ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
 
-// What stop() of that window said, until the next start(). Under the naming lock.
+// Naming lock. The snapshot that stop() gave, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
 
 // Takes over one reference to `kept`.
@@ -47,7 +47,7 @@ inline void keep_last_of_process(snapshot_data* kept) noexcept {
     drop_reference(before);
 }
 
-// Null: no window of start() was ever stopped, or one is on its way to be.
+// Null: no window of start() was ever stopped, or another thread is just stopping it.
 inline snapshot_data* repeat_last_of_process() noexcept {
     const naming_lock lock;
     add_reference(last_of_process);
@@ -61,7 +61,7 @@ inline bool is_open(window_id id) noexcept {
 
 // Null: there is no such window. When memory for the rows is refused, the snapshot has the numbers.
 inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
-    // Had before anything is done: what a window forgets or ends with is told, if only in numbers.
+    // Allocated first, so that the totals survive if naming runs out of memory.
     snapshot_block block;
     if (!block.has_memory()) {
         return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
@@ -98,8 +98,9 @@ inline allocation_counts engine_counts(window_id id) {
     return counts_now(id);
 }
 
-// Null: there is no such window. Memory refused for the rows is a snapshot of numbers that says so;
-// refused even for that, one that says so, and the window forgets nothing.
+// Null: there is no such window. Where memory for the rows is refused, the snapshot has numbers
+// only and says so. Where memory even for that is refused, the snapshot only says so, and the
+// window forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
     snapshot_data* made = snapshot_of_window(id, then);
@@ -144,7 +145,7 @@ inline const char* engine_library_frames(const char* pattern) {
     return library_rule.add(pattern);
 }
 
-// `save` is of report/, which this room does not see.
+// `save` is handed in: whoever fills the table chooses what writes the evidence.
 constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcept {
     engine table{};
     table.abi_version = ALLOCSCOPE_ABI_VERSION;

@@ -26,8 +26,8 @@
 #include <string>   // for the programs that include nothing else
 #include <vector>   // likewise
 
-// noinline: the operator's frame is where a stack begins. used: nothing may drop it, the linker
-// finds it by name only.
+// noinline: a stack begins with the operator's own frame. used: only the linker asks for it, by
+// name, so the compiler must not drop it.
 #define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
 
 // --- new ---

@@ -5,12 +5,14 @@
 // Threads:  any
 // Memory:   the C library's allocator
 //
-// The behaviour is libstdc++'s: a request of 0 bytes gets a block of its own; when memory is
-// refused the new_handler is called until it succeeds, throws or is gone; the nothrow forms call it
-// too and turn any exception into null; an alignment that is no power of two is refused at once.
+// The behaviour is libstdc++'s. A request of 0 bytes gets a block of its own. When memory is
+// refused, the new_handler is called until memory is granted, or the handler throws or is gone. The
+// nothrow forms call it, too, and turn any exception into null. An alignment that is no power of
+// two is refused at once.
 //
-// While no window is open an operator costs one load and one branch over malloc and free; while
-// only sampled windows are, a subtraction and a test of the address more (record/sampler.hpp).
+// While no window is open, an operator costs one load and one branch more than malloc and free.
+// While only sampled windows are open, it costs a subtraction and a test of the address more
+// (record/sampler.hpp).
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
@@ -61,8 +63,8 @@ inline void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept
     return block;
 }
 
-// Memory was refused: asks the new_handler for help as long as there is one. Passes on what the
-// handler throws.
+// Memory was refused: calls the new_handler as long as there is one, and tries again. Passes on
+// what the handler throws.
 ALLOCSCOPE_SLOW_PATH void* allocate_with_handler(std::size_t bytes, std::size_t alignment) {
     for (;;) {
         const std::new_handler handler = std::get_new_handler();
@@ -89,10 +91,10 @@ inline void* plain_aligned_block(std::size_t bytes, std::size_t alignment) {
 
 // --- the same while a window is open ---
 //
-// In functions of their own, so that the operators have nothing but a load and a test to do while
-// no window is open. `frame` is the operator's own frame address.
+// These are functions of their own, so that the operators only load and test a word while no window
+// is open. `frame` is the operator's own frame address.
 
-// A block at a page for an allocation that is to be a sample; null when there is none to be had.
+// A block at a page for an allocation that is to be a sample; null when there is no memory for it.
 inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame) noexcept {
     const int saved_errno = errno;
     void* block = allocate_aligned(bytes_of_sample(bytes), alignment_of_sample(alignment));
@@ -124,7 +126,7 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
     return block;
 }
 
-// Apart, and with all that throws, so that the next function has nothing to keep.
+// All that throws is here, so that the next function has nothing to save on the stack.
 ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame) {
     ALLOCSCOPE_KEEP_FRAME();
     void* block = watched_block(bytes, no_alignment, frame);
@@ -132,11 +134,11 @@ ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame)
     return block;
 }
 
-// The operators jump to the next two as their last act.
+// The operators jump to the next two functions as their last act.
 
-// For the throwing operators. In a straight line for a thread that records every event.
+// For the throwing operators. A straight line for a thread that records every event.
 ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
-    // Where the operator jumped here, the frame is this function's own too, and need not be kept.
+    // Where the operator jumped here, this function has the operator's frame; no copy is needed.
     void* const own_frame = __builtin_frame_address(0);
     thread_entry* const entry = current_entry;
     if (ALLOCSCOPE_UNLIKELY(frame != own_frame || !records_every_event(*entry))) {
@@ -154,15 +156,15 @@ ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept 
 
 // --- the operators' bodies ---
 
-// Apart, so that an operator needs no frame of its own unless a window is open.
+// Not inlined, so that an operator needs no frame of its own while no window is open.
 ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
     void* block = plain_block(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
     return block;
 }
 
-// The gate's word says all: 0, no window is open; negative, every event is recorded; else samples
-// are.
+// The gate's word says all. 0: no window is open. Highest bit set: every event is recorded.
+// Otherwise samples are.
 ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || !passes(word, bytes))) {
@@ -210,7 +212,7 @@ ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::ali
 ALLOCSCOPE_FAST_PATH void* new_block_or_null(std::size_t bytes, void* frame) noexcept {
     try {
         return block_or_null(bytes, frame);
-    } catch (...) {  // the standard says so: whatever the new_handler threw
+    } catch (...) {  // whatever the new_handler threw, as the standard demands
         return nullptr;
     }
 }
@@ -232,8 +234,8 @@ ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
     std::free(block);
 }
 
-// Whether this is a module asking for the engine (engine.hpp); then the answer is in its tag. The
-// tag is looked at only when size and alignment say that it is one: a plain nothrow_t has no magic.
+// Whether a module asks for the engine (engine.hpp); then the answer is put into its tag. The tag
+// is read only when size and alignment fit, because a plain nothrow_t has no magic number.
 inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
                              const std::nothrow_t& tag) noexcept {
     if (bytes != handshake_size || alignment != handshake_alignment) return false;

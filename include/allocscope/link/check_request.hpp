@@ -1,4 +1,4 @@
-// check_request.hpp - what a window is asked to have kept to.
+// check_request.hpp - the limits that a window is to be judged by.
 //
 // Room:     link (floor 1), malloc-safe
 // Called:   filled by measure/, judged by verdict/check_window.hpp
@@ -39,24 +39,24 @@ enum class check_kind : std::uint32_t {
     budget,          // `limits` hold for the window's counts
     leaks,           // live_objects and live_bytes hold for what is alive and not expected
     repeated_leaks,  // the same for what one run of `runs` added; the caller did the arithmetic
-    allocated_rows,  // nothing is judged: the rows of what was allocated, freed since or not
-    judged           // by the caller: the evidence is saved, with `headline` above `rows`
+    allocated_rows,  // nothing is judged: gives the rows of what was allocated, freed or not
+    judged           // the caller has judged: saves the evidence, with `headline` above `rows`
 };
 
 struct check_request {
     check_kind kind = check_kind::budget;
     after_stats then = after_stats::go_on;
     check_limits limits;
-    const char* expected = "";  // leaks that are none, see verdict/leak_patterns.hpp
-    // The same, asked for each stack with what is said here.
+    const char* expected = "";  // leaks that are expected, see verdict/leak_patterns.hpp
+    // Says for each stack whether it is expected, too. `expected_context` is handed to it.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;
 
-    window_id window = 0;  // 0: it has ended, and the two below are what it left behind
+    window_id window = 0;  // 0: the window has ended, and the two members below are its results
     allocation_counts counts;
     const snapshot* rows = nullptr;
 
-    // repeated_leaks: the least that any run added, and how many runs there were.
+    // repeated_leaks: how many runs there were, and the least that any of them added.
     std::uint64_t runs = 0;
     std::uint64_t added_objects = 0;
     std::uint64_t added_bytes = 0;
@@ -64,7 +64,7 @@ struct check_request {
     // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
     bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
 
-    // judged: what is wrong, and whose name the file gets.
+    // judged: what is wrong, and the name for the file.
     const char* headline = "";
     const char* name = "";
 };

@@ -6,16 +6,16 @@
 // Threads:  find_engine() and every entry of the table may be called from any thread
 // Memory:   none
 //
-// Header-only state is silently doubled between an executable and a plugin loaded RTLD_LOCAL. So
-// the state lives only in the module that replaced `operator new`, and everybody else asks for it
-// through the one name that all modules share for certain: operator new itself. The question is a
-// small, valid, aligned nothrow request whose `std::nothrow_t` is ours:
+// The state of a header exists twice, silently, in an executable and in a plugin that it loads with
+// RTLD_LOCAL. So the state lives only in the module that replaced `operator new`, and everybody
+// else asks for it through the one name that all modules are certain to share: operator new itself.
+// The question is a small, valid, aligned nothrow request whose `std::nothrow_t` is ours:
 //
 //     plugin                                  the executable's operator new(size, align, nothrow&)
 //       tag{magic, answer = null}  ------->     size, alignment and tag.magic fit?
 //       answer filled, null returned <------    tag.answer = &engine, return null
 //
-// A foreign operator new knows nothing of tags: it returns a block, which is given back, and the
+// A foreign operator new knows nothing of tags. It returns a block, which is given back, and the
 // answer stays null: nothing is being recorded in this process, and every output says so.
 
 #ifndef ALLOCSCOPE_LINK_ENGINE_HPP
@@ -45,7 +45,7 @@ struct plan_state;
 struct sweep_data;
 struct sweep_request;
 
-// What a call for a window's rows does besides.
+// What becomes of a window when its rows are asked for.
 enum class after_stats : std::uint32_t {
     go_on,   // the window stays as it is
     forget,  // the window starts anew, empty
@@ -58,24 +58,24 @@ using window_id = std::uint64_t;
 struct engine {
     std::uint32_t abi_version;  // ALLOCSCOPE_ABI_VERSION of the module that filled the table
     std::uint32_t size_bytes;   // of this table
-    // Options are valid when this is called. 0: no memory for a window.
+    // The caller has checked the options. Returns 0 when there is no memory for a window.
     window_id (*open_window)(const char* name, const options& wanted);
     void (*close_window)(window_id window);
     allocation_counts (*counts)(window_id window);
-    // One reference is handed over; null when there is no such window.
+    // Hands over one reference; null when there is no such window.
     snapshot_data* (*stats)(window_id window, after_stats then);
     // The process-wide window of start/stats/stop.
     void (*start)(const options& wanted);
     snapshot_data* (*process_stats)(after_stats then);
     // +1: what this thread allocates from now on is charged to nobody; -1: takes one +1 back.
     void (*pause)(int change);
-    // Adds a pattern to the library frames. "" or why it was refused.
+    // Adds a pattern to the library frames. Returns "", or why the pattern was refused.
     const char* (*library_frames)(const char* pattern);
-    // One reference is handed over; null when there was no memory for the result.
+    // Hands over one reference; null when there was no memory for the result.
     check_data* (*check)(const check_request& asked);
-    // False: a line is not understood, and the message says which. `room` is 128 at least.
+    // False: a line is not understood, and the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
-    // Writes a text report with `head` before it; 0 or an errno value.
+    // Writes a text report with `head` before it. Returns 0 or an errno value.
     int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
     // --- link/watch_requests.hpp ---
     bool (*arm_guard)(guard_watch& watch);
@@ -90,8 +90,8 @@ struct engine {
     void (*end_sweep)(sweep_data* data, bool gave_up);
 };
 
-// The request that asks for the engine. The size is odd on purpose: nobody asks for it by chance,
-// and a tag of another origin is then still told apart by its magic number.
+// The request that asks for the engine. Its size is odd on purpose: hardly anybody asks for it by
+// chance, and the magic number tells our tag even then.
 constexpr std::size_t handshake_size = 421;
 constexpr std::align_val_t handshake_alignment = static_cast<std::align_val_t>(128);
 constexpr std::uint64_t handshake_magic = 0xa110c5c09e5afe01U;
@@ -101,8 +101,8 @@ struct handshake_tag : std::nothrow_t {
     const engine* answer = nullptr;
 };
 
-// The process's engine, or null when `operator new` is not ours. About 10 ns; not cached, so that
-// a plugin that brings the hooks is found as soon as it is loaded.
+// The process's engine, or null when `operator new` is not ours. Takes about 10 ns. The answer is
+// not cached, so that a plugin that brings the hooks is found as soon as it is loaded.
 __attribute__((noinline, visibility("hidden"))) inline const engine* find_engine() noexcept {
     handshake_tag tag;
     void* block = ::operator new(handshake_size, handshake_alignment,

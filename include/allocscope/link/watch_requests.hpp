@@ -20,7 +20,7 @@ namespace detail {
 
 // --- a guard: this thread must not allocate ---
 
-// What a guard is told of.
+// What a guard is told about an event.
 struct watched_event {
     bool is_free;
     std::uint64_t bytes;
@@ -30,11 +30,11 @@ struct watched_event {
 
 struct guard_watch {
     // Filled by measure/.
-    const char* name = "";  // used while it is armed only
+    const char* name = "";  // used only while the guard is armed
     bool watches_frees = false;
     void* context = nullptr;  // of the two below
-    // Called at the first violation, outside of any lock, with a result that stays the guard's. May
-    // allocate; that is no violation. True: `raise` is to be called as well.
+    // Called at the first violation, outside of any lock, with a result that the guard keeps. It
+    // may allocate; that is no violation. True: `raise` is to be called as well.
     bool (*tell)(guard_watch& broken, check_data& found) = nullptr;
     // Throws. Never called for a free or in a nothrow operator's place.
     void (*raise)(guard_watch& broken) = nullptr;
@@ -49,7 +49,7 @@ struct guard_watch {
     bool is_broken = false;
 };
 
-// --- a plan which allocations fail ---
+// --- a plan: which allocations fail ---
 
 enum class fault_kind : std::uint32_t {
     nth,          // `times` of them from the `number`th on

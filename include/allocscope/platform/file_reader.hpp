@@ -6,7 +6,7 @@
 // Memory:   none; one descriptor while it lives
 //
 // Files are copied with pread and never mapped: a mapped file that shrinks is a SIGBUS in the host
-// program. Opening never blocks: a FIFO in the place of a library is opened and then refused.
+// program. Opening never blocks: a FIFO that stands in for a library is opened, then refused.
 //
 //     file_reader file{"/usr/lib/libx.so"};
 //     if (file.is_open()) file.read_at(0, buffer, 64);      // the number of bytes really read
@@ -28,7 +28,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What tells one file from another, or from its own later content.
+// Tells one file from another, and from its own later content.
 struct file_identity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -64,7 +64,7 @@ public:
     bool is_open() const noexcept { return descriptor_ >= 0; }
     const file_identity& identity() const noexcept { return identity_; }
 
-    // Reads up to `count` bytes; fewer mean that the file ended or cannot be read.
+    // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
     std::size_t read_at(std::uint64_t offset, void* buffer, std::size_t count) const noexcept {
         std::size_t done = 0;
         while (is_open() && done < count) {

@@ -5,7 +5,7 @@
 // Threads:  any; the loader's lock is held while the visitor runs
 // Memory:   none
 //
-// What the visitor is given is only good during its call: a library may be unloaded after it.
+// What the visitor is given is valid only during its call: the library may be unloaded later.
 
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
@@ -78,7 +78,7 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
         if (high > facts.high) facts.high = high;
     }
     if (facts.low >= facts.high) return 0;
-    // Several note segments are usual; the visitor is called once for each and told so by the base.
+    // Several note segments are usual. The visitor is called once for each, with the same base.
     bool has_notes = false;
     for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];

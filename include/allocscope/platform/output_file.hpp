@@ -10,11 +10,11 @@
 //     if (error == 0) error = out.write(text, length);
 //     if (error == 0) error = out.commit();          // renames it; without commit it is removed
 //
-// Errors are errno values, 0 is success. A new file is 0600 and is never reached through a link
-// that somebody planted: it is created with O_EXCL and put in place by rename, which replaces a
-// link and not what it points to. A path that is not a file is written to as it is: the process's
-// own descriptors by their names (/dev/stdout, /dev/fd/3), character devices, and a FIFO that
-// somebody reads from and that belongs to this user or to root.
+// Errors are errno values, 0 is success. A new file has mode 0600 and is never reached through a
+// link that somebody planted: it is created with O_EXCL and put in place by rename, which replaces
+// a link and not what it points to. Some paths are no files and are written to as they are: the
+// process's own descriptors by their names (/dev/stdout, /dev/fd/3), character devices, and a FIFO
+// that somebody reads from and that belongs to this user or to root.
 
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
@@ -38,8 +38,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A file over its size limit (ulimit -f) would kill the process with SIGXFSZ. While one of these
-// lives this thread's write fails with EFBIG instead, and no signal is left behind.
+// Writing beyond the size limit of files (ulimit -f) would kill the process with SIGXFSZ. While one
+// of these lives, this thread's write fails with EFBIG instead, and no signal is left behind.
 class file_size_signal_blocked {
 public:
     file_size_signal_blocked() noexcept {
@@ -66,8 +66,8 @@ private:
     bool was_pending_;
 };
 
-// All of it, however often the kernel takes only a part. Waits while a non-blocking descriptor is
-// full.
+// Writes all of it, however often the kernel takes only a part. Waits while a non-blocking
+// descriptor is full.
 inline int write_all(int descriptor, const char* bytes, std::size_t length) noexcept {
     const file_size_signal_blocked quietly;
     while (length != 0) {
@@ -130,7 +130,7 @@ public:
         return write_all(descriptor_, bytes, length);
     }
 
-    // The last write errors of a network file system come with the close.
+    // A network file system may report a failed write only at the close.
     int commit() noexcept {
         const int closed = ::close(descriptor_);
         const int close_error = closed == 0 || errno == EINTR ? 0 : errno;
@@ -186,7 +186,7 @@ private:
         return error;
     }
 
-    // Need not be secret, O_EXCL decides; only threads and processes must not often collide.
+    // The name need not be secret, as O_EXCL decides; it should rarely be somebody else's.
     void name_temporary(int attempt) noexcept {
         std::uint64_t mixed = monotonic_ns() ^ static_cast<std::uint64_t>(::getpid()) << 40U ^
                               reinterpret_cast<std::uintptr_t>(this);

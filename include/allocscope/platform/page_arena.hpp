@@ -1,7 +1,7 @@
 // page_arena.hpp - small pieces of zeroed memory that are given back all at once.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by tables/ and record/ for sites, cohorts and epochs
+// Called:   by tables/ and record/ for sites, epochs, and what a thread keeps for sites and cohorts
 // Threads:  allocate() from any thread, also inside a signal handler: no lock; release() only
 //           while no other thread can be inside
 // Memory:   blocks of 256 KiB of which only what was handed out is touched
@@ -29,7 +29,7 @@ public:
     static constexpr std::size_t block_bytes = std::size_t{256} * 1024;
     static constexpr std::size_t largest_piece = block_bytes / 8;
 
-    // Zeroed, aligned to 64; null when the kernel refuses. `bytes` is at most largest_piece.
+    // Zeroed memory, aligned to 64; null when the kernel refuses. At most largest_piece bytes.
     void* allocate(std::size_t bytes) noexcept {
         const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
         for (;;) {
@@ -52,7 +52,7 @@ public:
         }
     }
 
-    // Bytes handed out, and so touched at most.
+    // Bytes handed out: no more than these are touched.
     std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
         for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {

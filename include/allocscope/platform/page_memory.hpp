@@ -1,12 +1,12 @@
 // page_memory.hpp - pages from the kernel, and back.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   by tables/ when they grow; never on the way of an ordinary allocation
+// Called:   by tables/ when they grow; never during an ordinary allocation
 // Threads:  any
 // Memory:   what it hands out, counted in mapped_pages_bytes
 //
 // A refused mapping is a null pointer, never an abort: the caller counts the loss and goes on.
-// errno is as it was before, because the hooks must not change it.
+// errno stays as it was, because the hooks must not change it.
 
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
@@ -40,8 +40,8 @@ inline bool is_mapping_refused() noexcept {
     return false;
 }
 
-// Zeroed pages, readable and writable, or null. Not in core dumps; never huge pages, which would
-// turn a sparse table into a dense one.
+// Zeroed pages, readable and writable, or null. They are left out of core dumps and are never huge
+// pages, which would turn a sparse table into a dense one.
 inline void* reserve_pages(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
@@ -57,8 +57,8 @@ inline void* reserve_pages(std::size_t bytes) noexcept {
     return pages;
 }
 
-// Addresses only: nothing can be read or written there before open_pages(), and nothing counts as
-// memory of the process. Null when they are refused.
+// Reserves addresses only: nothing can be read or written there before open_pages(), and nothing
+// counts as memory of the process. Null when they are refused.
 inline void* reserve_addresses(std::size_t bytes) noexcept {
     if (is_mapping_refused()) return nullptr;
     const int saved_errno = errno;
@@ -96,7 +96,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
     errno = saved_errno;
 }
 
-// As above, for good, and counted as memory of ours.
+// As reserve_pages, but never given back, and counted as our own memory.
 inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
     if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);

@@ -21,7 +21,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// False when not all of it could be read, also where the kernel forbids to ask. One system call.
+// False when not all of it could be read, or where the kernel forbids the question. One system
+// call.
 inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
     const int saved_errno = errno;
     struct iovec local = {to, bytes};

@@ -16,9 +16,9 @@
 //         |......... not used yet .............|=== frames ===|...|{... low, size ...}|
 //                                               readable: [sp, high)
 //
-// The place of {low, size} inside the control block differs between versions of glibc, so it is
-// searched, and believed only when it fits: low <= sp and low + size just behind the block.
-// A stack that is neither (coroutine, alternate signal stack) is unknown here: {0, 0}.
+// Where {low, size} lies in the control block differs between versions of glibc. So it is searched
+// for, and believed only when it fits: low <= sp, and low + size just behind the block. Any other
+// stack (of a coroutine, of a signal handler) is unknown here: {0, 0}.
 
 #ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 #define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP

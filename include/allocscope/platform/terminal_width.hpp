@@ -44,7 +44,7 @@ inline std::uint32_t columns_from_text(const char* text) noexcept {
     return value <= 10000 ? value : 0;
 }
 
-// What the terminal says, else COLUMNS, else 100.
+// The width that the terminal says, else COLUMNS, else 100.
 inline std::uint32_t terminal_columns(int descriptor) noexcept {
     const int errno_before = errno;
     struct winsize size = {};

@@ -1,7 +1,7 @@
 // thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
 //
 // Room:     platform (floor 1), malloc-safe
-// Called:   before tables are given back: record/ then knows what each thread is doing
+// Called:   before tables are given back: windows/ then knows what each thread is doing
 // Threads:  any
 // Memory:   none
 //
@@ -31,7 +31,7 @@ inline void prepare_thread_fence() noexcept {
     errno = saved_errno;
 }
 
-// False: the kernel does not offer it (or a filter forbids it); nothing may be concluded then.
+// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
 inline bool fence_all_threads() noexcept {
     const int saved_errno = errno;
     bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

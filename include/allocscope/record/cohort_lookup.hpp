@@ -1,4 +1,4 @@
-// cohort_lookup.hpp - which cohort a new object belongs to, when the memo does not know.
+// cohort_lookup.hpp - finds the cohort of a new object when the memo does not know it.
 //
 // Room:     record (floor 5), malloc-safe
 // Called:   for the first allocation of a thread from a stack after a boundary, and whenever the
@@ -7,9 +7,10 @@
 // Memory:   makes sites, cohorts and epochs in the arena
 //
 //     chain memo -> the stack: collected where the memo says, -> site table  -> the thread's cohort
-//     (hit: done)   or walked when that may not be right         of the process   of the site
+//     (hit: done)   or walked when that may be wrong             of the process   of the site
 //
-// That may not be right until the site says so: it was met by this thread in the same shape.
+// A collected stack is certain in two cases: this thread has met its site in the same shape before,
+// or the rules of the new return addresses lead the same way. Otherwise the stack is walked.
 
 #ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
 #define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
@@ -36,7 +37,7 @@ namespace detail {
 
 constexpr std::uint32_t no_cohort = 0;
 
-// A fresh epoch object: one that was reclaimed, or a new one.
+// An epoch object to fill: a reclaimed one, or a new one.
 inline epoch* make_epoch(thread_state& thread) noexcept {
     epoch* made = thread.returned_epochs.load(std::memory_order_acquire);
     while (made != nullptr &&
@@ -139,7 +140,7 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
     return id;
 }
 
-// The cohort for objects whose place is not wanted or not known.
+// The cohort for objects whose stack is not wanted or not known.
 inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     if (thread.plain_cohort == no_cohort) {
         const std::uint32_t id = make_cohort(thread, 0);
@@ -153,7 +154,7 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     return thread.plain_cohort;
 }
 
-// What the memo says of a chain from now on, as long as the thread is in this epoch.
+// Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
     memo.counters = process.cohorts.by_id(cohort);
@@ -203,7 +204,7 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     }
 }
 
-// The cohort of a stack in the thread's own bounds that is not the one in its memo.
+// The cohort of a stack in the thread's own bounds that differs from the one in its memo.
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
     if (chain_memo::collect(memo, frame, thread.scratch_frames)) {

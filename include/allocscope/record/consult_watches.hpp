@@ -1,7 +1,7 @@
 // consult_watches.hpp - a hook asks whether its event is forbidden, or is to fail.
 //
-// Room:     record (floor 5), malloc-safe but for guards that are told, which is their purpose
-// Called:   by hooks on their slow way: before the real allocation, after the record of a free
+// Room:     record (floor 5), malloc-safe, except that a guard which is told may allocate
+// Called:   by hooks on their slow path: before the real allocation, after the record of a free
 // Threads:  any
 // Memory:   512 bytes of stack
 
@@ -24,7 +24,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The thread has entered. How many return addresses were found.
+// The thread has entered. Returns how many return addresses were found.
 inline std::uint32_t capture_stack(thread_state& thread, std::uintptr_t frame,
                                    std::uintptr_t (&out)[most_fault_frames]) noexcept {
     const bool is_usual = thread.bounds.contains(frame);
@@ -47,7 +47,8 @@ inline bool has_guard_against(bool is_free) noexcept {
     return false;
 }
 
-// From the innermost outwards. The first guard that wants an exception, or null.
+// Tells the guards, from the innermost outwards. Returns the first that wants an exception, or
+// null.
 inline guard_watch* tell_guards(const watched_event& event) noexcept {
     const int saved_errno = errno;
     guard_watch* raiser = nullptr;
@@ -61,7 +62,7 @@ inline guard_watch* tell_guards(const watched_event& event) noexcept {
     return raiser;
 }
 
-// The thread has entered. Whether one of the plans says no; every plan counts the request.
+// The thread has entered. Whether a plan makes the request fail; every plan counts it.
 inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t frame) noexcept {
     const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
     bool fails = false;
@@ -82,9 +83,9 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
     return fails;
 }
 
-// Before the real allocation. True: the hook is to behave as if there were no memory. Throws what
-// a guard throws if the hook may; else the guard's finish() will. Nothing concerns what is charged
-// to nobody, and what a signal handler does that interrupted a hook.
+// Called before the real allocation. True: the hook is to behave as if there were no memory. Throws
+// what a guard throws, if the hook may throw; otherwise the guard's finish() will. Allocations that
+// are charged to nobody do not count, nor do those of a signal handler that interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
     const bool may_fail = fault_plans.armed.load(std::memory_order_acquire) != 0;
@@ -111,7 +112,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     return fails;
 }
 
-// At a free, which nothing can refuse.
+// Called at a free, which nothing can refuse.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
     thread_state* thread = enter(frame);

@@ -30,9 +30,9 @@ ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
 
 // The thread's state, marked busy and with its view up to date; null when there is nothing to do.
 //
-// The gate is read after `busy` is set. Who gives tables back does the reverse (shuts the gate,
-// fences all threads, reads `busy`), so either it sees this thread busy or this thread sees the
-// gate shut.
+// The gate is read after `busy` is set. A thread that gives tables back does the reverse: it shuts
+// the gate, fences all threads, and reads `busy`. So either it sees this thread busy, or this
+// thread sees the gate shut.
 inline thread_state* enter(std::uintptr_t frame) noexcept {
     thread_state* thread = current_state();
     if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {

@@ -6,16 +6,17 @@
 // Threads:  each thread writes its own shares; sums are read across threads
 // Memory:   in thread_state
 //
-// All objects a thread allocates now belong to the same windows, so one pending sum serves them
-// all, and its maximum since the last flush composes exactly:
+// All objects that a thread allocates now belong to the same windows. So one pending sum serves all
+// windows, and its maximum since the last flush gives the exact peak:
 //
 //     peak = max(peak, live of others + own live before the flush + highest pending)
 //
 // With one thread "others" is 0 and the peak is exact. With n threads each is off by less than
 // `flush_bytes` from what it last published, so the peak is within n * 64 KiB.
 //
-// A free of an object that belongs to other windows than a new one would (it is older than an inner
-// window, or another thread's) first flushes, then changes the shares of just its own windows.
+// An object that is freed may belong to other windows than a new one would: it may be older than an
+// inner window, or from another thread. Then the pending sum is flushed first, and the object is
+// taken from the shares of its own windows only.
 
 #ifndef ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 #define ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
@@ -63,7 +64,7 @@ inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
     return sum;
 }
 
-// The thread's share, begun anew when it still is of an earlier window of the slot.
+// The thread's share, begun anew when it still belongs to an earlier window of the slot.
 inline window_share* current_share(thread_state& thread, std::uint32_t slot,
                                    std::uint64_t opened_at) noexcept {
     window_share* share = share_of(thread, slot, true);
@@ -81,7 +82,7 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::int64
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
     const std::uint64_t opened_at = window->open_at.load(std::memory_order_acquire);
-    // The window of this view may have closed since, and another one opened in its slot.
+    // The window of this view may have closed meanwhile, and another one opened in its slot.
     if (opened_at == 0 || opened_at > thread.clock.load(std::memory_order_relaxed)) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
@@ -104,7 +105,7 @@ inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noex
     for (std::uint32_t slot = window_table::masked_windows; slot < end; ++slot) action(slot);
 }
 
-// Adds what is pending to the windows that watched the thread while it piled up.
+// Adds the pending bytes to the windows that watched the thread while they were summed.
 ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     const std::int64_t net = thread.pending_bytes.load(std::memory_order_relaxed);
     const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
@@ -159,8 +160,8 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
     });
 }
 
-// Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
-// thread, `reached` what the pending bytes of that thread add.
+// Control lock. The peak of a window: the highest that any thread has published (`seen`), or
+// reaches with its pending bytes (`reached`).
 inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     const std::int64_t published = published_bytes(slot, opened_at, nullptr);

@@ -6,8 +6,9 @@
 //           instruction after a thread's first event
 // Memory:   see the tables
 //
-// The order matters. The record goes before the block: once the real free has run, another thread
-// may be given the same address. And the record comes after the block, for the same reason.
+// The order matters. The record is removed before the block is freed: once the real free has run,
+// another thread may be given the same address. And it is made after the block, for the same
+// reason.
 //
 //     operator new    p = malloc(n); on_allocate(p, n)
 //     operator delete free_recorded<free>(p): takes the record, then calls free(p)
@@ -35,14 +36,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The hooks jump to the functions below as their last act, and those to others. What is called so
-// begins with a frame at the hook's own address, with the same saved frame pointer in it: the walk
-// from `frame` finds what it would have found in the hook.
+// The hooks jump to the functions below as their last act, and those jump to others. A function
+// that is reached so has its frame at the address of the hook's own frame, with the same saved
+// frame pointer in it. So a walk from `frame` finds what it would have found in the hook.
 #define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
 // --- death ---
 
-// An object that was born on another thread.
+// Counts the death of an object that was born on another thread.
 ALLOCSCOPE_NOINLINE void count_foreign_death(thread_state& thread, std::uint32_t id,
                                              std::uint64_t bytes) noexcept {
     const cohort& born = *process.cohorts.by_id(id);
@@ -63,7 +64,7 @@ ALLOCSCOPE_NOINLINE void count_foreign_death(thread_state& thread, std::uint32_t
     count->deaths.add(1);  // last: a cohort without live objects may be used again
 }
 
-// Takes the record of an object that dies out of its slot and counts the death.
+// Takes the record of a dying object out of its slot and counts the death.
 ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::slot* slot) noexcept {
     const std::uint64_t record = slot->load(std::memory_order_relaxed);
     if (live_object_map::session_of(record) != thread.session) return;
@@ -113,11 +114,11 @@ ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept
     Release(block);
 }
 
-// Takes the record of the block away, then calls the real free. `frame` is the hook's own frame,
-// see on_allocate.
+// Removes the record of the block, then calls the real free. `frame` is the hook's own frame, see
+// on_allocate.
 //
-// The usual case in a straight line without calls; every other case is handed on as the last act,
-// so that nothing needs to be kept for afterwards.
+// The usual case is a straight line without calls. Every other case is handed on as the last act,
+// so that nothing has to be saved for afterwards.
 template <void (*Release)(void*)>
 ALLOCSCOPE_FAST_PATH void free_recorded(void* block, std::uintptr_t frame) noexcept {
     thread_entry* const entry = current_entry;
@@ -158,14 +159,14 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block, std::uintptr_t frame) noexc
 
 // --- birth ---
 
-// Somebody gave the old block back past us, else its address could not have been given out again.
+// The old block was freed without our hooks: otherwise malloc could not return its address.
 ALLOCSCOPE_SLOW_PATH void replace_record(thread_state& thread,
                                          live_object_map::slot* slot) noexcept {
     thread.lose(loss_reason::record_replaced);
     remove_record(thread, slot);
 }
 
-// The rest of every case, when the cohort is known; no_cohort when there is none to be had.
+// The end of every case but the shortest: the cohort is known, or no_cohort without memory for one.
 ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block,
                                                std::uint64_t bytes, std::uint32_t id) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -188,11 +189,11 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     return block;
 }
 
-// Every case. The thread has entered; it leaves here. Returns the block.
+// Records a birth in any case. The thread has entered; it leaves here. Returns the block.
 ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    // An allocation that sampling let pass, or was late for: see record/sampler.hpp.
+    // Sampling has let this allocation pass, or began too late for it: see record/sampler.hpp.
     if (thread.mode <= charge::samples) {
         leave(thread);
         return block;
@@ -221,7 +222,7 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
         return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
     }
     if (ALLOCSCOPE_UNLIKELY(net > own_value(thread.pending_peak))) {
-        // Also for every size that does not fit in a slot.
+        // This is also true of every size that does not fit in a slot.
         if (net >= flush_bytes) {
             return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
         }
@@ -235,8 +236,8 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
     return block;
 }
 
-// The memo has another stack at this place. A short way of its own: a loop over changing data comes
-// here with every other block.
+// The memo has another stack for this frame and caller. This path is kept short: a loop over
+// changing data takes it for every other block.
 ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
                                                    std::uint64_t bytes, std::uintptr_t frame,
                                                    remembered_chain& memo) noexcept {
@@ -251,11 +252,12 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
                                  process.cohorts.by_id(id));
 }
 
-// After the real allocation. Returns the block. `frame` is the address of the hook's own frame:
-// there lie the caller's frame pointer and the return address into it. `entry` is current_entry as
-// it was before the real allocation.
+// Called after the real allocation. Returns the block. `frame` is the address of the hook's own
+// frame, where the caller's frame pointer and the return address into the caller lie. `entry` is
+// current_entry as it was before the real allocation.
 //
-// Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+// A straight line like free_recorded, for a stack that the memo knows and where no stack is wanted.
+// The rest is handed on.
 ALLOCSCOPE_FAST_PATH void* on_allocate(thread_entry* entry, void* block, std::uint64_t bytes,
                                        std::uintptr_t frame) noexcept {
     if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0)) {
@@ -271,12 +273,12 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(thread_entry* entry, void* block, std::ui
     std::uint64_t head = thread.plain_record;
     cohort* counters = thread.plain_counters;
     if (counters == nullptr) {
-        if (ALLOCSCOPE_UNLIKELY(thread.mode != charge::stacks)) {  // the counters are still to be
-            return record_and_leave(thread, block, bytes, frame);  // found
+        if (ALLOCSCOPE_UNLIKELY(thread.mode != charge::stacks)) {  // the counters have to be found
+            return record_and_leave(thread, block, bytes, frame);
         }
         remembered_chain& memo =
             *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
-        // A chain is remembered only of this thread's own stack, so what it names can be read.
+        // A remembered chain lies in this thread's own stack, so its addresses can be read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, frame))) {
             return record_changed_and_leave(thread, block, bytes, frame, memo);

@@ -29,7 +29,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// All that a free of a block that was not sampled is asked.
+// All that has to be asked when a block that was not sampled is freed.
 ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
@@ -48,7 +48,7 @@ inline void add_weight(sampled_part::sums& to, const sample_weight& weight) noex
     add_to(to.bytes_skew, weight.bytes_skew);
 }
 
-// The bytes a sample stands for are kept whole, so that sums of them come out even.
+// The bytes that a sample stands for are rounded, so that their sums are exact.
 inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
     return whole_number(weight.bytes + 0.5);
 }
@@ -57,8 +57,8 @@ inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) no
     return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
 }
 
-// Takes the record of a sampled block that dies out of its slot and counts the death. No effect
-// when the block was not sampled.
+// Takes the record of a dying sampled block out of its slot and counts the death. No effect when
+// the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
     if (!process.samples.is_ready()) return;
     auto* slot = process.samples.existing_slot(reinterpret_cast<std::uintptr_t>(block));

@@ -6,14 +6,14 @@
 // Memory:   none of its own
 //
 // Each thread counts bytes down from a number that is drawn anew after each sample, so that every
-// byte has the same chance, whatever it is part of (sampling/sample_gap.hpp). An object counts what
-// was requested and 16 bytes (sampling/counted_bytes.hpp):
+// byte has the same chance, whatever it is part of (sampling/sample_gap.hpp). An object counts 16
+// bytes more than were requested (sampling/counted_bytes.hpp):
 //
 //     bytes_left   5000 | 4920 | 4840 | ... | 40     the next request of 64 is a sample
 //     request        64     64     64         64
 //
-// A sampled block is allocated at the begin of a page, whatever allocator is underneath. So a free
-// asks only whether the block begins at a page; of the few that do, the map of samples knows.
+// A sampled block is allocated at the beginning of a page, whatever the allocator. So a free asks
+// only whether the block begins at a page; for the few that do, the map of samples is looked up.
 //
 //     operator new    if (passes(n)) p = malloc(n)
 //                     else { decide; p = a block at a page; on_sampled(p, n) }
@@ -40,18 +40,19 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What is asked of the allocator for a sample that the program wants at multiples of `wanted`.
+// The alignment asked of the allocator for a sample that the program wants aligned to `wanted`.
 constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
     return wanted > sampled_alignment ? wanted : sampled_alignment;
 }
 
-// How many bytes are asked of the allocator for it. Large ones are rounded up to 56 bytes less than
-// whole pages, for glibc's sake: it maps a block afresh, and each of its pages has to be faulted
-// in, when what it needs to align one is more than the largest block that it has unmapped so far
-// (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). What it remembers of a mapped block that
-// begins at a page is its size less 4080 bytes; what it needs for the next is 4144 bytes more than
-// asked. So of blocks of equal size each would be mapped, always; unless, as with this size, the
-// rounding of the mapping itself leaves nearly a page over. To others it is a size like any other.
+// How many bytes are asked of the allocator for a sample. Large sizes are rounded up to 56 bytes
+// less than whole pages, because of glibc. It maps a block afresh, so that each page has to be
+// faulted in, when it needs more for an aligned block than the largest block that it has unmapped
+// so far (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). Of a mapped block that begins at a page
+// it remembers the size less 4080 bytes; for the next one it needs 4144 bytes more than asked. So
+// each of many blocks of equal size would be mapped, unless the rounding of the mapping itself
+// leaves nearly a page over, as it does with this size. To other allocators it is a size like any
+// other.
 constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
 constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
 constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
@@ -59,29 +60,30 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
     return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
 }
 
-// Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
-// the gate's. False: ask is_sample().
+// Counts the allocation down. True: it is no sample and needs no record. False: ask is_sample().
+// `word` is the gate's.
 ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexcept {
     thread_entry* const entry = current_entry;
     const std::uint64_t counted = bytes_to_count(bytes);
-    // Read once and written once: a signal handler that allocates in between counts down too, and
-    // to subtract from what it left could end below zero, and then no sample would ever follow.
-    // Of two that count at the same time the later one stands: the time to a sample has no memory.
+    // Read once and written once. A signal handler that allocates in between counts down, too;
+    // subtracting from what it has left could end below zero, and no sample would ever follow. Of
+    // two that count at the same time the later one stands. That is no bias, because the time to
+    // the next sample has no memory.
     const std::uint64_t left = entry->bytes_left.load(std::memory_order_relaxed);
     if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
     entry->bytes_left.store(left - counted, std::memory_order_relaxed);
     return true;
 }
 
-// Whether the thread records all that it allocates, so that neither is_sample() nor a watch need
-// be asked.
+// Whether the thread records all that it allocates; then neither is_sample() nor a watch has to be
+// asked.
 ALLOCSCOPE_FAST_PATH bool records_every_event(const thread_entry& entry) noexcept {
     return entry.straight_view == process.entry.word();
 }
 
-// Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
-// still the thread's own countdown that decides, not that of the state the handler works with:
-// passes() asked it already, and two dice would have to fall.
+// Decides about one allocation, in every case. In a signal handler that interrupted a hook, the
+// thread's own countdown decides, not that of the nested state: passes() has already asked it, and
+// the allocation must not have to win twice.
 ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return false;
@@ -99,7 +101,7 @@ ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) no
     return is_drawn;
 }
 
-// After the allocation of a block at a page for a sample.
+// Called after a block at a page was allocated for a sample.
 ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
@@ -113,7 +115,7 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
     leave(*thread);
 }
 
-// There was no memory for a block at a page; the object goes without a record.
+// Called when there was no memory for a block at a page; the object gets no record.
 ALLOCSCOPE_NOINLINE void on_sample_refused(std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;

@@ -6,10 +6,10 @@
 // Threads:  any; the list of states is lock-free
 // Memory:   maps a thread_state when no free one is left
 //
-// The end of a thread comes in rounds: its thread_local objects, then up to four rounds of
-// pthread_key destructors, any of which may still allocate and free. Ours asks to be called again
-// until the last round. What comes after that (other keys in the last round, the C library's own
-// clean-up) is recorded in `latecomer`, one thread at a time.
+// A thread ends in rounds: first its thread_local objects are destroyed, then up to four rounds of
+// pthread_key destructors run, and all of them may still allocate and free. Our destructor asks to
+// be called again until the last round. Events after that (of other keys in the last round, of the
+// C library's own clean-up) are recorded in `latecomer`, one thread at a time.
 
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
@@ -48,13 +48,14 @@ inline void enlist(thread_state& fresh) noexcept {
     } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
 }
 
-// A state nobody uses, taken; or null when there is no memory.
+// Takes a state that nobody uses; null when there is no memory.
 inline thread_state* take_state() noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         if (t->is_taken.load(std::memory_order_relaxed)) continue;
         bool expected = false;
-        // Acquire: pairs with the release in give_back_state, so all its last owner did is seen.
+        // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
+        // seen.
         if (t->is_taken.compare_exchange_strong(expected, true, std::memory_order_acquire)) {
             return t;
         }
@@ -95,7 +96,7 @@ inline void thread_end(void* value) noexcept {
         give_back_state(*inner);
         inner = next;
     }
-    // Under one long window, threads that come and go are the only boundaries there are.
+    // Under one long window there are no boundaries; only threads that end call for a reclaim.
     if (::pthread_mutex_trylock(&process.control) == 0) {
         process.reclaim();
         ::pthread_mutex_unlock(&process.control);
@@ -129,13 +130,14 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.has_dice = false;  // each thread has its own
     state.end_rounds = 0;
     state.own_windows.store(0, std::memory_order_relaxed);
-    // From now, so that the epochs of one state stay in order of time over all its threads.
+    // Set to now, so that the epochs of one state stay in order of time over all its threads.
     state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
     state.clock.store(0, std::memory_order_relaxed);
     state.windows = 0;
     state.bounds = {};
-    // The memo's chains lie on a stack that is no more. They are dropped when the view is read, as
-    // the depth has changed: somebody else may be giving the tables back at this moment.
+    // The memo's chains lie on a stack that is gone. They are dropped when the view is read,
+    // because the depth will differ then. Not here: another thread may be giving the tables back
+    // just now.
     state.frames = 0;
 }
 
@@ -168,10 +170,11 @@ inline thread_state* nested_state(thread_state& outer) noexcept {
     return inner;
 }
 
-// Whether the hook that marked the state busy is gone for good: somebody jumped out of a signal
-// handler over it. A hook that still runs lies higher in the same stack than what interrupts it,
-// or on another stack than the handler; an alternate signal stack may lie anywhere, also within
-// the thread's own, so the kernel is asked whether we are on it. (Rare: only when `busy` is set.)
+// Whether the hook that marked the state busy is gone for good, because a signal handler jumped
+// over it. A hook that still runs lies higher in the same stack than what interrupts it, or on
+// another stack than the handler. An alternate signal stack may lie anywhere, also within the
+// thread's own, so the kernel is asked whether we are on it. (That is rare: only when `busy` is
+// set.)
 inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
                          std::uintptr_t frame) noexcept {
     constexpr std::uintptr_t same_stack_bytes = 64 * 1024;
@@ -183,7 +186,7 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state: it waits for the common one.
+// After its last destructor a thread has no state, so it waits for the common one.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     constexpr int most_tries = 1000;
     for (int i = 0; i < most_tries; ++i) {

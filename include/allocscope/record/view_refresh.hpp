@@ -26,7 +26,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Of two mean intervals the smaller, where 0 is none.
+// The smaller of two mean intervals, where 0 means that there is none.
 constexpr std::uint64_t least_interval(std::uint64_t a, std::uint64_t b) noexcept {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
@@ -92,7 +92,8 @@ inline void seed_dice(thread_state& thread) noexcept {
     thread.has_dice = true;
 }
 
-// Until the next sample. That has no memory, so it may be drawn anew whenever the mean changes.
+// Bytes until the next sample. The gap has no memory, so it may be drawn anew whenever the mean
+// changes.
 inline std::uint64_t next_gap(thread_state& thread) noexcept {
     if (thread.sample_bytes == 0) return never_sampled;
     if (!thread.has_dice) seed_dice(thread);
@@ -138,18 +139,18 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
-        // Remembered chains were cut at another depth, or found in another way.
+        // The remembered chains were cut at another depth, or found in another way.
         thread.memo.release();
         thread.frames = needs.frames;
         thread.method = method;
     }
-    // A thread without its caches is charged without stacks; find_cohort counts that as a loss.
+    // Without its caches the thread records no stacks; find_cohort counts that as a loss.
     if (thread.mode == charge::stacks && !thread.memo.is_ready()) {
         if (!thread.memo.prepare(thread.frames, thread.method))
             thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
-    // A watched thread has no up-to-date view, so that all its events take the slow way.
+    // A watched thread has no up-to-date view, so that all its events take the slow path.
     const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
     const bool is_straight = thread.mode == charge::numbers || thread.mode == charge::stacks;
     thread.view_number = is_watched ? no_view : now.number;

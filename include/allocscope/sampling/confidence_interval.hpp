@@ -42,8 +42,8 @@ inline confidence_interval score_interval(double estimate, double variance, doub
     return {low > 0.0 ? low : 0.0, estimate + shift + reach};
 }
 
-// Of an estimate without variance: the estimate itself. Without samples there is no variance, and
-// the answer is 0 to 0: nothing is known then, and it is the caller who must say so.
+// An estimate without variance is its own interval. Without samples there is no variance either,
+// and the answer is 0 to 0: nothing is known then, and the caller must say so.
 inline confidence_interval interval_95(double estimate, double variance) noexcept {
     if (!(variance > 0.0) || !(estimate > 0.0)) return {estimate, estimate};
     return score_interval(estimate, variance, variance / estimate);

@@ -23,7 +23,7 @@ namespace detail {
 
 constexpr std::uint64_t bytes_beside_each_object = 16;
 
-// Wraps for requests that no allocator grants: one that is refused is no sample anyway.
+// It wraps only for requests that no allocator grants, and those are never samples.
 constexpr std::uint64_t bytes_to_count(std::uint64_t requested) noexcept {
     return requested + bytes_beside_each_object;
 }

@@ -5,12 +5,12 @@
 // Threads:  any; the random source is the caller's
 // Memory:   none
 //
-// The gap is an exponentially distributed number rounded up to whole bytes. Exponential, because it
-// is the only distribution without memory: however long a thread has counted down, the next byte is
-// sampled with the same chance. So every object is sampled independently of all others, and an
-// object that counts c bytes (sampling/counted_bytes.hpp) with probability 1 - exp(-c / mean),
-// which sampling/sample_weight.hpp undoes. Rounding up keeps that exact: the gap is at most c
-// exactly when the unrounded number is.
+// The gap is an exponentially distributed number, rounded up to whole bytes. The exponential is the
+// only distribution without memory: however long a thread has counted down, the next byte has the
+// same chance. So every object is sampled independently of all others. An object that counts c
+// bytes (sampling/counted_bytes.hpp) is sampled with probability 1 - exp(-c / mean), which
+// sampling/sample_weight.hpp undoes. Rounding up keeps this exact: the gap is at most c if, and
+// only if, the unrounded number is.
 //
 //     countdown -= bytes_to_count(bytes);
 //     if (countdown <= 0) { sample(); countdown = draw_gap(random, mean); }
@@ -42,8 +42,8 @@ inline double draw_exponential(random_source& random) noexcept {
     return -std::log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
-// Bytes up to and including the one that is sampled; 1 to longest_sample_gap. With a mean of 1 or 0
-// always 1: everything is recorded. About 20 ns.
+// Bytes up to and including the one that is sampled: 1 to longest_sample_gap. With a mean of 1 or 0
+// the gap is always 1, so everything is recorded. About 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
     const double gap = std::ceil(draw_exponential(random) * static_cast<double>(mean));

@@ -29,14 +29,15 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// 0 for what is below, the largest number for what is above.
+// Rounds down. Numbers below 0 become 0, numbers that are too large the largest there is.
 inline std::uint64_t whole_number(double number) noexcept {
     if (!(number > 0.0)) return 0;
     if (number >= 18446744073709551615.0) return 0xffffffffffffffffU;
     return static_cast<std::uint64_t>(number);
 }
 
-// To the nearest; the interval outwards, except for what a double cannot tell from a whole number.
+// Rounds the value to the nearest number, and the interval outwards, except where a double cannot
+// tell an end from a whole number.
 inline estimate rounded(double value, const confidence_interval& interval) noexcept {
     constexpr double slack = 1e-9;
     estimate whole;
@@ -72,7 +73,7 @@ struct sample_sums {
         bytes_skew += other.bytes_skew;
     }
 
-    // `other` is part of this. More samples than there are leave nothing.
+    // `other` is part of this. Subtracting more samples than there are leaves nothing.
     void subtract(const sample_sums& other) noexcept {
         if (other.samples >= samples) {
             *this = sample_sums{};
@@ -87,9 +88,10 @@ struct sample_sums {
         bytes_skew = rest_of(bytes_skew, other.bytes_skew);
     }
 
-    // Of one place, which is only looked at because it was sampled. At least as many objects as
-    // samples: those were seen. Of a single sample nothing more is certain: many places that are
-    // never seen had the same chance, and the one that was seen may hold this one object.
+    // The objects of one place, which is looked at only because it was sampled. There are at least
+    // as many objects as samples: those were seen. After a single sample nothing more is certain:
+    // many places that were never seen had the same chance, and this place may hold this one object
+    // only.
     estimate objects_95() const noexcept {
         estimate known = rounded(objects, interval_95(objects, objects_variance, objects_skew));
         if (known.value < samples) known.value = samples;
@@ -104,12 +106,12 @@ struct sample_sums {
         return known;
     }
 
-    // Of all that was sampled every `sample_bytes`, whether or not it met a sample. What did not
-    // can only add to what did, so it is the upper end that makes room for it, as much as may be
-    // needed: one sample of the smallest objects there are is most_unseen_objects() objects, one of
-    // any objects at most `sample_bytes` bytes. Without any sample there are 0 to 3.84 *
-    // sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16 objects. For less room the sizes that
-    // were not met would have to be guessed from those that were: docs/decisions/0008.
+    // The objects of all places that were sampled every `sample_bytes`, whether or not they met a
+    // sample. Objects that met none can only add to those that did, so the upper end makes room for
+    // as many as there may be: one sample of the smallest objects stands for most_unseen_objects()
+    // objects, one of any objects for at most `sample_bytes` bytes. Without any sample there are 0
+    // to 3.84 * sample_bytes bytes, in 0 to 3.84 * sample_bytes / 16 objects. For a narrower
+    // interval, the sizes that were not met would have to be guessed: docs/decisions/0008.
     estimate objects_95(std::uint64_t sample_bytes) const noexcept {
         return with_room(objects_95(), objects, objects_variance,
                          most_unseen_objects(sample_bytes));
@@ -128,7 +130,7 @@ private:
         return known;
     }
 
-    // What rounding leaves is zero: it would pass for samples of an odd size.
+    // A remainder that only rounding has left becomes zero, else it would pass for a sample.
     static double rest_of(double whole, double part) noexcept {
         constexpr double rounding = 1e-12;
         const double rest = whole - part;

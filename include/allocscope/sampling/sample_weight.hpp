@@ -9,7 +9,7 @@
 // that over all samples is the true number on average, whatever the sizes are (D. G. Horvitz,
 // D. J. Thompson, "A generalization of sampling without replacement from a finite universe",
 // Journal of the American Statistical Association 47, 1952). Each sample is corrected by its own
-// probability before adding; to correct the sum by an average size is biased.
+// probability before it is added; correcting the sum by an average size would be biased.
 //
 // For a mean of 512 KiB; an object counts 16 bytes more than its size (counted_bytes.hpp):
 //
@@ -34,7 +34,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// With x = 1 for objects, x = the size for bytes:
+// In the formulas x is 1 for objects, and the size for bytes.
 struct sample_weight {
     double objects;  // x / p
     double bytes;
@@ -45,14 +45,14 @@ struct sample_weight {
     double bytes_skew;
 };
 
-// What was not drawn but is recorded anyway, as everything is while an exact window is open.
+// For an object that was not drawn but is recorded, as all are while an exact window is open.
 constexpr sample_weight weigh_certain(std::uint64_t bytes) noexcept {
     return {1.0, static_cast<double>(bytes), 0.0, 0.0, 0.0, 0.0};
 }
 
-// Of an object of so many bytes, sampled at so many bytes on average. One of 0 bytes stands for
-// objects, and for no bytes. Where p is 1 as a double (from 38 means on; always when the mean is 1
-// or 0) the weight is 1 and the variance 0, exactly.
+// The weight of an object of `bytes` when one sample is taken in `mean` bytes. An object of 0 bytes
+// stands for objects, and for no bytes. Where p is 1 as a double (from 38 means on; always when the
+// mean is 1 or 0) the weight is exactly 1 and the variance exactly 0.
 inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexcept {
     if (mean <= 1) return weigh_certain(bytes);
     const double size = static_cast<double>(bytes);
@@ -68,7 +68,7 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
             skew,    skew * size * size * size};
 }
 
-// (1 - p) / p of an object of 0 bytes: no sample, met or not, is worth more unseen objects.
+// (1 - p) / p of an object of 0 bytes: no sample stands for more objects that were not met.
 inline double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
     return 1.0 /

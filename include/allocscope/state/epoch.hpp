@@ -9,8 +9,8 @@
 //                         |
 //                       cohorts made in it: id -> id -> 0
 //
-// Objects are told apart by epoch because windows begin and end at boundaries: all objects of one
-// epoch of one thread belong to the same windows.
+// Windows begin and end at boundaries, so all objects that a thread allocates in one epoch belong
+// to the same windows.
 
 #ifndef ALLOCSCOPE_STATE_EPOCH_HPP
 #define ALLOCSCOPE_STATE_EPOCH_HPP
@@ -24,8 +24,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Serial of no epoch as a thread has it. What remembers an epoch says "none" with 0, so that the
-// two never agree.
+// The serial of a thread that is in no epoch yet. Whatever remembers an epoch uses 0 for "none", so
+// the two are never equal.
 constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
 
 struct alignas(64) epoch {

@@ -1,7 +1,7 @@
 // gate.hpp - one word that says whether and how hooks record, and the facts behind it.
 //
 // Room:     state (floor 4), malloc-safe
-// Called:   read at the beginning of every hook; changed when a process-wide window opens or closes
+// Called:   read at the beginning of every hook; changed when windows open or close
 // Threads:  any reader; one writer at a time, under the control lock
 // Memory:   16 KiB
 //
@@ -11,12 +11,12 @@
 //     word ----> views_[word / 2 % 256] {number, clock, windows, mode, frames, session, ...}
 //
 // Numbers count up by two. The highest bit says that every free must be looked up, because a window
-// that records every event is, or in this session was, open. Without it only sampled windows are,
-// and all that matters of a free is whether the block begins at a page (record/sampler.hpp).
+// that records every event is open, or was open in this session. Without the bit only sampled
+// windows are open, and a free matters only if its block begins at a page (record/sampler.hpp).
 //
-// A view is complete before its number is published and its place is used again only 256 views
-// later; a reader that was overtaken in between finds another number in the view and starts over.
-// So readers never wait for the writer.
+// A view is complete before its number is published, and its element is used again only 256 views
+// later. A reader that was overtaken meanwhile finds another number in the view and starts over. So
+// readers never wait for the writer.
 
 #ifndef ALLOCSCOPE_STATE_GATE_HPP
 #define ALLOCSCOPE_STATE_GATE_HPP
@@ -32,8 +32,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What a thread does with an allocation, from the needs of all windows that watch it: the greatest
-// of what they want; but samples and numbers together are stacks, as neither serves the other.
+// What a thread does with an allocation: the greatest that any window which watches it wants. But
+// samples and numbers together make stacks, because neither serves the other.
 enum class charge : std::uint32_t {
     nothing,             // no window watches this thread; frees are still seen
     samples,             // a few allocations, each with its stack
@@ -42,19 +42,19 @@ enum class charge : std::uint32_t {
     stacks_without_memo  // there was no memory for the thread's caches
 };
 
-// A number that no view has, and that the word never is: not 0, which a shut gate has.
+// A number that no view has and that the word never is. It is not 0, which means a shut gate.
 constexpr std::uint64_t no_view = ~std::uint64_t{0};
 
-// In a view's number: the hooks must see every event. The sign, so that the one test of an operator
-// tells all three states of the word.
+// In a view's number: the hooks must see every event. It is the sign bit, so that one test of an
+// operator tells all three states of the word.
 constexpr std::uint64_t every_event = std::uint64_t{1} << 63U;
 
 constexpr charge joined(charge most, std::uint64_t sample_bytes) noexcept {
     return most == charge::numbers && sample_bytes != 0 ? charge::stacks : most;
 }
 
-// A set of ways to find callers (options::unwind). Windows that want different ones get stacks that
-// serve all: by any means.
+// A set of ways to find callers (options::unwind). Windows that want different ways get stacks that
+// serve all of them: those found by any means.
 using unwinding_set = std::uint32_t;
 constexpr unwinding_set only(unwinding method) noexcept {
     return 1U << static_cast<std::uint32_t>(method);
@@ -86,9 +86,12 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
-    // Whether a free must be looked up, or be asked whether it is one of null: a test of the
-    // address alone, with bits that say what of it has to be zero. Nothing, while every event is
-    // recorded; what is below a page, while only samples are; all of it, while no window is open.
+    // Whether a free must be looked up: a test of the address alone. All bits of the address that
+    // are set in address_bits_ have to be zero. (A null pointer always passes the test.)
+    //
+    //     every event is recorded    no bits           every free is looked up
+    //     only samples are           the low 12 bits   those of blocks that begin at a page
+    //     no window is open          all bits          none
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         return (reinterpret_cast<std::uintptr_t>(block) &
                 address_bits_.load(std::memory_order_relaxed)) == 0;
@@ -105,7 +108,7 @@ public:
         const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
         stored& place = views_[number / 2 % view_count];
         place.number.store(0, std::memory_order_relaxed);
-        // Release: who reads anything new here, reads 0 or the new number afterwards.
+        // Release: whoever reads anything new here reads 0 or the new number afterwards.
         place.clock.store(next.clock, std::memory_order_release);
         place.windows.store(next.windows, std::memory_order_release);
         place.mode.store(next.mode, std::memory_order_release);

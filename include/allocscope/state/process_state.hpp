@@ -5,8 +5,8 @@
 // Threads:  see the members; `control` is taken when windows open, close and are read
 // Memory:   about 100 KiB of zeroed static storage, touched as needed
 //
-// Constant-initialised and never destroyed: it is ready before the first constructor of the program
-// runs and still there after the last destructor. It lives in the module that replaced operator
+// It is constant-initialised and never destroyed: ready before the first constructor of the program
+// runs, and still there after the last destructor. It lives in the module that replaced operator
 // new; other modules reach it through engine.hpp.
 
 #ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
@@ -61,7 +61,7 @@ struct process_state {
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
-    // Where the dice of sampling begin; 0: at random in each process. A test sets it.
+    // The seed of sampling; 0: another one in each process. A test sets it.
     std::atomic<std::uint64_t> sampling_seed{0};
 
     std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
@@ -77,7 +77,7 @@ struct process_state {
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
 
 // Stand in for the state of a thread before its first event and after its last destructor: always
-// busy, so that every hook of such a thread takes the slow way.
+// busy, so that every hook of such a thread takes the slow path.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 

@@ -38,8 +38,8 @@ namespace detail {
 
 // What one thread added to one window's live bytes, and the most that window had as seen from here.
 struct window_share {
-    std::atomic<std::uint64_t> opened_at;  // which window of the slot; another one: all is void
-    std::atomic<std::int64_t> live_bytes;  // may be negative: it frees what others allocated
+    std::atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
+    std::atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
     std::atomic<std::int64_t> peak_bytes;
     std::uint64_t reserved;
 };
@@ -50,23 +50,23 @@ enum class loss_reason : std::uint32_t {
     no_room_for_site,      // the object is counted, its place is not known
     no_room_for_death,     // the death of another thread's object is not counted
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
-    record_replaced,       // a block was freed past us: its record gave way to its successor's
+    record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
     count
 };
 
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
-// What a hook looks at first. A thread without a state has one that is always busy, so that the
-// usual way of a hook needs one test only.
+// What a hook looks at first. A thread without a state has an entry that is always busy, so that
+// the usual path of a hook needs one test only.
 struct alignas(64) thread_entry {
     std::atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
-    // The same while each allocation of the thread is recorded and needs no thought before; else
-    // no_view.
+    // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
+    // called at once; else no_view.
     std::uint64_t straight_view = no_view;
-    // Until the next sample. Not counted down to it but past it: whoever asks for as much or more
-    // is sampled. The most there is: this thread is not sampled.
+    // Bytes until the next sample: a request of as many or more is sampled, a smaller one is
+    // subtracted. never_sampled: this thread is not sampled.
     std::atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
@@ -82,11 +82,11 @@ struct thread_state : thread_entry {
     std::uint32_t session = 0;
     std::uint32_t epoch_serial = no_epoch;
     std::uint32_t number = 0;          // of this state; never 0
-    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
+    std::uint64_t plain_record = 0;    // the head of a record of plain_cohort
     cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
     std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
     std::uint64_t windows = 0;         // slots 0..63 that watch this thread
-    // Net live bytes since the last flush to the shares, and the most it was since.
+    // Net live bytes since the last flush to the shares, and the most they have been since.
     std::atomic<std::int64_t> pending_bytes{0};
     std::atomic<std::int64_t> pending_peak{0};
     chain_memo memo;

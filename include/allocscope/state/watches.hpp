@@ -1,16 +1,16 @@
 // watches.hpp - which threads are watched by guards, and which allocations are to fail.
 //
 // Room:     state (floor 4), malloc-safe
-// Called:   armed through the engine table; asked by hooks on their slow way
+// Called:   armed through the engine table; asked by hooks on their slow path
 // Threads:  guards belong to one thread each; plans are read by any thread
 // Memory:   8 KiB of zeroed static storage; 16 bytes of each thread's own
 //
-// The fast way of a hook knows nothing of this. A thread that is watched never has an up-to-date
-// view (record/view_refresh.hpp asks is_watched_thread()), so each of its events takes the slow
-// way, and there record/consult_watches.hpp is called.
+// The fast path of a hook knows nothing of this. A thread that is watched never has an up-to-date
+// view (record/view_refresh.hpp asks is_watched_thread()). So each of its events takes the slow
+// path, which calls record/consult_watches.hpp.
 //
-// Plans lie in a fixed table and are never given back: a hook that still reads one which was
-// disarmed meanwhile reads something old, but nothing wild.
+// Plans lie in a fixed table and are never given back: a hook that still reads a plan which has
+// been disarmed reads something old, but never memory of something else.
 
 #ifndef ALLOCSCOPE_STATE_WATCHES_HPP
 #define ALLOCSCOPE_STATE_WATCHES_HPP
@@ -31,7 +31,7 @@ namespace detail {
 struct thread_watches {
     guard_watch* innermost = nullptr;
     std::uint32_t allow_depth = 0;  // of allow_allocations
-    bool is_telling = false;        // a guard is being told: what it does itself is no violation
+    bool is_telling = false;        // a guard is being told: what it allocates is no violation
 };
 
 ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
@@ -44,7 +44,7 @@ struct armed_plan {
     std::atomic<bool> is_taken{false};
     std::atomic<bool> is_armed{false};
     std::uint64_t window = 0;  // keeps the gate open
-    // Of the fault_plan; written before is_armed. A hook that is late may read them all the same.
+    // From the fault_plan; written before is_armed. A hook that is late may still read them.
     std::atomic<fault_kind> kind{fault_kind::nth};
     std::atomic<std::uint64_t> number{0};
     std::atomic<std::uint64_t> times{0};
@@ -53,7 +53,7 @@ struct armed_plan {
     std::atomic<std::uint64_t> seen{0};  // allocations that the plan decided about
     std::atomic<std::uint64_t> failed{0};
     std::atomic<std::uint64_t> bytes{0};  // granted
-    // Where the first one failed. The count is stored last.
+    // The stack of the first allocation that failed. The count is stored last.
     std::atomic<std::uint32_t> frame_count{0};
     std::atomic<std::uintptr_t> frames[most_fault_frames] = {};
 };
@@ -73,13 +73,13 @@ inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
     return whose == 0 || whose == instance;
 }
 
-// All that a hook on its slow way asks when nothing is watched.
+// While nothing is watched, this is all that a hook asks on its slow path.
 ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
     return own_watches.innermost != nullptr ||
            fault_plans.armed.load(std::memory_order_acquire) != 0;
 }
 
-// Whether a hook of the calling thread, which has this number, must take the slow way.
+// Whether a hook of the calling thread, which has this instance, must take the slow path.
 inline bool is_watched_thread(std::uint64_t instance) noexcept {
     if (own_watches.innermost != nullptr) return true;
     if (fault_plans.armed.load(std::memory_order_acquire) == 0) return false;
@@ -89,14 +89,14 @@ inline bool is_watched_thread(std::uint64_t instance) noexcept {
     return false;
 }
 
-// The finish of splitmix64 (Steele, Lea, Flood 2014): neighbours have nothing in common.
+// The finish of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
 constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
     value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
     value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
     return value ^ (value >> 31U);
 }
 
-// Whether a request of so many bytes fails; counts it.
+// Counts a request of so many bytes, and says whether it fails.
 inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
     const std::uint64_t nth = plan.seen.fetch_add(1, std::memory_order_relaxed) + 1;
     const std::uint64_t number = plan.number.load(std::memory_order_relaxed);
@@ -114,7 +114,7 @@ inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
             break;
         }
         case fault_kind::random:
-            // Of the allocation's place and the seed alone, so that a run can be repeated.
+            // Decided by the allocation's number and the seed alone, so that a run can be repeated.
             fails = scrambled(plan.seed.load(std::memory_order_relaxed) + nth * golden_multiplier) <
                     number;
             break;

@@ -5,9 +5,9 @@
 // Threads:  written under the control lock; all atomic members may be read by any
 // Memory:   320 bytes for each window ever open at the same time; 64 of them are always there
 //
-// A window is an interval of the boundary clock that is still open at its end: it owns what is born
-// while it is open, on any thread or on one. Slots 0..63 also have a bit in the window masks of
-// threads and cohorts, which makes the usual case cheap; windows beyond are found by looking
+// A window is an interval of the boundary clock that has begun and not yet ended. It owns what is
+// born in it, on any thread or on one. Slots 0..63 also have a bit in the window masks of threads
+// and cohorts, which makes the usual case cheap. Windows in higher slots are found by looking
 // through the table.
 
 #ifndef ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
@@ -30,10 +30,10 @@ namespace detail {
 
 constexpr std::uint64_t every_thread = 0;  // no thread instance has this number
 
-// What a window owned of cohorts that were reclaimed while it was open. All of it has died.
+// What a window owned in cohorts that were reclaimed while it was open. All of it has died.
 struct retired_births {
-    allocation_counts counts;  // of a window that is not sampled
-    sample_sums births;        // of a sampled one
+    allocation_counts counts;  // in a window that is not sampled
+    sample_sums births;        // in a sampled one
     sample_sums deaths;
 };
 
@@ -56,7 +56,7 @@ struct alignas(64) open_window {
         const std::uint64_t opened = open_at.load(std::memory_order_acquire);
         if (opened == 0 || born_at < opened) return false;
         const std::uint64_t watched = instance.load(std::memory_order_relaxed);
-        // Cohorts keep the low half only.
+        // Cohorts keep only the low half of an instance.
         return watched == every_thread ||
                static_cast<std::uint32_t>(watched) == static_cast<std::uint32_t>(by_instance);
     }

@@ -1,14 +1,14 @@
 // cohort_of_site.hpp - what one thread knows about the sites it allocates at.
 //
 // Room:     tables (floor 2), malloc-safe
-// Called:   when the chain memo does not know a stack, after the site table was asked for its site
+// Called:   when the chain memo does not know a stack, with the site that the site table gave
 // Threads:  one thread's own
-// Memory:   8 KiB for each 512 sites of which the thread uses one, and 64 KiB reserved for where
-//           those are
+// Memory:   8 KiB for each 512 sites of which the thread uses one; addresses for 64 KiB of pointers
+//           to them
 //
-// For each site the cohort that the thread has for it in one epoch, and the shape (chain_memo.hpp)
-// that its stack had when it was met last: where it has that shape again, nothing else needs to be
-// asked to be sure of it.
+// For each site: the cohort that the thread has for it in one epoch, and the shape (chain_memo.hpp)
+// that its stack had when it was last met. Where the stack has that shape again, it is certain
+// without any further test.
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
 #define ALLOCSCOPE_TABLES_COHORT_OF_SITE_HPP
@@ -28,7 +28,7 @@ namespace detail {
 class cohort_of_site {
 public:
     struct entry {
-        std::uint64_t shape;  // 0: none that can be known again
+        std::uint64_t shape;  // 0: none that can be recognised
         std::uint32_t epoch;  // for which `cohort` is right
         std::uint32_t cohort;
     };

@@ -5,9 +5,9 @@
 // Threads:  each cohort is written by the thread that made it; any thread may read
 // Memory:   64 bytes for each cohort, 256 for one of samples; threads get them in pages of 4 KiB
 //
-// The slot of a live object names its cohort; the cohort knows the rest. As only its own thread
-// counts in it, no locked instruction is needed. A free by another thread is counted in a table of
-// that other thread (foreign_deaths.hpp), so
+// The slot of a live object names its cohort; the cohort knows the rest. Only its own thread counts
+// in it, so no locked instruction is needed. A free by another thread is counted in a table of that
+// other thread (foreign_deaths.hpp). So:
 //
 //     alive = births - deaths - (sum over all threads of their foreign deaths)
 //
@@ -42,17 +42,17 @@ struct alignas(64) cohort {
     std::atomic<std::uint32_t> owner;    // number of the thread state that made it
     std::atomic<std::uint32_t> site;
     std::atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
-    // Low half of the thread's instance number: told apart from another thread that had the same
-    // state unless 2^32 threads were started in between.
+    // Low half of the thread's instance number. It tells the thread from another one that had the
+    // same state, unless 2^32 threads were started in between.
     std::atomic<std::uint32_t> instance;
 };
 static_assert(sizeof(cohort) == 64, "one cache line: an event touches one");
 
-// A cohort of samples goes on in the lines after its first, where births and deaths then count
-// samples, and the bytes are those that the samples stand for. Any thread may count a death there,
+// A cohort of samples continues in the cache lines after its first. Its births and deaths count
+// samples, and its bytes are those that the samples stand for. Any thread may count a death there,
 // with locked instructions: samples are few.
 struct alignas(64) sampled_part {
-    // As in sampling/sample_sums.hpp; sums of weights.
+    // Sums of weights, named as in sampling/sample_sums.hpp.
     struct sums {
         std::atomic<double> objects;
         std::atomic<double> objects_variance;
@@ -64,7 +64,7 @@ struct alignas(64) sampled_part {
     sums deaths;
     std::atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
 };
-// Ids of sampled cohorts are multiples of it, so that all lines of one lie in one page.
+// Ids of sampled cohorts are multiples of this, so that all lines of one lie in one page.
 constexpr std::uint32_t sampled_cohort_lines = 4;
 static_assert(sizeof(sampled_part) <= (sampled_cohort_lines - 1) * sizeof(cohort),
               "it lies in the place of the next cohorts");
@@ -85,7 +85,7 @@ public:
     // False when there are no addresses for the table. Called again after a failure.
     bool prepare() noexcept {
         if (is_prepared_.load(std::memory_order_acquire)) return true;
-        // Where addresses are few, most of them are the program's.
+        // Where addresses are few, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
         while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
@@ -122,7 +122,7 @@ public:
         return page * page_cohorts;
     }
 
-    // Of the pages given out.
+    // Bytes of the pages given out.
     std::size_t used_bytes() const noexcept {
         return std::size_t{next_page_.load(std::memory_order_relaxed) - 1} * page_bytes;
     }

@@ -33,7 +33,7 @@ struct foreign_count {
 
 class foreign_deaths {
 public:
-    // The owner's counters for a cohort; null when there is no memory for them.
+    // Owner only: its counters for a cohort; null when there is no memory for them.
     ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, std::uint32_t id) noexcept {
         chunk_pointer* directory = directory_.load(std::memory_order_relaxed);
         if (ALLOCSCOPE_LIKELY(directory != nullptr)) {

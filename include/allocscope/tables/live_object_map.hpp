@@ -1,4 +1,4 @@
-// live_object_map.hpp - from the address of a live block to what we know of it, without hashing.
+// live_object_map.hpp - finds the record of a live block from its address, without hashing.
 //
 // Room:     tables (floor 2), malloc-safe
 // Called:   on every recorded allocation and on every free under a window
@@ -22,7 +22,7 @@
 // Sampled blocks begin at multiples of a page, so a map of theirs has a slot for each page of heap
 // (sampled_object_map).
 //
-// The session number tells records of windows that have ended from those of today, so that nothing
+// The session number tells records of windows that have ended from current ones, so that nothing
 // needs to be wiped when the last window ends: a slot of another session is no record.
 //
 // Why plain stores suffice: whoever frees a block got its address from whoever allocated it, by
@@ -63,7 +63,7 @@ public:
 
     using slot = std::atomic<std::uint64_t>;
 
-    // Before that no other member but for_each, wipe and resident may be called.
+    // Until it is true, only prepare, for_each, wipe and resident may be called.
     bool is_ready() const noexcept { return regions_.load(std::memory_order_acquire) != nullptr; }
 
     // False when there is no memory for the first level. Called again after a failure.
@@ -100,7 +100,7 @@ public:
         return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
     }
 
-    // Of a size that fits.
+    // Writes the record of a block whose size fits into the slot.
     ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
                                                std::uint64_t head, std::uint64_t bytes) noexcept {
         head |= (address & 16U) << (half_shift - 4U);
@@ -185,7 +185,7 @@ private:
         return (address >> GranuleShift) & (leaf_slots - 1U);
     }
 
-    // Only while a window is or was open: regions_ is set before the gate opens.
+    // Called only after a window has opened: regions_ is set before the gate opens.
     ALLOCSCOPE_FAST_PATH slot* find_leaf(std::uintptr_t address) const noexcept {
         const std::uintptr_t region = address >> region_shift;
         if (ALLOCSCOPE_UNLIKELY(region >= region_count)) return nullptr;
@@ -227,7 +227,7 @@ private:
         }
     }
 
-    // Pages that were never written are not in memory and are not read: a read would map them.
+    // Pages that were never written are not in memory. They are skipped: a read would map them.
     template <class Visit>
     static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
                            Visit&& visit) noexcept {

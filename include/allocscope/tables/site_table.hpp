@@ -2,15 +2,15 @@
 //
 // Room:     tables (floor 2), malloc-safe
 // Called:   when a thread meets a stack it has not seen lately
-// Threads:  any, without locks; a site is never changed and never removed (until release(), which
-//           needs all other threads to be elsewhere)
-// Memory:   40 + 8 * frames bytes for each distinct stack, rounded up to 64; 512 KiB of buckets of
-//           which only touched pages count
+// Threads:  any, without locks; a site is never changed and never removed, except by release(),
+//           during which no other thread may be in a hook
+// Memory:   24 + 8 * frames bytes for each distinct stack, rounded up to 64; 512 KiB of buckets, of
+//           which only touched pages are in memory
 //
-//     buckets_   [ o ][   ][ o ] ...            insert only: a new site is put in front with one
-//                  |         |                  compare-and-swap; two threads that bring the same
-//                site      site -> site         stack race for the bucket and the second finds
-//                                               the first's
+//     buckets_   [ o ][   ][ o ] ...            sites are only added: a new one becomes the first
+//                  |         |                  of its bucket by a compare-and-swap. Of two threads
+//                site      site -> site         that bring the same stack, the second finds the
+//                                               site of the first
 //
 // Site 0 is "no stack": counters mode, and stacks that found no room.
 
@@ -42,8 +42,8 @@ struct site {
     const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
     }
-    // In steps of 16 bytes, as chain_memo.hpp writes them: what was written a moment ago in another
-    // rhythm could not be read before it is in the cache.
+    // Reads in steps of 16 bytes, as chain_memo.hpp writes them. A read of another width would have
+    // to wait until the writes of a moment ago have reached the cache.
     ALLOCSCOPE_FAST_PATH bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
                                        std::uint32_t other_count) const noexcept {
         if (hash != other_hash || frame_count != other_count) return false;
@@ -69,7 +69,7 @@ public:
     static constexpr std::uint32_t chunk_count = 8192;
     static constexpr std::uint32_t most_sites = chunk_sites * chunk_count;
 
-    // The one site of this stack, if it has one already.
+    // The one site of this stack; null when there is none yet.
     ALLOCSCOPE_FAST_PATH const site* known(std::uint64_t hash, const std::uintptr_t* frames,
                                            std::uint32_t frame_count) const noexcept {
         const bucket* buckets = buckets_.load(std::memory_order_acquire);
@@ -100,7 +100,7 @@ public:
         return fresh;
     }
 
-    // The site with this number; null for site 0 and when it was not indexed for lack of memory.
+    // The site with this number; null for site 0, and when there was no memory to index the site.
     const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
         const site_slot* chunk = chunks_[id / chunk_sites].load(std::memory_order_acquire);

@@ -6,9 +6,10 @@
 // Memory:   200 bytes, on the stack
 //
 // The program (call frame information) fills a table: one row for each stretch of the function's
-// code, saying where the caller's registers are. It is run up to the row that counts. Of a row only
-// the stack pointer, rbp and the return address are kept. What is wrong or not followed here ends
-// it: operations without a number, rows remembered more than 8 deep, more than 100,000 steps.
+// code, saying where the caller's registers are. The machine runs it up to the wanted row, and
+// keeps of each row only the stack pointer, rbp and the return address. It stops at what is wrong
+// or not followed here: unknown operations, rows remembered more than 8 deep, more than 100,000
+// steps.
 //
 //     cfi_machine machine{image.frames, image.index_address, about};
 //     if (machine.run_to(pc - 1)) use(machine.row());
@@ -28,8 +29,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// One row of the table. Of a register that is not sp, rbp or the return address nothing is kept.
-// Small because a machine has ten of them on the stack of the program.
+// One row of the table: where sp, rbp and the return address of the caller are. It is small,
+// because a machine has ten of them on the stack of the program.
 struct cfi_row {
     // word_at_sp: 8 more than the word there
     enum class base : std::uint8_t { other, sp, bp, word_at_bp, word_at_sp };
@@ -144,7 +145,7 @@ private:
         }
     }
 
-    // The operations that begin with the number of a register.
+    // The operations whose first operand is the number of a register.
     void step_of_register(std::uint8_t code) noexcept {
         const std::uint64_t number = in_.uleb();
         switch (code) {
@@ -168,9 +169,9 @@ private:
                 return save(number, static_cast<std::uint64_t>(in_.sleb()), false);
             case 0x14:  // the address itself, not what is there
             case 0x15:
-                in_.uleb();  // signed or not: as long
+                in_.uleb();  // a signed number is as long as an unsigned one
                 return set_place(number, cfi_row::place::other);
-            case 0x2f:  // the other way round
+            case 0x2f:  // at a negative offset
                 return save(number, in_.uleb(), true);
             default:
                 is_odd_ = true;
@@ -240,9 +241,9 @@ private:
         if (row_.cfa_offset != offset) is_odd_ = true;
     }
 
-    // The two expressions that gcc writes for a function that aligns its stack: "the word at bp +
-    // offset" for the CFA, "at bp + offset" for the saved bp. And what OpenSSL's assembler writes
-    // for the same: "the word at sp + offset, plus 8"; the word is sp as it was on entry.
+    // Two expressions are followed for the CFA. For a function that aligns its stack, gcc writes
+    // "the word at bp + offset" (and "at bp + offset" for the saved bp). OpenSSL's assembler writes
+    // "the word at sp + offset, plus 8" for the same; the word is sp as it was on entry.
     void set_base_expression(const byte_view& expression) noexcept {
         std::int64_t offset = 0;
         const std::uint8_t* const end = expression.data + expression.size;
@@ -267,7 +268,7 @@ private:
         row_.bp = fits ? cfi_row::place::at_bp : cfi_row::place::other;
     }
 
-    // Whether it is that register + offset, then `rest` more bytes.
+    // Whether the expression is that register + offset, then `rest` more bytes.
     static bool is_at(std::uint8_t operation, const byte_view& expression, std::size_t rest,
                       std::int64_t& offset) noexcept {
         byte_cursor in{expression};
@@ -300,7 +301,7 @@ private:
         }
     }
 
-    // As the common program left it.
+    // Sets the register as the common program left it.
     void restore(std::uint64_t number) noexcept {
         if (number == register_bp) {
             row_.bp = first_.bp;
@@ -320,7 +321,7 @@ private:
     unsigned steps_ = 0;
     unsigned kept_count_ = 0;
     bool is_odd_ = false;
-    bool is_past_ = false;  // of the row that counts
+    bool is_past_ = false;  // the wanted row is complete
     cfi_row row_;
     cfi_row first_;
     cfi_row kept_[most_kept];

@@ -1,11 +1,11 @@
-// cfi_to_rule.hpp - from the unwind table of a program to one of a few rules.
+// cfi_to_rule.hpp - makes one of a few rules of what an unwind table says about an address.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, once for each return address
 // Threads:  any; takes no lock: _dl_find_object (glibc 2.35) needs none of the loader's
 // Memory:   none; some 550 bytes of stack in an optimised build, twice that in any other
 //
-// cfi_machine.hpp finds the row of the table that counts; most rows have one of these shapes:
+// cfi_machine.hpp finds the row for the address. Most rows have one of these shapes:
 //
 //     address    CFA      rbp     return address          rule
 //     1139       rsp+8    u       CFA-8                   from_sp, 8
@@ -14,8 +14,8 @@
 //     1140       *(rbp-8) rbp     CFA-8                   realigned, -8, bp at 0
 //     1144       *(rsp+8)+8  c-16 CFA-8                   saved_sp, 8, restores_bp at -16
 //
-// Code that no record is about (an assembler's) has the rule `no_table` when the address stands
-// behind a call. The module must not be unloaded meanwhile: it is on the caller's stack.
+// Code without any record (written in assembly) has the rule `no_table`, if a call stands before
+// the address. The module cannot be unloaded meanwhile, because its code is on the caller's stack.
 
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
@@ -80,7 +80,7 @@ inline unwind_rule rule_from_row(const cfi_row& row) noexcept {
     return rule;
 }
 
-// Apart, as is what finds the record: their stacks are not needed at the same time.
+// Not inlined, like the search for the record: the two do not need their stacks at the same time.
 ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
                                                   const frame_description& about,
                                                   std::uint64_t code) noexcept {
@@ -89,8 +89,9 @@ ALLOCSCOPE_NOINLINE unwind_rule rule_from_program(const eh_frame_image& image,
     return rule_kind::unsupported;
 }
 
-// The rule for a return address. `unknown`: no record is about the call before it. A frame that a
-// signal interrupted goes on at the instruction itself.
+// The rule for a return address. `unknown`: no record is about the call before it. In a frame that
+// a signal interrupted, the address is that of the next instruction, and there is no call before
+// it.
 ALLOCSCOPE_FAST_PATH unwind_rule rule_from_eh_frame(const eh_frame_image& image,
                                                     std::uintptr_t pc) noexcept {
     frame_description about;
@@ -151,14 +152,14 @@ ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& imag
 
 namespace cfi_to_rule_detail {
 
-// Apart, so that its stack is not needed while a program runs.
+// Not inlined, so that its stack is not needed while a machine runs.
 ALLOCSCOPE_NOINLINE unwind_rule rule_without_table(std::uintptr_t pc) noexcept {
     return is_return_address(pc) ? rule_kind::no_table : rule_kind::unknown;
 }
 
 }  // namespace cfi_to_rule_detail
 
-// The rule for the frame that goes on at `pc`, a return address. Any number may be asked about.
+// The rule for the frame that goes on at the return address `pc`, which may be any number.
 ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
     unwind_rule rule{};
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)

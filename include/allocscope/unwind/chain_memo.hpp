@@ -1,37 +1,37 @@
-// chain_memo.hpp - check a remembered stack instead of walking it.
+// chain_memo.hpp - checks a remembered stack instead of walking it.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   on every allocation that wants its stack
 // Threads:  one memo per thread
 // Memory:   128 entries of 64 + 40 * frames bytes, touched one by one (136 KiB for 24 frames)
 //
-// A walk is a chain of dependent loads: some 5 cycles for each frame whatever one does. But a
-// thread that allocates in a loop walks the same frames at the same addresses. So the last chain
-// seen from a frame is kept: the words the walk depended on, and where they stood. As the places
-// are known from the memo and not from the stack, all comparisons run at once:
+// A walk is a chain of dependent loads: some 5 cycles for each frame, whatever one does. But a
+// thread that allocates in a loop walks the same frames at the same addresses. So the memo keeps
+// the last chain seen from a frame: the words that the walk depended on, and where they stood.
+// Their places are known from the memo, not from the stack, so all comparisons run at once:
 //
 //     memo      {saved bp, return}  {saved bp, return}  {return}
 //                  |    xor            |    xor            |  xor      or'ed together: 0?
 //     stack     [frame]             [frame]             [frame]
 //
-// If all are equal a walk would have read the same values, so the result is exact, not a guess.
-// Only chains that lie wholly in the thread's own stack are kept: another stack may be unmapped.
-// A memo holds chains walked by one method (options::unwind): another one needs another `prepare`.
+// If all are equal, a walk would have read the same values: the result is exact, not a guess. Only
+// chains that lie wholly in the thread's own stack are kept: another stack may be unmapped. A memo
+// holds chains that were walked by one method (options::unwind). `prepare` is called anew for
+// another method.
 //
-// Often only return addresses differ: the same functions called from elsewhere, as a loop or a
-// dispatcher does. The frames are then still where the memo says, if the new addresses have the
-// rules of the old. So the addresses are first collected, without a dependent load or a branch that
-// depends on them, and their sum is formed on the way (`collect`). Then either somebody knows that
-// this stack was met in this `shape` before - a shape is a number given to the places and the saved
-// words in them, once for each chain that was walked - or the rules are compared
-// (`leads_as_before`).
+// Often only return addresses differ: the same functions are called from elsewhere, by a loop or a
+// dispatcher. The frames are still where the memo says, if the new addresses have the same rules as
+// the old ones. So `collect` first reads the addresses, without a dependent load or branch, and
+// forms their sum. Each chain that was walked has a `shape`: a number for its places and the saved
+// words in them. If the caller knows that this stack was met in this shape before, it is certain.
+// Otherwise the rules are compared (`leads_as_before`).
 //
 //     collect -> sum -> known in this shape?   yes: end_change
 //                                              no: leads_as_before?   yes: end_change
 //                                                                     no: walk, remember
 //
-// Not where a module stands in the chain that may be unloaded: such chains are walked. And when a
-// walk finds that a module went, all chains are forgotten.
+// Chains through a module that may be unloaded have no shape and are walked when anything differs.
+// When a walk finds that a module has gone, all chains are forgotten.
 
 #ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 #define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
@@ -61,13 +61,13 @@ public:
 
     bool is_ready() const noexcept { return entries_ != nullptr; }
 
-    // Makes room for chains of so many frames; forgets all. False when there is no memory.
+    // Makes room for chains of so many frames and forgets all chains. False: there is no memory.
     bool prepare(std::uint32_t most_frames, unwinding method = unwinding::automatic) noexcept {
         release();
         method_ = method;
         generation_ = 0;
-        // A frame leaves a pair with its place (24 bytes), or two single words, rarely three; and a
-        // rule. Chains for which that is too little are not kept.
+        // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
+        // rule. Chains that need more room are not kept.
         const std::size_t needed =
             sizeof(remembered_chain) +
             (most_frames + 1U) * (2 * sizeof(stack_word) + sizeof(unwind_rule));
@@ -82,10 +82,10 @@ public:
         touched_bytes_.set(0);
     }
 
-    // By which the chains kept here are walked.
+    // The method by which the chains kept here were walked.
     unwinding method() const noexcept { return method_; }
 
-    // What the entries used so far take; any thread.
+    // The memory of the entries used so far. Any thread may ask.
     std::uint64_t touched_bytes() const noexcept { return touched_bytes_.read(); }
 
     // The entry in which a chain that starts so is kept, whatever is in it now.
@@ -130,9 +130,9 @@ public:
         return equal == 0xffff && (different | different_too) == 0;
     }
 
-    // For a stack that starts at `frame` and differs from the remembered one at most in return
-    // addresses: takes them into the chain and into `frames`, and their sum. False: it has to be
-    // walked. In any case the chain is not found again until end_change or remember.
+    // For a stack that starts at `frame` and differs from the remembered one in return addresses
+    // only: reads them into the chain and into `frames`, and forms their sum. False: the stack has
+    // to be walked. In any case the chain is not found again until end_change or remember.
     ALLOCSCOPE_FAST_PATH static bool collect(remembered_chain& chain, std::uintptr_t frame,
                                              std::uintptr_t* frames) noexcept {
         if (chain.frame != frame || chain.shape == 0) return false;
@@ -165,8 +165,9 @@ public:
         return true;
     }
 
-    // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
-    // again when the walk went by another method, or depended on more words than there is room for.
+    // Puts the walked stack into the entry. Its sum and number of frames are always stored. The
+    // chain is not found again when the walk went by another method, or depended on more words than
+    // there is room for.
     void remember(remembered_chain& chain, std::uintptr_t frame,
                   const walked_stack& stack) noexcept {
         if (stack.generation != generation_) forget_all(stack.generation);
@@ -191,7 +192,7 @@ public:
 private:
     static_assert((entry_count & (entry_count - 1)) == 0, "entry_for masks");
 
-    // A signal handler that jumps out between the two leaves an empty entry.
+    // A signal handler that jumps away between begin_change and end_change leaves an empty entry.
     static void begin_change(remembered_chain& chain) noexcept {
         chain.frame = 0;
         chain.epoch = 0;
@@ -199,7 +200,7 @@ private:
         compiler_barrier();
     }
 
-    // Sums and differences of frames two by two.
+    // The frames read so far, and their sum, formed two by two.
     struct collected {
         std::uintptr_t* frames;
         std::uint32_t count = 0;
@@ -251,7 +252,7 @@ private:
             pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
             out.add(pair.return_address);
         }
-        // What ended the walk, when it had a saved frame pointer beside it.
+        // The word that ended the walk, if it had a saved frame pointer beside it.
         std::uintptr_t differs = static_cast<std::uintptr_t>(_mm_cvtsi128_si64(moved));
         if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
             const frame_pair& pair = chain.pairs()[paired];
@@ -296,7 +297,7 @@ private:
         return (moved | changed_others(chain, seen)) == 0;
     }
 
-    // Not 0 when one of the singles from `first` on, which are no frames, is not what it was.
+    // Not 0 when one of the singles from `first` on, which are no frames, has changed.
     static std::uintptr_t changed_others(remembered_chain& chain, std::uint32_t first) noexcept {
         std::uintptr_t moved = 0;
         for (std::uint32_t i = first; i < chain.single_count; ++i) {
@@ -305,7 +306,7 @@ private:
         return moved;
     }
 
-    // Whether the frame that goes on at `pc` is left like the one at `index` of the chain.
+    // Whether the rule for `pc` leads where the rule at `index` of the chain did.
     static bool has_same_rule(rule_cache& rules, std::uintptr_t pc, remembered_chain& chain,
                               std::uint32_t index) noexcept {
         const unwind_rule now = rules.rule_for(pc);
@@ -322,7 +323,7 @@ private:
                                            stride_;
     }
 
-    // A module went: a chain with return addresses into it may be left otherwise now.
+    // A module has gone: other rules may hold now for return addresses in a chain.
     ALLOCSCOPE_NOINLINE void forget_all(std::uint32_t generation) noexcept {
         for (std::size_t i = 0; touched_bytes_.read() != 0 && i < entry_count; ++i) {
             auto& chain = *reinterpret_cast<remembered_chain*>(entries_ + i * stride_);
@@ -384,7 +385,7 @@ private:
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
     std::uint32_t generation_ = 0;
-    std::uint64_t last_shape_ = 0;  // never set back: others know shapes, too
+    std::uint64_t last_shape_ = 0;  // never set back: cohort_of_site keeps shapes, too
     owned_counter touched_bytes_;
 };
 

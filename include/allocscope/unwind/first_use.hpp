@@ -32,8 +32,8 @@
 
 #include <elf.h>  // PF_R, PF_X
 
-// Under names of our own, because <cxxabi.h> declares them with types that differ from one C++
-// runtime to the next. Weak: a program without function-local statics need not have them.
+// They have names of our own, because <cxxabi.h> declares them with types that differ from one C++
+// runtime to the next. They are weak: a program without function-local statics may lack them.
 extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
     __asm__("__cxa_guard_acquire");
 extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
@@ -72,7 +72,7 @@ inline function_code function_around(std::uintptr_t address) noexcept {
     return found;
 }
 
-// What an operand of four bytes names: its instruction ends with it.
+// The address that an operand of four bytes names. The operand ends its instruction.
 inline std::uintptr_t relative_address_at(std::uintptr_t operand) noexcept {
     std::int32_t distance = 0;
     std::memcpy(&distance, reinterpret_cast<const void*>(operand), sizeof distance);
@@ -83,7 +83,7 @@ inline bool has_bytes(std::uintptr_t address, const char* bytes, std::size_t cou
     return std::memcmp(reinterpret_cast<const void*>(address), bytes, count) == 0;
 }
 
-// What the word of memory holds that an operand names.
+// The contents of the word of memory that an operand names.
 inline std::uintptr_t word_named_at(const module_segments& module,
                                     std::uintptr_t operand) noexcept {
     const std::uintptr_t word = relative_address_at(operand);
@@ -93,7 +93,7 @@ inline std::uintptr_t word_named_at(const module_segments& module,
     return value;
 }
 
-// Where code that jumps to `target` really arrives.
+// Where a jump to `target` arrives in the end, beyond a stub of the linker.
 inline std::uintptr_t behind_stub(const module_segments& module, std::uintptr_t target) noexcept {
     constexpr std::size_t longest_stub = 16;
     if (module.holder_of(target, PF_R | PF_X) == nullptr ||
@@ -117,7 +117,7 @@ inline std::uintptr_t callee_at(const function_code& in, std::uintptr_t address)
     return 0;
 }
 
-// Of a function of another module, as callee_at() says it.
+// The address of a function of another module, in the form that callee_at() gives.
 template <class Function>
 std::uintptr_t entry_of(Function* function) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(function);
@@ -156,8 +156,8 @@ inline bool is_first_use(std::uintptr_t return_address) noexcept {
     const std::uintptr_t acquire = entry_of(&allocscope_guard_acquire);
     const std::uintptr_t release = entry_of(&allocscope_guard_release);
     if (acquire == 0 || release == 0) return false;
-    // The first end of an initialisation from the return address on: what begins before the address
-    // and has no end between holds it.
+    // Looks for the first end of an initialisation after the return address. An initialisation that
+    // begins before the address and does not end before it holds it.
     std::uintptr_t last_end = function.begin;
     std::uintptr_t next_end = function.end;
     for (std::uintptr_t at = function.begin; at < next_end; ++at) {

@@ -2,7 +2,7 @@
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, when it keeps a rule and before it believes a kept one
-// Threads:  any, lock-free; the module must not be unloaded meanwhile: it is on the caller's stack
+// Threads:  any, lock-free; the module cannot be unloaded meanwhile: it is on the caller's stack
 // Memory:   none
 //
 // After dlclose another module may be mapped where the old one was, with other unwind tables. The
@@ -15,8 +15,8 @@
 //     _r_debug -> program -> libstdc++ -> libc -> ld.so | -> plugin -> plugin
 //                 permanent                             |    may_go
 //
-// What stands behind ld.so and came with the program nevertheless is checked in vain, at 30 ns for
-// each walk that meets it.
+// A module that stands behind ld.so and came with the program all the same is checked in vain, at
+// 30 ns for each walk that meets it.
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
@@ -68,7 +68,7 @@ inline bool is_loaded_with_program(const link_map* module) noexcept {
     return false;
 }
 
-// 0: it has none.
+// The fingerprint of the module's build id; 0 when it has none.
 inline std::uint64_t build_id_fingerprint(const module_segments& segments) noexcept {
     for (std::size_t i = 0; i < segments.count; ++i) {
         const Elf64_Phdr& each = segments.first[i];
@@ -113,7 +113,7 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
 
 #else
 
-// Without _dl_find_object no rule depends on what a module holds.
+// Without _dl_find_object no rule is read from a module.
 inline module_identity identify_module(std::uintptr_t) noexcept {
     return {};
 }

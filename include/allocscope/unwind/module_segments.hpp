@@ -7,9 +7,9 @@
 //
 // A module's map begins with its ELF header, and the list of segments stands right behind. There
 // are two exceptions. In a statically linked program the map is said to begin with the code; but
-// then there is one module only, this one, and the linker knows where its header is. And tools that
-// edit files may move the list elsewhere: it is used only where the header's page holds it, as any
-// other place may not be mapped.
+// then there is only this one module, and the linker knows where its header is. And tools that edit
+// files may move the list elsewhere. So it is used only where the header's page holds it: any other
+// page may not be mapped.
 //
 //     module_segments segments;
 //     if (find_module_segments(map_start, segments)) ...
@@ -37,7 +37,8 @@ struct module_segments {
     std::size_t count = 0;
     std::uintptr_t base = 0;  // what is added to the addresses in the list
 
-    // The loaded segment that has all of `flags` and holds `address` in its file's part.
+    // The loaded segment that has all of `flags` and holds `address` in the part that is in the
+    // file.
     const Elf64_Phdr* holder_of(std::uintptr_t address, unsigned flags) const noexcept {
         for (std::size_t i = 0; i < count; ++i) {
             const Elf64_Phdr& each = first[i];

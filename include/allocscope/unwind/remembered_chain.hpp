@@ -1,7 +1,7 @@
 // remembered_chain.hpp - the words that one walk depended on, and where they stood.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   an entry of chain_memo.hpp
+// Called:   as an entry of chain_memo.hpp
 // Threads:  one thread's own
 // Memory:   64 + at most 40 bytes for each frame
 //
@@ -26,21 +26,21 @@ struct alignas(16) frame_pair {
     std::uintptr_t return_address;
 };
 
-// One remembered chain. What it stands for is the business of record/.
+// One remembered chain. record/ fills and reads what the chain stands for.
 struct alignas(64) remembered_chain {
     std::uintptr_t frame;  // where the walk began; 0: empty
     std::uint16_t pair_count;
     std::uint16_t single_count;
     std::uint16_t frame_count;
     std::uint16_t is_ordered;    // the frames with pairs are the innermost ones
-    std::uint32_t epoch;         // for which the next two are right; 0: for none
+    std::uint32_t epoch;         // in which `counters` and `record` are right; 0: in none
     std::uint16_t return_count;  // may be one more than frames
     std::uint16_t method;
     void* counters;
     std::uint64_t record;
     const void* site;
     std::uint64_t sum;    // hash_part of each frame's return address
-    std::uint64_t shape;  // of this thread, not used again; 0: it is walked when anything differs
+    std::uint64_t shape;  // of this thread, never used again; 0: walk when anything differs
 
     frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
     const frame_pair* pairs() const noexcept {

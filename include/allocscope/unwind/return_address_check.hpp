@@ -6,9 +6,9 @@
 // Memory:   none
 //
 // In code that was compiled without frame pointers the register holds anything, and a chain through
-// it may come by numbers that look like frames. A return address stands behind a call instruction
-// in executable code of a loaded module; what does not is where the stack is cut. The answers are
-// kept in rule_cache.hpp.
+// it may meet numbers that look like frames. A return address stands behind a call instruction in
+// executable code of a loaded module; a stack is cut at anything else. rule_cache.hpp keeps the
+// answers.
 //
 // _dl_find_object (glibc 2.35) finds the module without a lock. Where it is missing, every address
 // in the lower half of the address space is believed.

@@ -5,14 +5,14 @@
 // Threads:  one cache per thread; the slow half is lock-free
 // Memory:   9 KiB per thread
 //
-// Finding a rule costs about a microsecond, and a program has few return addresses on the way to
-// its allocations. So each address has one place where its rule is kept: one comparison, one load.
+// Finding a rule takes about a microsecond, and a program has few return addresses on the stacks of
+// its allocations. So the cache has a home for the rule of each address: one comparison, one load.
 // Memory that is all zero is a valid, empty cache.
 //
-// A rule must not outlive the module it came from (module_identity.hpp). The cache knows the
-// modules that its rules came from and may be unloaded. A rule from one of those is only right when
-// `confirm` says so: it looks who lies at the address now, and when that is somebody new where
-// another one was, forgets everything. A module without a build id gets no rules kept.
+// A rule must not outlive the module that it came from (module_identity.hpp). The cache knows which
+// modules its rules came from, if they may be unloaded. A rule from one of those is right only when
+// `confirm` says so: it looks which module is at the address now, and forgets everything when that
+// is another one. No rules are kept for a module without a build id.
 //
 //     unwind_rule rule = cache.rule_for(return_address);
 //     if (rule.life == module_life::may_go) rule = cache.confirm(return_address, checked);
@@ -35,7 +35,7 @@ namespace detail {
 
 class rule_cache {
 public:
-    // The rule for the frame that goes on at `pc`; for 0 it is `unknown`. The reference is good
+    // The rule for the frame that goes on at `pc`; for 0 it is `unknown`. The reference is valid
     // until the next call.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_for(std::uintptr_t pc) noexcept {
         const entry& home = entries_[home_of(pc)];
@@ -43,8 +43,8 @@ public:
         return rule_from_line(pc);
     }
 
-    // The rule of a `pc` for which rule_for found one that may go. `checked` is the
-    // module looked at last: while it stays on the stack, it need not be looked at again.
+    // The rule of a `pc` for which rule_for found one that may go. `checked` is the module that was
+    // looked at last: while the walk stays in it, it need not be looked at again.
     ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
                                                    module_identity& checked) noexcept {
         if (pc - 1 - checked.start >= checked.size) {
@@ -52,7 +52,7 @@ public:
             if (checked.life == module_life::may_go) {
                 admit(checked);
             } else {
-                forget();  // what the rule came from is no longer there
+                forget();  // the module of the rule is gone
             }
         }
         return rule_for(pc);
@@ -78,17 +78,17 @@ private:
     static constexpr std::size_t line_entries = 4;
     static constexpr std::uint32_t most_modules = 32;
 
-    // Each address has a place of its own, and when that is taken, three others in the same cache
-    // line: in a direct-mapped table of this size two of fifty addresses usually meet, and a loop
-    // over both would look each up anew every time.
+    // Each address has a home, and three other elements in the same cache line for when the home is
+    // taken: in a direct-mapped table of this size two of fifty addresses usually share a home, and
+    // a loop over both would find each rule anew every time.
     //
     // The low 13 bits of addresses of code are as good as random. A real multiplication would take
-    // a tenth of the time of a walk, in which everything waits for this.
+    // a tenth of the time of a walk, which waits for the result at each frame.
     ALLOCSCOPE_FAST_PATH static std::size_t home_of(std::uintptr_t pc) noexcept {
         return (pc * 9) / sizeof(entry) % entry_count;
     }
 
-    // The n-th place to look at, 0 is home.
+    // The n-th element to look at; 0 is home.
     entry& place(std::size_t home, std::size_t n) noexcept {
         return entries_[(home & ~(line_entries - 1)) | ((home + n) & (line_entries - 1))];
     }
@@ -105,7 +105,7 @@ private:
         unwind_rule& found = unkept_;
         found = find_unwind_rule(pc);
         const module_identity from = identify_module(pc - 1);
-        // Where no module is, one may be tomorrow.
+        // No module is here now, but one may be loaded later.
         if (from.start == 0 && found.kind == rule_kind::unknown) return found;
         found.life = from.life;
         if (from.life == module_life::cannot_tell) return found;
@@ -114,8 +114,8 @@ private:
         return found;
     }
 
-    // At home; who was there moves on, and so on. A signal handler that jumps out of here leaves an
-    // empty place, never a wrong pair.
+    // Puts the rule at home; the others move on by one. A signal handler that jumps away in the
+    // middle leaves an empty element, never a wrong pair.
     void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
         for (std::size_t n = line_entries - 1; n > 0; --n) {
@@ -132,7 +132,7 @@ private:
         at.pc = pc;
     }
 
-    // From here on rules of `module` may be kept, and no others are there for its addresses.
+    // Admits rules of `module`, after dropping those of other modules at the same addresses.
     void admit(const module_identity& module) noexcept {
         bool is_in_the_way = false;
         for (std::uint32_t i = 0; i < module_count_; ++i) {

@@ -1,4 +1,4 @@
-// stack_walk.hpp - from frame to frame, by unwind rules and by frame pointers.
+// stack_walk.hpp - walks from frame to frame, by unwind rules and by frame pointers.
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   when a stack is not the one remembered in chain_memo.hpp
@@ -12,10 +12,10 @@
 //
 //       sp -> | locals, saved registers | saved bp? | return address | <- CFA, the caller's sp
 //
-// What a step reads, decides where the next step reads. The walk notes every word that mattered
-// (and no other): whoever finds all of them unchanged would walk the same way again.
+// What a step reads decides where the next step reads. The walk notes every word that it depended
+// on, and no other: as long as all of them are unchanged, a walk would go the same way again.
 //
-// Which of the two it goes by is the caller's choice (options::unwind):
+// The caller chooses which of the two is followed (options::unwind):
 //
 //     rule                   automatic            cfi        frame_pointers
 //     a table's              obeyed               obeyed     by frame pointer
@@ -23,8 +23,9 @@
 //     unsupported, no_table  by frame pointer     the end    by frame pointer
 //     unknown                no frame: the end, but for the innermost, which the hook vouches for
 //
-// Never reads outside [frame, bounds.high): each CFA must lie above the one before and below the
-// end of the stack. No libc call, no lock, no system call; at most `most_frames` + 1 steps.
+// A walk never reads outside [frame, bounds.high): each CFA must lie above the one before and below
+// the end of the stack. It makes no libc call and no system call, takes no lock, and ends after at
+// most `most_frames` + 1 steps.
 
 #ifndef ALLOCSCOPE_UNWIND_STACK_WALK_HPP
 #define ALLOCSCOPE_UNWIND_STACK_WALK_HPP
@@ -43,8 +44,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Reads a word of the stack. In asm where AddressSanitizer would otherwise object to garbage frame
-// pointers that lead to a local variable's red zone: reading that is harmless.
+// Reads a word of the stack. Under AddressSanitizer it does so in asm: garbage frame pointers may
+// lead to the red zone of a local variable, and reading that is harmless.
 ALLOCSCOPE_FAST_PATH std::uintptr_t read_stack_word(std::uintptr_t address) noexcept {
 #if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
     std::uintptr_t word;
@@ -69,24 +70,24 @@ struct walked_stack {
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
-    module_identity checked;  // of the modules that may be unloaded, the one met last
-    bool has_all_others;      // false: there was no room for all the words it depends on
+    module_identity checked;  // the last module met that may be unloaded
+    bool has_all_others;      // false: there was no room for all words that it depends on
     std::uint64_t sum;        // hash_part of each frame's return address
     stack_word returns[most_words];
-    unwind_rule rules[most_words];  // of the returns, as they were obeyed
+    unwind_rule rules[most_words];  // for the returns, as they were followed
     // The saved frame pointer right below returns[i], when the walk depended on it.
     std::uintptr_t saved_below[most_words];
     bool has_saved_below[most_words];
     stack_word others[most_words];  // saved frame and stack pointers that lie elsewhere
 };
 
-// Whether a method may make something else of a rule.
+// Whether the method follows the rule as it is.
 ALLOCSCOPE_FAST_PATH bool is_obeyed_as_it_is(unwinding method, const unwind_rule& rule) noexcept {
     return rule.kind != rule_kind::unsupported && rule.kind != rule_kind::no_table &&
            method != unwinding::frame_pointers;
 }
 
-// What a method makes of a rule: one that says where to go, `outermost` for the end, or `unknown`.
+// The rule that is followed instead under a method: where to go, `outermost` at the end, `unknown`.
 inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcept {
     const bool is_end = rule.kind == rule_kind::unknown || rule.kind == rule_kind::outermost;
     if (is_end || is_obeyed_as_it_is(method, rule)) return rule;
@@ -139,7 +140,7 @@ public:
     }
 
 private:
-    // Where a frame's caller goes on.
+    // Where the caller's frame is.
     struct caller_place {
         std::uintptr_t cfa = 0;       // 0: it cannot be found
         std::uintptr_t saved_bp = 0;  // where the caller's bp is kept; 0: still in the register
@@ -152,7 +153,7 @@ private:
         out_.checked = module_identity{};
     }
 
-    // By reference: taken apart and put together again, eight bytes take longer than the rest.
+    // By reference: to take the eight bytes apart and together again takes longer than all else.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
                                                          unwind_rule& copy) noexcept {
         const unwind_rule* rule = &rules_.rule_for(pc);
@@ -165,14 +166,15 @@ private:
         return copy;
     }
 
-    // The register now has what is saved at `at`. Few walks ask for it: it is read when one does.
+    // The frame pointer now has the value that is saved at `at`. It is read when a rule asks for
+    // it, and few do.
     void restore_bp(std::uintptr_t at, std::uint32_t index) noexcept {
         bp_address_ = at;
         bp_index_ = index;
         is_bp_noted_ = false;
     }
 
-    // The walk now depends on where the frame pointer points: notes the word it came from.
+    // The walk now depends on the frame pointer: notes the word that it was read from.
     ALLOCSCOPE_FAST_PATH std::uintptr_t use_bp() noexcept {
         const std::uintptr_t value = read_stack_word(bp_address_);
         if (is_bp_noted_) return value;
@@ -198,8 +200,8 @@ private:
         return address + static_cast<std::uintptr_t>(std::intptr_t{offset});
     }
 
-    // What nearly every frame is. Its rule promises that the CFA lies higher, at a multiple of 8,
-    // and the saved bp at such a distance below it.
+    // The case of nearly every frame. The rule promises that the CFA lies higher, by a multiple of
+    // 8, and that the saved bp lies below the CFA by a multiple of 8.
     ALLOCSCOPE_FAST_PATH caller_place leave_by_sp(const unwind_rule& rule,
                                                   std::uintptr_t sp) const noexcept {
         const std::uintptr_t cfa = plus(sp, rule.cfa_offset);
@@ -210,7 +212,7 @@ private:
         return {cfa, saved_bp};
     }
 
-    // By any other rule.
+    // Follows any other rule.
     ALLOCSCOPE_NOINLINE caller_place leave(const unwind_rule& rule, std::uintptr_t sp) noexcept {
         caller_place to;
         switch (rule.kind) {

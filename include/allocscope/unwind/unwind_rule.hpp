@@ -1,13 +1,13 @@
 // unwind_rule.hpp - the few shapes that frames really have.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   made by cfi_to_rule.hpp, kept by rule_cache.hpp, obeyed by the walk
+// Called:   made by cfi_to_rule.hpp, kept by rule_cache.hpp, followed by the walk
 // Threads:  a plain value
 // Memory:   8 bytes
 //
-// The unwind table of a program can describe anything. What compilers make of it is one sum: where
-// the caller's stack pointer was (the CFA, "canonical frame address"), counted from sp or bp. The
-// return address lies just below it, the caller's bp at a fixed distance or still in the register.
+// The unwind table of a program can describe anything. Compilers use one sum: where the caller's
+// stack pointer was (the CFA, "canonical frame address"), counted from sp or bp. The return address
+// lies just below it. The caller's bp lies at a fixed distance, or is still in the register.
 //
 //     CFA - 16   saved bp              bp_offset = -16, when restores_bp
 //     CFA -  8   return address        always there
@@ -17,8 +17,8 @@
 // neither; it saves where the caller's sp was, and that word is read: `realigned`. So do assembler
 // functions that keep the word on their side of the stack and do not use rbp for it: `saved_sp`.
 //
-// All zero is `unknown`. Whoever obeys a rule still checks the addresses it comes to: a table may
-// be wrong, and sp or bp with it. What the rules promise is only what is said at each of them.
+// A rule that is all zero is `unknown`. Whoever follows a rule still checks the addresses that it
+// leads to: a table may be wrong, and sp or bp with it. A rule promises no more than is said at it.
 
 #ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
 #define ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
@@ -46,8 +46,8 @@ enum class rule_kind : std::uint8_t {
 // How long what is known about the code of a module stays true.
 enum class module_life : std::uint8_t {
     permanent,    // the program, and what was loaded with it
-    may_go,       // dlclose may unload it; whether it is still the same one can be told
-    cannot_tell,  // likewise, but it has no build id
+    may_go,       // dlclose may unload it; its build id tells whether it is still the same
+    cannot_tell,  // dlclose may unload it, and it has no build id
 };
 
 struct unwind_rule {
@@ -67,7 +67,7 @@ struct unwind_rule {
           bp_offset(bp),
           cfa_offset(cfa) {}
 
-    // Where it came from does not matter.
+    // Whether both lead to the same caller. Where the rules came from does not matter.
     bool leads_like(const unwind_rule& other) const noexcept {
         return kind == other.kind && restores_bp == other.restores_bp &&
                bp_offset == other.bp_offset && cfa_offset == other.cfa_offset;

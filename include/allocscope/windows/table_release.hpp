@@ -1,19 +1,19 @@
-// table_release.hpp - memory of the tables is used again, or given back.
+// table_release.hpp - uses the memory of tables again, or gives it back.
 //
 // Room:     windows (floor 6), malloc-safe
-// Called:   at window boundaries, under the control lock
+// Called:   at window boundaries and when a thread ends, under the control lock
 // Threads:  hooks go on meanwhile
 // Memory:   what this file is about
 //
 // Two ways, for two needs:
 //
-//   reclaim   under a long window: a cohort of a closed epoch of which nothing is alive can never
-//             be touched again: its thread has moved on and every object's death was counted. Its
-//             numbers go to the windows that own it, its id back to its thread.
-//   release   after the last window, when the tables have grown: everything goes at once. No thread
-//             may be inside a hook then. The gate is shut; a fence in all threads makes sure that a
-//             thread is either seen busy, or sees the gate shut. Who is busy is waited for, but not
-//             for long: then it is left for the next time.
+//   reclaim   under a long window. A cohort of a closed epoch of which nothing is alive can never
+//             be touched again: its thread has moved on, and every object's death was counted. Its
+//             numbers go to the windows that own it, its id goes back to its thread.
+//   release   after the last window, when the tables have grown. Everything goes at once, so no
+//             thread may be inside a hook. The gate is shut, and a fence in all threads makes sure
+//             that a thread is either seen busy or sees the gate shut. A busy thread is waited for,
+//             but not for long: then the tables stay until the next time.
 
 #ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
@@ -41,7 +41,7 @@ namespace detail {
 
 // --- reclaim ---
 
-// A death may have been counted by any thread; the id starts from zero with its next use.
+// Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -135,8 +135,8 @@ inline std::uint64_t cohorts_ever_made() noexcept {
     return sum;
 }
 
-// Reclaims when so many cohorts were made since the last time that looking through them is
-// paid for.
+// Reclaims when enough cohorts have been made since the last time to pay for looking through all
+// of them.
 inline void reclaim_when_due() noexcept {
     constexpr std::uint64_t least = 2048;
     const std::uint64_t made = cohorts_ever_made();
@@ -207,7 +207,7 @@ inline bool release_tables() noexcept {
     return true;
 }
 
-// Of all threads in epochs that began at `clock` or later; stops counting at `enough`.
+// Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
 inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
@@ -223,7 +223,7 @@ inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noe
 }
 
 // What may stay mapped after the last window, so that a suite of small windows does not map and
-// unmap all day. 2 MiB are promised; the rest is for what is not looked at here.
+// unmap all day. At most 2 MiB are promised; the difference is for what is not counted here.
 constexpr std::size_t kept_bytes = std::size_t{1536} * 1024;
 
 inline void remember_losses() noexcept {
@@ -236,15 +236,15 @@ inline void remember_losses() noexcept {
 inline void end_session() noexcept {
     remember_losses();
     process.births_since_wipe += births_since(process.session_began_at, kept_bytes / page_bytes);
-    // An event touches one page of the map at most.
+    // An event touches at most one page of the map.
     const std::uint64_t map_bytes = process.births_since_wipe * page_bytes;
     const bool is_last_session = process.session == live_object_map::last_session;
     if (map_bytes + table_bytes() > kept_bytes || is_last_session) {
         if (release_tables()) return;
     }
-    // Records of this session mean nothing from now on. Should the numbers have run out while a
-    // thread hung inside a hook, the last one is used on: an old record may then be taken for one
-    // of today, which the next release mends.
+    // Records of this session mean nothing from now on. If the numbers have run out while a thread
+    // hangs inside a hook, the last number stays in use: an old record may then be taken for a
+    // current one, until the next release mends that.
     if (!is_last_session) ++process.session;
 }
 

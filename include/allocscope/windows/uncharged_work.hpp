@@ -5,8 +5,8 @@
 // Threads:  the thread that makes it is the one that destroys it
 // Memory:   none
 //
-// The same as allocscope::pause_recording, for rooms below measure/. Also no cancellation: the work
-// opens files, and a thread that is to be cancelled must not end in the middle of it.
+// The same as allocscope::pause_recording, for rooms that may not include measure/. It also holds
+// off cancellation: the work opens files, and a thread must not be cancelled in the middle of it.
 
 #ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
 #define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP

@@ -1,4 +1,4 @@
-// window_control.hpp - windows open, close, forget and are counted.
+// window_control.hpp - opens, closes and counts windows.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   by the engine table, from any thread
@@ -108,13 +108,13 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     return nullptr;
 }
 
-// Control lock. Tells those whom a window concerns that it has opened or closed.
+// Control lock. A window has opened or closed: tells the threads that it concerns.
 inline void announce(const open_window& window, int change) noexcept {
     const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
     const bool is_first = process.entry.word() == 0;
     const bool is_of_every_event = window.mode.load(std::memory_order_relaxed) >= charge::numbers;
     if (is_of_every_event) process.windows_of_every_event += static_cast<std::uint32_t>(change);
-    // Whoever frees an object of this window must look it up, on any thread.
+    // Any thread that frees an object of this window must look it up.
     const bool is_first_of_all_events = is_of_every_event && !process.sees_every_event;
     if (is_first_of_all_events) process.sees_every_event = true;
     if (instance == every_thread || process.windows.unmasked_count() != 0) publish_view();
@@ -161,7 +161,7 @@ inline void after_fork_in_child() noexcept {
     after_fork_in_parent();
 }
 
-// Before the first window. Registering may allocate, so not under the control lock.
+// Called before the first window. Registering may allocate, so the control lock is not held.
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, std::memory_order_acq_rel)) return;
     ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
@@ -176,7 +176,7 @@ inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
     to[i] = '\0';
 }
 
-// With a sample at every byte each object is one: that is exact, without dice.
+// With a sample at every byte each object is a sample: such a window is exact.
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
     const bool has_dice = wanted.record == recording::sampled && wanted.sample_bytes > 1;
@@ -234,11 +234,11 @@ inline bool is_any_event_alive() noexcept {
     return is_any;
 }
 
-// Control lock. Only sampled windows are left open: frees go back to one test of the address, once
-// nothing is alive that needs more. Tried again at each boundary.
+// Control lock. When only sampled windows are open and nothing is alive that was recorded
+// otherwise, a free needs only one test of its address again. Tried at each boundary.
 inline void look_up_frees_no_more() noexcept {
     if (!process.sees_every_event || process.windows_of_every_event != 0) return;
-    // Nobody may be about to record an event by the view of before.
+    // No thread may be about to record an event under the old view.
     if (!all_threads_are_outside() || is_any_event_alive()) return;
     process.sees_every_event = false;
     publish_view();

@@ -1,4 +1,4 @@
-// window_sums.hpp - what the cohorts of a window add up to.
+// window_sums.hpp - adds up the cohorts of a window.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   by counts(), stats() and when cohorts are reclaimed, under the control lock
@@ -39,7 +39,7 @@ inline void for_each_cohort(const epoch& of, Visit&& visit) {
     }
 }
 
-// Which objects are meant: born on one thread or any, in [from, until) of the boundary clock.
+// The objects that are meant: born on one thread or any, in [from, until) of the boundary clock.
 struct birth_range {
     std::uint64_t from;
     std::uint64_t until;
@@ -51,8 +51,8 @@ inline birth_range births_in(const open_window& window) noexcept {
             window.instance.load(std::memory_order_relaxed)};
 }
 
-// Calls visit(cohort, id) for every cohort in the range. Costs nothing for what is older: a
-// thread's epochs are in order of time. Throws what `visit` throws.
+// Calls visit(cohort, id) for every cohort in the range. Older epochs cost nothing, because those
+// of a thread are in order of time. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
@@ -76,7 +76,7 @@ struct death_sum {
     std::uint64_t bytes = 0;
 };
 
-// Everybody's deaths of one cohort.
+// The deaths of one cohort, on all threads.
 inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
     death_sum sum;
     sum.deaths = of.deaths.read();
@@ -104,7 +104,7 @@ inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t sampl
     return sums;
 }
 
-// What so many events, each recorded for certain, add to a sampled window.
+// What events add to a sampled window when each of them was recorded.
 inline sample_sums certain_sums(std::uint64_t objects, std::uint64_t bytes) noexcept {
     sample_sums sums;
     sums.samples = objects;
@@ -133,7 +133,7 @@ struct window_sum {
     sample_sums deaths;
 };
 
-// Control lock. Without the peak; exact windows.
+// Control lock. The totals of a window that is not sampled, without the peak.
 inline allocation_counts sum_of(const birth_range& range,
                                 const allocation_counts& retired) noexcept {
     allocation_counts sum = retired;
@@ -149,8 +149,8 @@ inline allocation_counts sum_of(const birth_range& range,
     return sum;
 }
 
-// Objects and bytes of a sampled window. What is freed is taken from what is alive, so that the
-// numbers of a window of which nothing is left agree.
+// Objects and bytes of a sampled window. The frees are computed as the allocations minus what is
+// alive, so that the numbers of a window agree when nothing of it is left.
 inline allocation_counts counts_from(const sample_sums& births,
                                      const sample_sums& deaths) noexcept {
     sample_sums alive = births;
@@ -167,7 +167,7 @@ inline allocation_counts counts_from(const sample_sums& births,
     return counts;
 }
 
-// Control lock. Without the peak; sampled windows.
+// Control lock. The totals of a sampled window, without the peak.
 inline window_sum sampled_totals(const birth_range& range, const retired_births& retired) noexcept {
     window_sum totals{{}, retired.births, retired.deaths};
     for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
@@ -180,7 +180,7 @@ inline window_sum sampled_totals(const birth_range& range, const retired_births&
     return totals;
 }
 
-// Control lock. Without the peak.
+// Control lock. The totals of any window, without the peak.
 inline window_sum totals_in(const birth_range& range, recording how,
                             const retired_births& retired) noexcept {
     if (how == recording::sampled) return sampled_totals(range, retired);
@@ -196,7 +196,7 @@ inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexc
     return totals;
 }
 
-// What the tables have in memory, but for the live object map.
+// What the tables have in memory, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() +
@@ -208,7 +208,7 @@ inline std::uint64_t table_bytes() noexcept {
     return bytes;
 }
 
-// How often it happened since the process began.
+// How often this loss has happened since the process began.
 inline std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {

@@ -1,7 +1,6 @@
 // Danger: an address is given to another thread between the real free and the removal of its
-// record; then the new object's record is removed instead. (hazard F1) One arena and no thread
-// cache, so that addresses change hands at once; every object is freed by whichever thread comes
-// across it.
+// record; then the new object's record is removed instead. One arena and no thread cache, so that
+// addresses change hands at once; every object is freed by whichever thread comes across it.
 
 #include "../../model/model_sites.hpp"
 #include "../../support/dice.hpp"

@@ -1,6 +1,6 @@
-// Danger: frees made while the process ends are missed, or use something already destroyed.
-// (hazard A6) One object is freed at each stage of the end; a window that nobody destroys must
-// have counted every one of them.
+// Danger: frees made while the process ends are missed, or use something already destroyed. One
+// object is freed at each stage of the end; a window that nobody destroys must have counted every
+// one of them.
 
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"
@@ -37,7 +37,7 @@ alignas(allocscope::scope) unsigned char storage[sizeof(allocscope::scope)];
 allocscope::scope* window = nullptr;
 
 void free_at(stage where) {
-    if (window == nullptr) return;  // the parent: it has its own end
+    if (window == nullptr) return;  // the parent ends in its own way
     release(blocks[where]);
     shared->frees_after[where] = window->counts().frees;
 }

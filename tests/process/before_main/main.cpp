@@ -1,5 +1,5 @@
 // Danger: objects allocated before main, by constructors that run before the hooks' own, are lost.
-// (hazard A1) The window is opened by the very first code of the program, in .preinit_array.
+// The window is opened by the very first code of the program, in .preinit_array.
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

@@ -1,5 +1,5 @@
 // Danger: a thread that is cancelled inside the library leaves a lock held or its slot taken, or
-// the forced unwinding meets a noexcept and ends the process. (hazard D2)
+// the forced unwinding meets a noexcept and ends the process.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"

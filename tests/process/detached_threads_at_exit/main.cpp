@@ -1,5 +1,5 @@
 // Danger: detached threads that are alive, or dying, while the process ends use state that is being
-// destroyed. (hazard D3) Those that finished before are counted exactly.
+// destroyed. Those that finished before are counted exactly.
 
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"

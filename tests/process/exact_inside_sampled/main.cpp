@@ -1,6 +1,6 @@
-// Danger: an exact window inside a sampled one leaves objects behind that begin anywhere, and whose
-// frees are then overlooked: leaks are reported that are none. Or every free is looked up for ever
-// after, and sampling is no longer cheap.
+// Danger: an exact window inside a sampled one leaves objects behind that do not begin at a page.
+// Their frees are overlooked, and leaks are reported that are none. Or every free is looked up from
+// then on, and sampling is no longer cheap.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
@@ -20,7 +20,7 @@ bool looks_up_every_free() {
 allocscope::options coarse() {
     allocscope::options wanted;
     wanted.record = allocscope::recording::sampled;
-    wanted.sample_bytes = std::uint64_t{1} << 40U;  // nothing is sampled but by the exact window
+    wanted.sample_bytes = std::uint64_t{1} << 40U;  // only the exact window records anything
     return wanted;
 }
 
@@ -42,7 +42,7 @@ int main() {
         release(allocate(100));
         kept = allocate(200);
         exact.stop();
-        // What it left behind is still looked up, and found, on whatever thread.
+        // What the exact window left behind is still looked up, and found, on whatever thread.
         ALLOCSCOPE_EXPECT(looks_up_every_free());
         const allocscope::allocation_counts before = sampled.counts();
         ALLOCSCOPE_EXPECT_EQUAL(before.live_objects(), 1);
@@ -52,7 +52,7 @@ int main() {
         other.join();
         ALLOCSCOPE_EXPECT_EQUAL(sampled.counts().live_objects(), 0);
         ALLOCSCOPE_EXPECT_EQUAL(sampled.counts().allocations, 2 * static_cast<unsigned>(i + 1));
-        // The next boundary notices that nothing of it is left.
+        // The next boundary notices that nothing of the exact window is left.
         { const allocscope::scope boundary{"another", coarse()}; }
         ALLOCSCOPE_EXPECT(!looks_up_every_free());
     }

@@ -1,6 +1,5 @@
 // Danger: coroutines and signal handlers run on stacks that are not the thread's own, and that may
-// be unmapped later; unwinding must neither leave such a stack nor look at it again. (hazards G4,
-// G5)
+// be unmapped later; unwinding must neither leave such a stack nor look at it again.
 // not with: tsan (it takes every handler that allocates for an error)
 
 #include "../../support/process_test.hpp"
@@ -73,7 +72,7 @@ void coroutines() {
     void* in_heap = std::malloc(stack_bytes);
     resume_many_times(in_heap, stack_bytes, scaled(30000));
     std::free(in_heap);
-    // The same address is unmapped and mapped again: an old chain there is no chain any more.
+    // The same address is unmapped and mapped again: an old chain there must not be believed.
     for (int i = 0; i < 50; ++i) {
         void* memory =
             mmap(nullptr, stack_bytes + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

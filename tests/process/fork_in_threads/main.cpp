@@ -1,5 +1,5 @@
 // Danger: fork while other threads are inside the hooks: the child inherits a held lock or a
-// half-written table and hangs at its first allocation or window. (hazard D8)
+// half-written table and hangs at its first allocation or window.
 // not with: asan, tsan (their allocators do not hold their locks across a fork: the child hangs)
 
 #include "../../support/escape.hpp"

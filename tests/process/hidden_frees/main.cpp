@@ -1,6 +1,6 @@
 // Danger: an object dies without the hooks seeing it (given straight to free(), or deleted while no
 // window was open). Its record is then stale: the next object at that address must replace it, and
-// no count may go below zero. (hazard F3)
+// no count may go below zero.
 // not with: asan, tsan (giving operator new's memory to free() is what they report)
 
 #include "../../support/escape.hpp"
@@ -25,7 +25,7 @@ void release_all() {
     for (void* object : objects) release(object);
 }
 
-// An address that is handed out again cannot hold the old object any more.
+// When an address is handed out again, the old object there has died.
 void freed_behind_our_back_and_reused() {
     allocscope::scope window{"stale"};
     allocate_all();
@@ -67,8 +67,8 @@ void died_between_two_windows() {
     ALLOCSCOPE_EXPECT(second.stats().empty());
 }
 
-// Whatever short number a record may carry for its time, it must not come again while the object
-// lives: each of these dies in another later window than the others.
+// A record carries a short number for its session. The number must not be used again while the
+// object lives: each of these objects dies in a later window of its own.
 void long_after_their_window() {
     static void* old_objects[70000];
     {
@@ -88,7 +88,8 @@ void long_after_their_window() {
     ALLOCSCOPE_EXPECT_EQUAL(wrong, 0);
 }
 
-// Born uncharged at the address of a stale record: its death must not be taken for another's.
+// An object is born uncharged at the address of a stale record. Its death must not be counted as
+// that of the old object.
 void reused_while_paused() {
     allocscope::scope window{"paused"};
     void* object = allocate(size);

@@ -1,6 +1,6 @@
 // Danger: code compiled without frame pointers keeps anything in rbp; a walk that trusts it reads
-// where nothing is mapped, or runs in circles. (hazards G1, G2) operator new is called with random
-// and chosen values of rbp, and on a stack between two pages that nobody may touch.
+// where nothing is mapped, or runs in circles. operator new is called with random and chosen values
+// of rbp, and on a stack between two pages that nobody may touch.
 
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"
@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <initializer_list>
 
-// Calls operator new(size) with rbp = frame_pointer. The first describes its frame for unwinding by
-// tables, the second is code that nothing is known about.
+// They call operator new(size) with rbp = frame_pointer. The first one has an unwind table; nothing
+// is known about the second one.
 extern "C" {
 void* allocscope_test_new_described(std::size_t size, std::uintptr_t frame_pointer);
 void* allocscope_test_new_unknown(std::size_t size, std::uintptr_t frame_pointer);

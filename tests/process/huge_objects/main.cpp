@@ -36,7 +36,7 @@ int main() {
         release(neighbour);
         ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
     }
-    // What the allocator refuses was not born.
+    // A request that the allocator refuses is no allocation.
     ALLOCSCOPE_EXPECT(opaque(::operator new(static_cast<std::size_t>(-1) / 2, std::nothrow)) ==
                       nullptr);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, objects);

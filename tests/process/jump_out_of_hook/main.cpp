@@ -1,6 +1,5 @@
 // Danger: a handler that interrupted the hook jumps away and never comes back: a guard stays set
 // and the thread is blind from then on, or a lock stays held and the next window waits for ever.
-// (hazard D15)
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
 #include "../../support/signal_safe_malloc.hpp"
@@ -25,8 +24,8 @@ volatile long jumps = 0;
 volatile long signals = 0;
 volatile long attempts = 0;
 
-// Only every second signal, so that work which takes longer than the pause between two of them
-// comes to an end, too.
+// Jumps at every second signal only, so that work which takes longer than the time between two
+// signals comes to an end, too.
 void jump_away(int) {
     signals = signals + 1;
     if (may_jump != 0 && signals % 2 == 0) siglongjmp(back_to_the_loop, 1);

@@ -1,7 +1,7 @@
-// Danger: blocks larger than the interval are all samples and begin at a page; asked for without
-// care, glibc maps every one of them afresh, at a page fault for each page, for as long as the
-// window is open: the program runs at half its speed. What it maps is read from the allocator
-// itself, so no time is measured.
+// Danger: blocks larger than the interval are all samples and begin at a page. Unless their sizes
+// are chosen with care, glibc maps each of them afresh, with a page fault for each page, as long as
+// the window is open, and the program runs at half its speed. How many blocks were mapped is read
+// from the allocator itself, so no time is measured.
 //
 // not with: asan, tsan (an allocator of their own)
 
@@ -26,7 +26,7 @@ std::size_t mapped_blocks() {
     return mallinfo2().hblks;
 }
 
-// The first may be mapped, and the one that shows its size to the allocator by being freed.
+// Two may be mapped: the first one, and the one whose free shows its size to the allocator.
 std::size_t times_mapped(std::size_t bytes) {
     std::size_t times = 0;
     for (int i = 0; i < 20; ++i) {
@@ -49,7 +49,7 @@ void check_sizes() {
             ALLOCSCOPE_EXPECT_EQUAL(asked, bytes);
         }
     }
-    // What no allocator grants stays what it is, and is not wrapped into a size that is granted.
+    // A size that no allocator grants is not changed: it must not wrap into one that is granted.
     for (const std::uint64_t less : {0U, 1U, 54U, 55U, 56U, 4096U}) {
         const std::uint64_t huge = ~std::uint64_t{0} - less;
         ALLOCSCOPE_EXPECT(bytes_of_sample(huge) >= huge);

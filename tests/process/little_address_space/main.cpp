@@ -1,6 +1,6 @@
 // Danger: where the address space is limited (ulimit -v, containers), a reservation is refused, and
-// the library ends the program or silently shows nothing. (hazard F8) The program must go on, and
-// what was not recorded must be said.
+// the library ends the program or silently shows nothing. The program must go on, and what was not
+// recorded must be said.
 // not with: asan, tsan (they reserve terabytes themselves)
 
 #include "../../support/escape.hpp"
@@ -29,7 +29,7 @@ bool is_refused(const allocscope::snapshot& seen) {
     return seen.info().not_recording[0] != 0;
 }
 
-// Memory may be refused for the rows, and then even for the totals: never may they be wrong.
+// Memory may be refused for the rows, and even for the totals. They must never be wrong.
 bool is_right_or_refused(const allocscope::snapshot& seen, std::uint64_t counted) {
     const std::uint64_t told = seen.info().totals.allocations;
     return told == counted || (is_refused(seen) && told == 0);
@@ -51,7 +51,7 @@ void use(allocscope::recording record) {
     const allocscope::snapshot seen = window.stats();
     ALLOCSCOPE_EXPECT(is_right_or_refused(seen, counted));
     if (record == allocscope::recording::exact) {
-        const allocscope::pause_recording unseen;  // what the text takes is not the test's matter
+        const allocscope::pause_recording unseen;  // the text's memory is not counted
         std::ostringstream text;
         text << seen;
         const bool is_whole = counted == object_count && seen.live_objects() == object_count;

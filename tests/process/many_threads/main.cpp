@@ -1,6 +1,6 @@
-// Danger: a thread that ends takes its counts with it, or leaves its tables behind. (hazard D1)
-// A hundred thousand threads, sixty-four at a time, ten objects each: every one counted, and no
-// more memory for the last threads than for the first.
+// Danger: a thread that ends takes its counts with it, or leaves its tables behind. A hundred
+// thousand threads, sixty-four at a time, allocate ten objects each: every object is counted, and
+// the last threads take no more memory than the first.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"

@@ -1,7 +1,6 @@
 // Danger: malloc refuses memory at any one moment while a snapshot or a check is made: the process
 // ends, the numbers of a window that forgets or ends are lost, a check passes because it saw no
-// rows, or names that were half read stay wrong. (hazard F8) One call of malloc after another is
-// refused.
+// rows, or names that were half read stay wrong. One call of malloc after another is refused.
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"
@@ -81,7 +80,8 @@ bool is_through(refusal way, unsigned before, Work work) {
     return calls <= before;
 }
 
-// What a snapshot must be whatever was refused. True: not even its totals found memory.
+// Expects what is true of a snapshot whatever was refused. True: there was no memory even for its
+// totals.
 bool knows_nothing(const allocscope::snapshot& seen, const allocscope::allocation_counts& counted) {
     const auto& info = seen.info();
     const bool is_refused_whole = info.not_recording[0] != 0 && info.totals.allocations == 0;
@@ -193,11 +193,12 @@ bool subtract(refusal way, unsigned before, const allocscope::options& wanted) {
     return is_last;
 }
 
-// The first calls each; later ones, which all belong to reading names, at growing distances.
+// Refuses each of the first calls; later ones, which all belong to reading names, at growing
+// distances.
 void refuse_each(test_round tried, refusal way, const allocscope::options& wanted,
                  bool knows_names) {
     const auto begin = [knows_names] {
-        if (!knows_names) allocscope::detail::names_at_work{};  // not done: they are dropped
+        if (!knows_names) allocscope::detail::names_at_work{};  // without done(): they are dropped
     };
     for (unsigned before = 0; begin(), !tried(way, before, wanted); before += 1 + before / 8) {
         if (failed_expectations.load() == 0) continue;

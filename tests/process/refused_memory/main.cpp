@@ -1,6 +1,6 @@
 // Danger: the kernel refuses the library some memory, at whatever moment. The program must not
 // notice; what was not recorded is counted; and when memory is there again, the next window is
-// exact. (hazard F9) Each child process has another number of mappings that still succeed.
+// exact. Each child process has another number of mappings that still succeed.
 
 #include "../../support/forked_child.hpp"
 #include "../../support/own_threads.hpp"
@@ -49,7 +49,7 @@ int child(int mappings, allocscope::recording record) {
     wanted.record = record;
     wanted.sample_bytes = 256;
     const bool is_sampled = record == allocscope::recording::sampled;
-    // Of samples at each 256 bytes, 1,200 on average here: the estimate is far inside this.
+    // With one sample in 256 bytes there are some 1,200: the estimate is far within this.
     const std::uint64_t slack = is_sampled ? objects_of_a_thread : 0;
     {
         allocscope::detail::mappings_until_refusal = mappings;

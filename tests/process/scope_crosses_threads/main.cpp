@@ -1,5 +1,5 @@
 // Danger: a window that ends on another thread than it began on (a coroutine that was resumed
-// elsewhere) corrupts the state of one of the two. (hazard C17)
+// elsewhere) corrupts the state of one of the two.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
@@ -54,8 +54,8 @@ void closes(void*) {
         wait_for(&is_full);
         for (int i = 0; i < batch; ++i) {
             parcel& mine = parcels[i];
-            // It saw what its own thread made after it opened; if it watches all threads, also
-            // what this one made and freed since.
+            // The window saw what its own thread allocated after it opened. If it watches all
+            // threads, it also saw what this one has allocated and freed since.
             const int seen_here = mine.is_current ? 0 : i;
             ALLOCSCOPE_EXPECT_EQUAL(mine.window().counts().allocations, batch - i + seen_here);
             ALLOCSCOPE_EXPECT_EQUAL(mine.window().counts().frees, seen_here);

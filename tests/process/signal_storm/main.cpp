@@ -1,5 +1,5 @@
 // Danger: a signal handler that allocates interrupts the hook: it finds half-written tables, waits
-// for a lock of its own thread, or its objects are lost. (hazard D14)
+// for a lock of its own thread, or its objects are lost.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
 #include "../../support/signal_safe_malloc.hpp"
@@ -35,8 +35,8 @@ void allocate_in_handler(int) {
     handler_runs.fetch_add(1);
 }
 
-// Where handlers run that ask for another stack: in the middle of the thread's own one, as when a
-// program keeps it in an array of main. So a handler may lie above the hook that it interrupted.
+// The alternate stack of handlers lies in the middle of the thread's own stack, as in a program
+// that keeps it in an array of main. So a handler may lie above the hook that it interrupted.
 struct stack_in_the_stack {
     alignas(16) char bytes[32 * 1024];
 

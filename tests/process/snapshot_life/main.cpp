@@ -1,5 +1,5 @@
-// Danger: a snapshot that depends on its window. It must outlive it, be repeated after stop(), and
-// be comparable with an earlier one.
+// Danger: a snapshot depends on its window. It must outlive the window, be repeated after stop(),
+// and be comparable with an earlier one.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
@@ -38,7 +38,7 @@ void repeats_after_stop() {
     ALLOCSCOPE_EXPECT_EQUAL(last.live_bytes(), 1010);
     release(first);
     void* third = first_place();
-    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 2);  // what came after is not its matter
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 2);  // what came later is not counted
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 0);
     ALLOCSCOPE_EXPECT(text_of(window.stats()) == text_of(last));
     ALLOCSCOPE_EXPECT(text_of(window.stop()) == text_of(last));

@@ -1,6 +1,6 @@
 // Danger: a snapshot or counts() taken while threads allocate and free shows an object that died
-// before it was born: a negative, that is a huge, number. (hazards F4, F5) Everything seen must lie
-// between what was certainly done before the look and what was at most done after it.
+// before it was born: a negative, that is a huge, number. Everything seen must lie between what was
+// certainly done before the look and what was at most done after it.
 
 #include "../../model/model_sites.hpp"
 #include "../../support/dice.hpp"

@@ -1,5 +1,6 @@
-// Danger: with split debug information the program holds lines but not what was inlined. Whatever
-// the library allocates inside a function of the user would be put down to a line of the library.
+// Danger: with split debug information the program has lines but does not say what was inlined.
+// What the library allocates inside a function of the user would be charged to a line of the
+// library.
 
 #include "../../support/process_test.hpp"
 

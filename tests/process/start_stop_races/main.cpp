@@ -1,5 +1,5 @@
 // Danger: opening and closing windows from several threads at once, while others allocate, loses
-// objects, leaves a window open for ever, or deadlocks. (hazard A13)
+// objects, leaves a window open for ever, or deadlocks.
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"

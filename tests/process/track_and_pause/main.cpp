@@ -39,7 +39,7 @@ void free_functions() {
     ALLOCSCOPE_EXPECT(allocscope::stop().info().not_recording[0] != 0);
     allocscope::start();
     void* object = allocate(20);
-    allocscope::start();  // it is already: nothing is forgotten
+    allocscope::start();  // it has started already: nothing is forgotten
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats().live_objects(), 1);
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::track([] { left = allocate(1); }).live_objects(), 1);
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats_and_forget().live_objects(), 2);

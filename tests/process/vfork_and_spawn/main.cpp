@@ -1,5 +1,5 @@
 // Danger: a vfork child runs in its parent's memory and with its parent's thread state; what it
-// does there must leave the parent's counts and guards whole. (hazard D11)
+// does there must leave the parent's counts and guards whole.
 // not with: asan, tsan (they intercept vfork)
 
 #include "../../support/escape.hpp"

@@ -1,5 +1,5 @@
 // Danger: windows that close in another order than they opened, or very many at once, are charged
-// with each other's objects. (hazard C18)
+// with each other's objects.
 
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"
@@ -93,7 +93,7 @@ void ten_thousand_nested() {
         ALLOCSCOPE_EXPECT_EQUAL(slots[i].window().counts().frees, depth - i);
     }
     ALLOCSCOPE_EXPECT_EQUAL(slots[depth / 2].window().stop().live_objects(), 0);
-    for (std::size_t i = 0; i < depth; i += 2) slots[i].window().~scope();  // not the order at all
+    for (std::size_t i = 0; i < depth; i += 2) slots[i].window().~scope();  // not in order
     for (std::size_t i = 1; i < depth; i += 2) slots[i].window().~scope();
 }
 

@@ -1,5 +1,5 @@
-// Danger: a window that begins before main or ends after it meets an engine that is not there yet,
-// or not any more. Static scopes of every kind must count like any other.
+// Danger: a window that begins before main or ends after it meets an engine that does not exist
+// yet, or no longer exists. Static scopes of every kind must count like any other.
 
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"

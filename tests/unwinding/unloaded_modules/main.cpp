@@ -1,5 +1,5 @@
-// Danger: a module is unloaded and another one loaded at its place (hazard G11). What was known
-// about the old one's code leads through the new one's frames to nowhere, or to frames of nobody.
+// Danger: a module is unloaded and another one loaded at its place. What was known about the old
+// one's code leads through the new one's frames to nowhere, or to frames of nobody.
 //
 // Modules that are the same but for the size of one frame take turns at one address; the stacks
 // through them are walked by cache and memo, and compared with backtrace(3).

@@ -12,8 +12,8 @@
 //         inlined allocate        [1020, 1030)   called at vector.tcc:80
 //
 // 0x1024 is in allocate, called by reserve, called by fill. Compilers cut calls in pieces that may
-// overlap a little; then the narrowest piece decides. The entries of a function are read once, since
-// a function of a thousand calls is asked about a thousand times.
+// overlap a little; then the narrowest piece decides. The entries of a function are read once,
+// since a function of a thousand calls is asked about a thousand times.
 
 #ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP

@@ -3,8 +3,8 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   when a report is made, never from a hook
 // Threads:  one at a time
-// Memory:   what it answers, in the given arena: one code_location for each address, equal texts once;
-//           the debug sections of the modules that were asked about, until release_debug_data()
+// Memory:   what it answers, in the given arena: one code_location for each address, equal texts
+//           once; the debug sections of the modules asked about, until release_debug_data()
 //
 // Everything is read in this process from the files of its modules: no child process, no network.
 // A file that was replaced since it was loaded (another build id) is not believed.

@@ -22,7 +22,7 @@ ROOMS = {
     "measure": (8, False, "base link snapshot"),
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot measure"),
-    "verdict": (10, False, "base link platform plain state windows snapshot types naming"),
+    "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),
     "define_once": (11, True, "base platform link state record windows naming report verdict"),
 }
@@ -104,7 +104,7 @@ def std_includes(tree):
                 problems.append(Problem(
                     path, line, f"includes <{name}> below the malloc line",
                     "this code may run inside malloc; what is in that header allocates, locks or"
-                    " throws", "use memory/ and base/, or move the code above the line"))
+                    " throws", "use platform/ and base/, or move the code above the line"))
             if bracket == "<" and len(note.lstrip("/").strip()) < 2:
                 problems.append(Problem(
                     path, line, f"<{name}> has no note",

@@ -221,8 +221,10 @@ private:
 
     static bool is_system_library(text module) noexcept {
         const text name = file_name_of(module);
-        for (const char* start : {"libc.so", "libc-", "libstdc++.so", "libc++.so", "libc++abi.so",
-                                  "libgcc_s.so", "libm.so", "libpthread.so", "ld-linux"}) {
+        const char* const starts[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                      "libm.so",   "libpthread.so", "ld-linux"};
+        for (const char* start : starts) {
             if (name.starts_with(start)) return true;
         }
         return name.empty();

@@ -26,6 +26,8 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/windows/window_control.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t

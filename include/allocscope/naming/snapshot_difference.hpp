@@ -158,7 +158,8 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
     arena& scratch = changed.memory();
     difference_names names{later, earlier, scratch};
     table<text, changed_row> merged{scratch};
-    for (const snapshot_data* data : {&later, &earlier}) {
+    const snapshot_data* const both[] = {&later, &earlier};
+    for (const snapshot_data* data : both) {
         for (std::size_t i = 0; i < data->row_count; ++i) {
             const snapshot::row& row = data->rows[i];
             const auto at = merged.insert(key_of(row, scratch));
@@ -241,7 +242,8 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
     about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns : 0;
-    for (const snapshot_data* data : {&later, &earlier}) {
+    const snapshot_data* const both[] = {&later, &earlier};
+    for (const snapshot_data* data : both) {
         if (is_no_window(*data)) continue;
         merge_losses(data->info, losses);
         if (data->info.record == recording::sampled) about.record = recording::sampled;

@@ -11,8 +11,8 @@
 //     text_out line{memory};
 //                                      // the end of `memory` gives everything back
 //
-// Nothing in an arena has a destructor, so nothing is given back singly; but a borrowed_memory gives
-// back what was taken since it was made. When the kernel refuses
+// Nothing in an arena has a destructor, so nothing is given back singly; but a borrowed_memory
+// gives back what was taken since it was made. When the kernel refuses
 // memory, allocate() throws std::bad_alloc (without exceptions: ends the program); the question as
 // a whole fails, in the one place that called is_done_with_memory().
 

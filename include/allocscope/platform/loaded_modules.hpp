@@ -115,6 +115,16 @@ inline module_generation current_module_generation() noexcept {
     return now;
 }
 
+// Runs `work`, which must not throw, while no library can be loaded or unloaded.
+template <class Work>
+void while_modules_stay(const Work& work) noexcept {
+    const auto run = [](dl_phdr_info*, std::size_t, void* given) {
+        (*static_cast<const Work*>(given))();
+        return 1;  // once
+    };
+    ::dl_iterate_phdr(run, const_cast<Work*>(&work));
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END

@@ -1,8 +1,8 @@
 // first_use.hpp - tells allocations made while a function-local static was initialised.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   by verdict/check_window.hpp, for the stacks that a failing check would name
-// Threads:  any
+// Called:   by verdict/expected_leaks.hpp, for the stacks that a failing check would name
+// Threads:  any; the modules must not be unloaded meanwhile
 // Memory:   none
 //
 // `static const table t = make_table();` in a function allocates at its first use and keeps what it
@@ -39,7 +39,7 @@ extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
 extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
     __asm__("__cxa_guard_release");
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -184,6 +184,6 @@ inline bool is_first_use(std::uintptr_t) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_FIRST_USE_HPP

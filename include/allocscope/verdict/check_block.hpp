@@ -41,6 +41,10 @@ public:
         objects_ = objects;
         bytes_ = bytes;
     }
+    void set_first_use(std::uint64_t objects, std::uint64_t bytes) noexcept {
+        first_use_objects_ = objects;
+        first_use_bytes_ = bytes;
+    }
     void keep_rows(const snapshot& rows) noexcept {
         rows_ = rows;
         has_rows_ = true;
@@ -68,6 +72,8 @@ public:
                       counts_,
                       objects_,
                       bytes_,
+                      first_use_objects_,
+                      first_use_bytes_,
                       has_rows_ ? &made->rows : nullptr};
         made->rows = static_cast<snapshot&&>(rows_);
         made->memory.take(memory_);
@@ -92,6 +98,8 @@ private:
     allocation_counts counts_;
     std::uint64_t objects_ = 0;
     std::uint64_t bytes_ = 0;
+    std::uint64_t first_use_objects_ = 0;
+    std::uint64_t first_use_bytes_ = 0;
     text_out message_;
     text_out saved_to_;
     snapshot rows_;

@@ -44,6 +44,7 @@ struct seen_window {
     allocation_counts counts;
     std::uint64_t objects = 0;  // in the rows: what is alive and not expected
     std::uint64_t bytes = 0;
+    object_sum first_use;  // not in the rows: what function-local statics made
 };
 
 inline seen_window look_at(arena& scratch, const check_request& asked,
@@ -56,8 +57,8 @@ inline seen_window look_at(arena& scratch, const check_request& asked,
     seen_window seen;
     {
         names_at_work names;
-        if (!expected.empty() || asked.is_expected != nullptr) {
-            drop_expected(names.book(), window, expected, asked);
+        if (wanted == evidence::alive && asked.kind != check_kind::budget) {
+            seen.first_use = drop_expected(names.book(), window, expected, asked);
         }
         if (!window.sites.empty()) add_own_memory(window);
         seen.rows = snapshot{rows_of_window(names.book(), window, library_rule)};
@@ -109,11 +110,22 @@ inline check_data* passed_unless_lost(check_block& made, const char* name) {
     return made.finish();
 }
 
+// Apart from the leaks, so that nobody wonders where they are.
+inline void write_first_use(text_out& out, const object_sum& first_use) {
+    if (first_use.objects == 0) return;
+    out << "\n  not counted: ";
+    write_count(out, first_use.objects, "object", "objects");
+    out << " with ";
+    write_count(out, first_use.bytes, "byte", "bytes");
+    out << " of function-local statics, made at their first use";
+}
+
 // The message has its headline.
-inline check_data* failed(check_block& made, arena& scratch, const snapshot& rows, bool by_bytes,
+inline check_data* failed(check_block& made, arena& scratch, const seen_window& seen, bool by_bytes,
                           const char* name) {
-    write_top_rows(made.message(), scratch, rows, by_bytes);
-    made.keep_rows(rows);
+    write_top_rows(made.message(), scratch, seen.rows, by_bytes);
+    write_first_use(made.message(), seen.first_use);
+    made.keep_rows(seen.rows);
     made.save_evidence(name);
     return made.finish();
 }
@@ -133,7 +145,7 @@ inline check_data* check_budget_of(arena& scratch, const check_request& asked, c
         seen.rows = *asked.rows;
     }
     write_budget_headline(made.message(), broken, name, seen.rows);
-    return failed(made, scratch, seen.rows, broken.counts_bytes, name);
+    return failed(made, scratch, seen, broken.counts_bytes, name);
 }
 
 // What is alive and not expected is within the limits.
@@ -150,9 +162,10 @@ inline check_data* check_leaks_of(arena& scratch, const check_request& asked,
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
     made.set_unexpected(seen.objects, seen.bytes);
+    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (!has_leaked(asked, seen.objects, seen.bytes)) return passed_unless_lost(made, name);
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
-    return failed(made, scratch, seen.rows, seen.objects <= asked.limits.live_objects.most, name);
+    return failed(made, scratch, seen, seen.objects <= asked.limits.live_objects.most, name);
 }
 
 // Before the last run: how much is alive and not expected is all that is asked. After it: what each
@@ -163,17 +176,17 @@ inline check_data* check_runs_of(arena& scratch, const check_request& asked,
     check_block made{counts};
     made.set_unexpected(counts.live_objects(), counts.live_bytes());
     const bool is_one_run = asked.runs == 0;
-    if (is_one_run && expected.empty() && asked.is_expected == nullptr) return made.finish();
+    if (is_one_run && counts.live_objects() == 0) return made.finish();
     if (!is_one_run && !has_leaked(asked, asked.added_objects, asked.added_bytes)) {
         return passed_unless_lost(made, name);
     }
     const seen_window seen = look_at(scratch, asked, expected, evidence::alive);
     made.set_counts(seen.counts);
     made.set_unexpected(seen.objects, seen.bytes);
+    made.set_first_use(seen.first_use.objects, seen.first_use.bytes);
     if (is_one_run) return made.finish();
     write_leak_headline(made.message(), asked, name, seen.objects, seen.bytes);
-    return failed(made, scratch, seen.rows, asked.added_objects <= asked.limits.live_objects.most,
-                  name);
+    return failed(made, scratch, seen, asked.added_objects <= asked.limits.live_objects.most, name);
 }
 
 inline check_data* rows_of_allocated(arena& scratch, const check_request& asked) {
@@ -186,7 +199,9 @@ inline check_data* rows_of_allocated(arena& scratch, const check_request& asked)
 inline check_data* save_what_was_judged(arena& scratch, const check_request& asked) {
     check_block made{asked.counts};
     made.message() << asked.headline;
-    return failed(made, scratch, *asked.rows, false, asked.name);
+    seen_window seen;
+    seen.rows = *asked.rows;
+    return failed(made, scratch, seen, false, asked.name);
 }
 
 inline check_data* check_now(arena& scratch, const check_request& asked) {

@@ -26,16 +26,24 @@
 #include <allocscope/naming/rows_of_window.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/platform/loaded_modules.hpp>
 #include <allocscope/snapshot/check_data.hpp>
+#include <allocscope/unwind/first_use.hpp>
 #include <allocscope/verdict/leak_patterns.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uintptr_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcmp
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
+
+struct object_sum {
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+};
 
 using leak_question = bool (*)(const leak_stack& stack, const void* context);
 
@@ -134,8 +142,30 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     if (has_read && window.sites.empty()) book.rest();
 }
 
-inline void drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
-                          const check_request& asked) {
+// What a function-local static allocated when it was initialised stays until the program ends, and
+// is no leak of the code that happened to use it first.
+inline object_sum drop_first_use(live_window& window) {
+    table<std::uint64_t, bool> known{window.sites.memory()};
+    for (const std::uintptr_t address : window.frames) known[address];
+    while_modules_stay([&known] {
+        for (auto& each : known) each.value = is_first_use(each.key);
+    });
+    object_sum dropped;
+    drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
+        for (std::uint32_t i = 0; i < site.frame_count; ++i) {
+            if (!*known.find(addresses[i])) continue;
+            dropped.objects += site.objects;
+            dropped.bytes += site.bytes;
+            return true;
+        }
+        return false;
+    });
+    return dropped;
+}
+
+// Keeps the sites that are leaks. What first uses made is returned.
+inline object_sum drop_expected(name_book& book, live_window& window, const leak_patterns& expected,
+                                const check_request& asked) {
     if (asked.is_expected != nullptr) {
         const expected_beginnings& known = beginnings_of_process();
         drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
@@ -145,7 +175,10 @@ inline void drop_expected(name_book& book, live_window& window, const leak_patte
     if (asked.is_expected_by_symbols != nullptr && !window.sites.empty()) {
         drop_expected_by_symbols(book, window, asked);
     }
-    if (window.sites.empty()) return;
+    const object_sum first_use = drop_first_use(window);
+    if (window.sites.empty() || (expected.empty() && asked.is_expected == nullptr)) {
+        return first_use;
+    }
     const list<named_stack*> stacks = name_stacks(book, window, library_rule);
     std::size_t at = 0;
     drop_sites(window, [&](const live_site&, const std::uintptr_t*) {
@@ -154,6 +187,7 @@ inline void drop_expected(name_book& book, live_window& window, const leak_patte
                                                          {stack.frames.data(), stack.frames.size(),
                                                           stack.user_frame, stack.type});
     });
+    return first_use;
 }
 
 }  // namespace detail

@@ -47,10 +47,21 @@
 #if defined(__clang__)
     #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
+    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
     #define ALLOCSCOPE_COLD_BEGIN \
         _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+    #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_WARM_BEGIN                                                   \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \
+                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+    #else
+        #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
+    #endif
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -19,7 +19,7 @@
 
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -157,6 +157,6 @@ inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP

@@ -9,6 +9,7 @@
 #define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
@@ -17,7 +18,7 @@
 
 #include <cstdint>  // uint8_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -140,6 +141,6 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP

@@ -23,7 +23,7 @@
 #include <cstdint>  // uint8_t ... uint64_t
 #include <cstring>  // strnlen
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -177,6 +177,6 @@ ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP

@@ -9,13 +9,14 @@
 #define ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -59,6 +60,6 @@ inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP

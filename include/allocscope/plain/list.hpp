@@ -58,16 +58,16 @@ public:
     using value_type = T;
 
     list() noexcept = default;  // empty for good: it has no memory
-    explicit list(arena& memory) noexcept { raw_.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept { raw_.memory = &memory; }
 
-    std::size_t size() const noexcept { return raw_.size; }
-    bool empty() const noexcept { return raw_.size == 0; }
-    T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    T* begin() const noexcept { return data(); }
-    T* end() const noexcept { return data() + raw_.size; }
-    T& operator[](std::size_t index) const noexcept { return data()[index]; }
-    T& front() const noexcept { return data()[0]; }
-    T& back() const noexcept { return data()[raw_.size - 1]; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
+    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
 
     // A reference to the new value is good until the next one is added.
     T& push_back(const T& value) {
@@ -77,10 +77,10 @@ public:
         return *::new (add_to_list(raw_, sizeof(T))) T(kept);
     }
 
-    void pop_back() noexcept { --raw_.size; }
-    void clear() noexcept { raw_.size = 0; }
+    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
     // Forgets the values behind the first `size`.
-    void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
 
     // The first time for just as many as are wanted.
     void reserve(std::size_t room) {
@@ -94,7 +94,7 @@ public:
         raw_.size = size;
     }
 
-    arena& memory() const noexcept { return *raw_.memory; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
 
 private:
     raw_list raw_;

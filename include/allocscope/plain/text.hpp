@@ -27,27 +27,33 @@ public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     constexpr text() noexcept = default;
-    constexpr text(const char* zero_ended) noexcept
+    ALLOCSCOPE_FAST_PATH constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
-    constexpr text(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
+    ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
+        : data_(data), size_(size) {}
 
-    constexpr const char* data() const noexcept { return data_; }
-    constexpr std::size_t size() const noexcept { return size_; }
-    constexpr bool empty() const noexcept { return size_ == 0; }
-    constexpr const char* begin() const noexcept { return data_; }
-    constexpr const char* end() const noexcept { return data_ + size_; }
-    constexpr char operator[](std::size_t at) const noexcept { return data_[at]; }
-    constexpr char front() const noexcept { return data_[0]; }
-    constexpr char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_FAST_PATH constexpr const char* data() const noexcept { return data_; }
+    ALLOCSCOPE_FAST_PATH constexpr std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_FAST_PATH constexpr bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_FAST_PATH constexpr const char* begin() const noexcept { return data_; }
+    ALLOCSCOPE_FAST_PATH constexpr const char* end() const noexcept { return data_ + size_; }
+    ALLOCSCOPE_FAST_PATH constexpr char operator[](std::size_t at) const noexcept {
+        return data_[at];
+    }
+    ALLOCSCOPE_FAST_PATH constexpr char front() const noexcept { return data_[0]; }
+    ALLOCSCOPE_FAST_PATH constexpr char back() const noexcept { return data_[size_ - 1]; }
 
-    constexpr void remove_prefix(std::size_t count) noexcept {
+    ALLOCSCOPE_FAST_PATH constexpr void remove_prefix(std::size_t count) noexcept {
         data_ += count;
         size_ -= count;
     }
-    constexpr void remove_suffix(std::size_t count) noexcept { size_ -= count; }
+    ALLOCSCOPE_FAST_PATH constexpr void remove_suffix(std::size_t count) noexcept {
+        size_ -= count;
+    }
 
     // `at` is at most size().
-    constexpr text substr(std::size_t at, std::size_t count = npos) const noexcept {
+    ALLOCSCOPE_FAST_PATH constexpr text substr(std::size_t at,
+                                               std::size_t count = npos) const noexcept {
         return text{data_ + at, count < size_ - at ? count : size_ - at};
     }
 
@@ -77,13 +83,13 @@ ALLOCSCOPE_NOINLINE bool is_equal(text a, text b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-inline bool operator==(text a, text b) noexcept {
+ALLOCSCOPE_FAST_PATH bool operator==(text a, text b) noexcept {
     return is_equal(a, b);
 }
-inline bool operator!=(text a, text b) noexcept {
+ALLOCSCOPE_FAST_PATH bool operator!=(text a, text b) noexcept {
     return !is_equal(a, b);
 }
-inline bool operator<(text a, text b) noexcept {
+ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 

@@ -31,28 +31,30 @@ namespace plain {
 
 class text_out {
 public:
-    explicit text_out(arena& memory) noexcept : memory_(&memory) {}
+    ALLOCSCOPE_FAST_PATH explicit text_out(arena& memory) noexcept : memory_(&memory) {}
     text_out(const text_out&) = delete;
     text_out& operator=(const text_out&) = delete;
 
-    std::size_t size() const noexcept { return size_; }
-    bool empty() const noexcept { return size_ == 0; }
-    char back() const noexcept { return data_[size_ - 1]; }
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_FAST_PATH char back() const noexcept { return data_[size_ - 1]; }
 
     // What was written so far; good until the next character is.
-    text view() const noexcept { return size_ != 0 ? text{data_, size_} : text{}; }
+    ALLOCSCOPE_FAST_PATH text view() const noexcept {
+        return size_ != 0 ? text{data_, size_} : text{};
+    }
 
     // The same with a zero byte behind it.
     const char* c_str();
 
     // Forgets what stands behind the first `size` characters.
-    void cut(std::size_t size) noexcept { size_ = size; }
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { size_ = size; }
 
-    arena& memory() const noexcept { return *memory_; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *memory_; }
 
     text_out& operator<<(text added);
     text_out& operator<<(char added);
-    text_out& operator<<(const char* added) { return *this << text{added}; }
+    ALLOCSCOPE_FAST_PATH text_out& operator<<(const char* added) { return *this << text{added}; }
 
     void fill(std::size_t count, char with);
 

@@ -25,7 +25,7 @@
 #include <cmath>    // floor, ceil
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
@@ -140,6 +140,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP

@@ -25,7 +25,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -125,6 +125,6 @@ ALLOCSCOPE_NOINLINE const address_range* address_ranges::find(
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP

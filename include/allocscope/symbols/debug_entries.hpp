@@ -24,7 +24,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -195,6 +195,6 @@ ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP

@@ -28,7 +28,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -261,6 +261,6 @@ ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walk
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP

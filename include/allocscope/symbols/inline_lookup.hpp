@@ -33,7 +33,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -167,6 +167,6 @@ ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t addres
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP

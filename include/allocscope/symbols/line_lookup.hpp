@@ -27,7 +27,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <cstring>  // strnlen
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -145,6 +145,6 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP

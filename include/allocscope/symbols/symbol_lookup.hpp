@@ -27,7 +27,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -158,6 +158,6 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP

@@ -24,7 +24,7 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -160,6 +160,6 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP

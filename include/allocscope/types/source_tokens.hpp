@@ -24,7 +24,7 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -216,6 +216,6 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP

@@ -29,7 +29,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
@@ -277,6 +277,6 @@ private:
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_TEMPLATE_SCOPES_HPP

@@ -64,8 +64,8 @@ public:
     // Starts. Throws std::invalid_argument when a tolerance is negative, a line of `expected` is
     // not understood, or the window's options are out of range (-fno-exceptions: prints it and
     // aborts).
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(const char* name = "leak check",
-                                                  const leak_options& wanted = {});
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(const char* name = "leak check",
+                                                                const leak_options& wanted = {});
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
@@ -100,8 +100,8 @@ private:
 // warm up, construct, and call end_of_run() after each run.
 class leak_repetition {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(const char* name = "leak check",
-                                                       const leak_options& wanted = {})
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(
+        const char* name = "leak check", const leak_options& wanted = {})
         : leaks_(name, wanted) {}
     void end_of_run();
     check_result finish();
@@ -120,7 +120,7 @@ private:
 // A leak_check that acts when the block ends.
 class leak_guard {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
         const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
         const leak_options& wanted = {})
         : leaks_(name, wanted), action_(wanted_action) {}

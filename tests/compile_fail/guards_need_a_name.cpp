@@ -1,4 +1,4 @@
-// Danger: a guard without a name ends in the line where it begins, guards nothing, and the test that
+// Danger: a guard without a name ends in the line where it begins and guards nothing; the test that
 // it stands in is green.
 // flags: -Werror
 // expect: nodiscard.*\n.*scope\{"window"\}

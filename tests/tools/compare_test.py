@@ -140,7 +140,8 @@ def refuses_bad_input(folder):
     good = baselines(folder / "good.tsv", a={"allocations": 1})
     bench = benchmarks(folder / "bench.json", counted("a", 1))
     bad = {
-        "": "is empty", "\n \n": "is empty", "not JSON": "is neither a file of allocscope::baselines nor JSON: line 1, column 1",
+        "": "is empty", "\n \n": "is empty",
+        "not JSON": "is neither a file of allocscope::baselines nor JSON: line 1, column 1",
         '{"benchmarks": [\n{"name": "a",': "nor JSON: line 2, column 14",
         '{"a": 1} x': "there is more after the end", '{"a": "b': "inside quotation marks",
         '{"a": "\\q"}': "no escape", '{"a": "\\ud800"}': "half of a pair",

@@ -169,6 +169,16 @@ def suites_and_repetition():
     expect_run(0, "--gtest_filter=leaks.in_another_thread", "--expect-thing")
 
 
+def run_again():
+    expect_run(0, "--gtest_filter=*repeated*:-*one_at_each*")
+    text = expect_run(1, "--gtest_filter=repeated_leaks.one_at_each_run")
+    expect("each of 3 runs left at least 1 object with 4 bytes" in text and leaks_in(text) == 1,
+           "a test that leaks at each run", text)
+    expect_run(0, "--gtest_filter=first_time.*", "--repeated", "--per-suite")
+    text = expect_run(1, "--gtest_filter=leaks.in_the_body", "--repeated")
+    expect("each of 3 runs" in text, "the option for all tests", text)
+
+
 def without_hooks():
     text = expect_run(1, "--gtest_filter=passes.*:-passes.blocks*:passes.block_*:passes.expected*",
                       program=WITHOUT_HOOKS)
@@ -183,7 +193,7 @@ def without_hooks():
 
 def main():
     for part in (must_pass, must_fail, must_fail_otherwise, blocks, suites_and_repetition,
-                 without_hooks):
+                 run_again, without_hooks):
         part()
     if problems:
         sys.exit("\n\n".join(problems))

@@ -1,6 +1,6 @@
 // Tests of which the suite's name tells what the listener must make of them: passes_..., leaks_...,
-// fails_... (for another reason). gtest_test.py runs this program in many ways and looks at exit
-// codes, console, XML and JSON.
+// fails_... (for another reason). matrix_test.py runs this program in many ways and looks at exit
+// codes, console and XML.
 #include <allocscope/allocscope.hpp>
 #include <allocscope/integrations/gtest.hpp>
 

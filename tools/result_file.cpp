@@ -1,5 +1,7 @@
 #include "result_file.hpp"
 
+#include "json_reader.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,7 +10,6 @@ namespace allocscope_tools {
 
 namespace {
 
-using allocscope::detail::json_value;
 using allocscope::detail::measured_numbers;
 
 // The counters of a benchmark_scope; where there was none, what a memory manager reported. Totals
@@ -86,20 +87,25 @@ std::string read_benchmarks(const std::string& path, const json_value& list, res
 }  // namespace
 
 std::string read_result_file(const std::string& path, result_file& into) {
-    json_value document;
-    const std::string error = allocscope::detail::read_json_file(path, document);
+    std::string text;
+    const std::string error = allocscope::detail::read_whole_file(path, text);
     if (!error.empty()) return error;
+    if (allocscope::detail::is_baseline_file(text)) {
+        into.is = result_file::kind::baselines;
+        return allocscope::detail::read_baselines(path, text, into.results);
+    }
+    json_value document;
+    const std::string wrong = json_reader{text}.read(document);
+    if (!wrong.empty()) {
+        return path + " is neither a file of allocscope::baselines nor JSON: " + wrong +
+               "; write it again, it may be cut off";
+    }
     const json_value* list = document.find("benchmarks");
     if (list != nullptr && list->is == json_value::kind::list) {
         return read_benchmarks(path, *list, into);
     }
-    if (allocscope::detail::is_baseline_file(document)) {
-        into.is = result_file::kind::baselines;
-        return allocscope::detail::read_baselines(path, document, into.results);
-    }
     return path +
-           " is JSON, but neither a file of allocscope::baselines nor what Google Benchmark"
-           " writes with --benchmark_out; give another file";
+           " is JSON, but not what Google Benchmark writes with --benchmark_out; give another file";
 }
 
 }  // namespace allocscope_tools

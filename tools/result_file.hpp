@@ -2,7 +2,7 @@
 #ifndef ALLOCSCOPE_TOOLS_RESULT_FILE_HPP
 #define ALLOCSCOPE_TOOLS_RESULT_FILE_HPP
 
-#include <allocscope/integrations/baseline_file.hpp>
+#include <allocscope/integrations/baselines.hpp>
 
 #include <map>
 #include <string>

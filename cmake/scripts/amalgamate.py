@@ -44,11 +44,9 @@ def doors_of(tree):
     """The headers that a user may include, the everyday door first."""
     included = {target for _, text in tree.headers() for _, target in own_includes_of(text)}
 
-    # What another header of define_once/ includes is a part of a door, and none itself.
+    # What another header includes of these two rooms is a part of a door, and none itself.
     def is_for_users(path):
-        room = room_of(path)
-        return (is_door(path) or room == "integrations"
-                or (room == "define_once" and path not in included))
+        return is_door(path) or (is_once(path) and path not in included)
 
     doors = [path for path, _ in tree.headers() if path != EVERYDAY and is_for_users(path)]
     return [EVERYDAY] + doors
@@ -272,7 +270,9 @@ def self_test():
             "base/d.hpp": ["struct d {};", "#include <allocscope/base/d_members.hpp>"],
             "base/d_members.hpp": ["#include <allocscope/base/d.hpp>", "inline int d_of(d);"],
             "report.hpp": ["#include <allocscope/base/b.hpp>"],
-            "define_once/hooks.hpp": ["#include <allocscope/base/b.hpp>", "int c() { return 1; }"]}
+            "define_once/hooks.hpp": ["#include <allocscope/base/b.hpp>", "int c() { return 1; }"],
+            "integrations/test.hpp": ["#include <allocscope/integrations/part.hpp>"],
+            "integrations/part.hpp": ["int part();"]}
         files.update(changed.get("files", {}))
         return Tree({HEADERS + name: header(HEADERS + name, *lines)
                      for name, lines in files.items()})
@@ -302,7 +302,10 @@ def self_test():
         "the once part asks for its own":
             "#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_HOOKS)\n" in big,
         "a thin file for each door": set(outputs) == {
-            OUTPUT + name for name in ("allocscope.hpp", "report.hpp", "define_once/hooks.hpp")},
+            OUTPUT + name for name in ("allocscope.hpp", "report.hpp", "define_once/hooks.hpp",
+                                       "integrations/test.hpp")},
+        "a part is behind the switch of its door":
+            "#if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_TEST)\n\n// part.hpp" in big,
         "a missing header is refused":
             refused(files={"base/a.hpp": ["#include <allocscope/base/none.hpp>"]}),
         "definitions at the end come after": big.index("struct d {") < big.index("int d_of"),

@@ -4,8 +4,9 @@
     compile_fail.py FILE...
 
 A file is compiled twice: as it is, which must pass (so that a typo cannot look like success), and
-with -DALLOCSCOPE_BAD, which must fail with a message that the line `// expect: <regex>` matches.
-The compiler is $ALLOCSCOPE_CXX, else g++.
+with -DALLOCSCOPE_BAD, which must fail with messages that every line `// expect: <regex>` matches.
+Flags for the second time only stand in a line `// flags: <flags>`. The compiler is $ALLOCSCOPE_CXX,
+else g++.
 """
 
 import os
@@ -21,7 +22,8 @@ FLAGS = ["-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-I", str(ROOT / "in
 def complaint(compiler, path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    expected = re.search(r"^// expect: (.+)$", text, re.M)
+    expected = re.findall(r"^// expect: (.+)$", text, re.M)
+    flags = re.findall(r"^// flags: (.+)$", text, re.M)
     if not expected:
         return "has no line `// expect: <regular expression of the message>`"
     if "ALLOCSCOPE_BAD" not in text:
@@ -34,11 +36,12 @@ def complaint(compiler, path):
     good = compile_with()
     if good.returncode != 0:
         return "must compile without ALLOCSCOPE_BAD, but:\n" + good.stderr
-    bad = compile_with("-DALLOCSCOPE_BAD")
+    bad = compile_with("-DALLOCSCOPE_BAD", *" ".join(flags).split())
     if bad.returncode == 0:
         return "compiles with ALLOCSCOPE_BAD, but must not"
-    if not re.search(expected.group(1), bad.stderr):
-        return f"fails, but not with /{expected.group(1)}/:\n" + bad.stderr
+    for message in expected:
+        if not re.search(message, bad.stderr):
+            return f"fails, but not with /{message}/:\n" + bad.stderr
     return None
 
 

@@ -29,9 +29,12 @@ def expect_lines(text, *expected):
         assert line in found, (line, text)
 
 
-def baselines(path, version=1, **results):
-    path.write_text(json.dumps({"allocscope": "baselines", "version": version,
-                                "results": results}))
+def baselines(path, **results):
+    columns = ("allocations", "bytes")
+    lines = [["name", *columns], *([name, *(str(numbers.get(column, "")) for column in columns)]
+                                   for name, numbers in results.items())]
+    path.write_text("allocscope baselines 2\n" + "".join("\t".join(line) + "\n"
+                                                         for line in lines))
     return path
 
 
@@ -50,10 +53,10 @@ def counted(name, allocations, live=0, **more):
 
 
 def compares_baselines(folder):
-    old = baselines(folder / "old.json", same={"allocations": 3, "bytes": 100},
+    old = baselines(folder / "old.tsv", same={"allocations": 3, "bytes": 100},
                     more={"allocations": 100, "bytes": 1000}, less={"allocations": 10},
                     gone={"allocations": 1})
-    new = baselines(folder / "new.json", same={"allocations": 3, "bytes": 100},
+    new = baselines(folder / "new.tsv", same={"allocations": 3, "bytes": 100},
                     more={"allocations": 104, "bytes": 1000}, less={"allocations": 8},
                     fresh={"allocations": 1})
     text = run("compare", old, new, code=1)
@@ -68,8 +71,8 @@ def compares_baselines(folder):
     assert lines_of(run("compare", old, old, code=0)) == ["6 numbers compared, 0 increased beyond"
                                                           " 0 %"]
     expect_lines(run("compare", "--all", old, old, code=0), "same bytes 100 100")
-    zero = baselines(folder / "zero.json", same={"allocations": 0})
-    one = baselines(folder / "one.json", same={"allocations": 1})
+    zero = baselines(folder / "zero.tsv", same={"allocations": 0})
+    one = baselines(folder / "one.tsv", same={"allocations": 1})
     expect_lines(run("compare", "--tolerance=1000", zero, one, code=1),
                  "same allocations 0 1 new MORE")
     run("compare", one, zero, code=0)
@@ -134,28 +137,26 @@ def reads_json_as_others_do(folder):
 
 
 def refuses_bad_input(folder):
-    good = baselines(folder / "good.json", a={"allocations": 1})
+    good = baselines(folder / "good.tsv", a={"allocations": 1})
     bench = benchmarks(folder / "bench.json", counted("a", 1))
     bad = {
-        "": "is empty", "\n \n": "is empty", "not JSON": "is not JSON: line 1, column 1",
-        '{"benchmarks": [\n{"name": "a",': "is not JSON: line 2, column 14",
+        "": "is empty", "\n \n": "is empty",
+        "not JSON": "is neither a file of allocscope::baselines nor JSON: line 1, column 1",
+        '{"benchmarks": [\n{"name": "a",': "nor JSON: line 2, column 14",
         '{"a": 1} x': "there is more after the end", '{"a": "b': "inside quotation marks",
         '{"a": "\\q"}': "no escape", '{"a": "\\ud800"}': "half of a pair",
         "[1, 2": "']' is missing",
         "{'a': 1}": "a name in quotation marks", '{"a" 1}': "':' is missing", "[1.]": "a digit",
         "[1e]": "a digit is missing", "[" * 5000: "too deeply",
-        "[]": "neither a file of allocscope::baselines nor", "3": "neither a file",
+        "[]": "is JSON, but not what Google Benchmark writes", "3": "is JSON, but not what",
         '{"benchmarks": []}': "has no counts of allocations: use a benchmark_scope",
         '{"benchmarks": [{"name": "a", "real_time": 2}]}': "has no counts of allocations",
         '{"benchmarks": [{"allocs/op": 2}]}': "a benchmark has no name",
-        '{"allocscope": "baselines"}': "\"version\" is missing",
-        '{"allocscope": "baselines", "version": 7, "results": {}}':
-            "has the format of version 7, this is version 1",
-        '{"allocscope": "baselines", "version": 1}': "has no object \"results\"",
-        '{"allocscope": "baselines", "version": 1, "results": {"a": 3}}':
-            "the result of \"a\": it is not an object",
-        '{"allocscope": "baselines", "version": 1, "results": {"a": {"bytes": "3"}}}':
-            "\"bytes\" is not a number",
+        '{"allocscope": "baselines", "version": 1, "results": {}}':
+            "has the format of version 1, this is version 2",
+        "allocscope baselines 7\n": "has the format of version 7, this is version 2",
+        "allocscope baselines 2\nname\tbytes\na\t3": "ends within a line",
+        "allocscope baselines 2\nname\tbytes\na\tx\n": "line 3: bytes is \"x\"",
     }
     for content, message in bad.items():
         path = folder / "bad.json"
@@ -167,7 +168,7 @@ def refuses_bad_input(folder):
     assert f"{missing} cannot be read: No such file" in run("compare", good, missing, code=2)
     assert "cannot be read: Is a directory" in run("compare", folder, good, code=2)
     assert "give two of one kind" in run("compare", good, bench, code=2)
-    other = baselines(folder / "other.json", b={"allocations": 1})
+    other = baselines(folder / "other.tsv", b={"allocations": 1})
     done = subprocess.run([PROGRAM, "compare", good, other], capture_output=True, text=True)
     assert done.returncode == 2 and "no name in common" in done.stderr, done
     for words, message in (([], "two files are needed, OLD and NEW, not 0"), ([good], "not 1"),

@@ -5,41 +5,43 @@
 // Threads:  several processes may write one file: each takes a lock on its folder meanwhile
 // Memory:   the file's text and its results
 //
-//     {
-//       "allocscope": "baselines",
-//       "version": 1,
-//       "results": {
-//         "parser: empty text": {"allocations": 3, "bytes": 120, ...}
-//       }
-//     }
+//     allocscope baselines 2
+//     name<tab>allocations<tab>bytes<tab>peak_bytes<tab>live_objects<tab>live_bytes
+//     parser: empty text<tab>3<tab>120<tab>96<tab>0<tab>0
 //
-// One line for each test, sorted by name, so that a diff shows what changed.
+// One line for each test, sorted by name, so that a diff shows what changed. An empty cell is a
+// number that was not measured.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_BASELINE_FILE_HPP
 #define ALLOCSCOPE_INTEGRATIONS_BASELINE_FILE_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/integrations/json_reader.hpp>
 
-#include <fcntl.h>     // open
-#include <sys/file.h>  // flock
-#include <unistd.h>    // close
-#include <cerrno>      // errno
-#include <cstddef>     // size_t
-#include <cstdio>      // fopen, fread, fwrite, rename, snprintf
-#include <cstring>     // strerror
-#include <map>         // map
-#include <string>      // string
-#include <utility>     // pair
-#include <vector>      // vector
+#include <fcntl.h>      // open
+#include <sys/file.h>   // flock
+#include <unistd.h>     // close
+#include <cerrno>       // errno
+#include <charconv>     // from_chars
+#include <cstddef>      // size_t
+#include <cstdint>      // uint64_t
+#include <cstdio>       // fopen, fread, fwrite, rename, snprintf
+#include <cstring>      // strerror
+#include <map>          // map
+#include <string>       // string, to_string
+#include <string_view>  // string_view
+#include <utility>      // pair
+#include <vector>       // vector
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-constexpr int baseline_version = 1;
+// The first line. Version 1 was JSON.
+constexpr std::string_view baseline_mark = "allocscope baselines ";
+constexpr std::string_view baseline_version = "2";
+constexpr std::string_view baseline_mark_of_version_1 = "\"allocscope\": \"baselines\"";
 
-// What was measured, in the order of the file: "allocations" and so on.
+// What was measured, in the order of the columns: "allocations" and so on.
 using measured_numbers = std::vector<std::pair<std::string, double>>;
 using measured_results = std::map<std::string, measured_numbers>;
 
@@ -60,87 +62,107 @@ inline std::string read_whole_file(const std::string& path, std::string& into) {
     }
     const int code = std::ferror(file) != 0 ? errno : 0;
     std::fclose(file);
-    return code != 0 ? system_error(path, "read", code) : std::string{};
+    if (code != 0) return system_error(path, "read", code);
+    if (into.find_first_not_of(" \r\n\t") != std::string::npos) return {};
+    return path + " is empty: the program that was to write it did not end well; run it again";
 }
 
-inline std::string read_json_file(const std::string& path, json_value& into) {
-    std::string text;
-    const std::string error = read_whole_file(path, text);
-    if (!error.empty()) return error;
-    if (text.find_first_not_of(" \r\n\t") == std::string::npos) {
-        return path + " is empty: the program that was to write it did not end well; run it again";
+// Takes out of `rest` what stands before the separator, which is all of it when there is none.
+inline std::string_view take_until(std::string_view& rest, char separator) {
+    const std::size_t end = rest.find(separator);
+    const std::string_view taken = rest.substr(0, end);
+    rest.remove_prefix(end < rest.size() ? end + 1 : rest.size());
+    return taken;
+}
+
+// As a name stands in the file: a blank for each tab and each end of a line.
+inline std::string name_in_file(std::string name) {
+    for (char& each : name) {
+        if (each == '\t' || each == '\n' || each == '\r') each = ' ';
     }
-    const std::string wrong = json_reader{text}.read(into);
-    if (wrong.empty()) return wrong;
-    return path + " is not JSON: " + wrong + "; write it again, it may be cut off";
+    return name;
 }
 
-inline bool is_baseline_file(const json_value& document) {
-    const json_value* kind = document.find("allocscope");
-    return kind != nullptr && kind->is_text("baselines");
+inline bool is_baseline_file(std::string_view text) {
+    return text.substr(0, baseline_mark.size()) == baseline_mark ||
+           text.substr(0, 100).find(baseline_mark_of_version_1) != std::string_view::npos;
 }
 
-inline std::string read_numbers(const json_value& entry, measured_numbers& into) {
-    for (std::size_t i = 0; i < entry.names.size(); ++i) {
-        const std::string& name = entry.names[i];
-        const json_value& value = entry.list[i];
-        if (value.is != json_value::kind::number) return '"' + name + "\" is not a number";
-        into.emplace_back(name, value.number);
+// "" or what is wrong with this line.
+inline std::string read_numbers(const std::vector<std::string>& columns, std::string_view line,
+                                measured_numbers& into) {
+    for (const std::string& column : columns) {
+        const std::string_view cell = take_until(line, '\t');
+        if (cell.empty()) continue;
+        std::uint64_t number = 0;
+        const char* end = cell.data() + cell.size();
+        const std::from_chars_result read = std::from_chars(cell.data(), end, number);
+        if (read.ec != std::errc{} || read.ptr != end) {
+            return column + " is \"" + std::string{cell} + "\", which is not a count";
+        }
+        into.emplace_back(column, static_cast<double>(number));
     }
-    return entry.is == json_value::kind::object ? std::string{} : "it is not an object";
+    return line.empty() ? std::string{} : "it has more cells than the head has columns";
 }
 
-inline std::string read_baselines(const std::string& path, const json_value& document,
+inline std::string read_baselines(const std::string& path, std::string_view text,
                                   measured_results& into) {
-    const json_value* version = document.find("version");
-    if (!is_baseline_file(document) || version == nullptr ||
-        version->is != json_value::kind::number) {
-        return path +
-               " is JSON, but no file of baselines: \"allocscope\": \"baselines\" or"
-               " \"version\" is missing; give another path, or remove the file";
+    const std::string remedy =
+        "remove the file and write it again with ALLOCSCOPE_UPDATE_BASELINES=1";
+    if (!is_baseline_file(text)) {
+        return path + " is no file of baselines: its first line is not \"" +
+               std::string{baseline_mark} + std::string{baseline_version} +
+               "\"; give another path, or " + remedy;
     }
-    if (version->number < baseline_version || version->number > baseline_version) {
-        char number[32];
-        std::snprintf(number, sizeof number, "%.17g", version->number);
-        return path + " has the format of version " + number + ", this is version " +
-               std::to_string(baseline_version) +
-               ": use the allocscope that wrote it, or remove the file and write it again with"
-               " ALLOCSCOPE_UPDATE_BASELINES=1";
+    std::string_view rest = text;
+    std::string_view version = "1";
+    if (text[0] == baseline_mark[0]) {
+        version = take_until(rest, '\n').substr(baseline_mark.size());
     }
-    const json_value* results = document.find("results");
-    if (results == nullptr || results->is != json_value::kind::object) {
-        return path +
-               " has no object \"results\"; remove the file and write it again with"
-               " ALLOCSCOPE_UPDATE_BASELINES=1";
+    if (version != baseline_version) {
+        return path + " has the format of version " + std::string{version} + ", this is version " +
+               std::string{baseline_version} + ": use the allocscope that wrote it, or " + remedy;
     }
-    for (std::size_t i = 0; i < results->names.size(); ++i) {
-        const std::string& name = results->names[i];
-        measured_numbers& numbers = into[name];
+    if (text.back() != '\n') return path + " ends within a line: it was cut off; " + remedy;
+    std::vector<std::string> columns;
+    std::string_view names = take_until(rest, '\n');
+    take_until(names, '\t');
+    while (!names.empty()) columns.emplace_back(take_until(names, '\t'));
+    for (std::size_t number = 3; !rest.empty(); ++number) {
+        std::string_view line = take_until(rest, '\n');
+        measured_numbers& numbers = into[std::string{take_until(line, '\t')}];
         numbers.clear();
-        const std::string wrong = read_numbers(results->list[i], numbers);
-        if (!wrong.empty()) return path + ", the result of \"" + name + "\": " + wrong;
+        const std::string wrong = read_numbers(columns, line, numbers);
+        if (!wrong.empty()) return path + ", line " + std::to_string(number) + ": " + wrong;
     }
     return {};
 }
 
-inline std::string baselines_as_json(const measured_results& results) {
-    std::string text =
-        "{\n  \"allocscope\": \"baselines\",\n  \"version\": " + std::to_string(baseline_version) +
-        ",\n  \"results\": {";
-    const char* separator = "\n";
-    for (const auto& [name, numbers] : results) {
-        text += separator + ("    " + json_quoted(name)) + ": {";
-        separator = ",\n";
-        const char* comma = "";
-        for (const auto& [what, value] : numbers) {
-            char number[32];
-            std::snprintf(number, sizeof number, "%.0f", value);
-            text += comma + json_quoted(what) + ": " + number;
-            comma = ", ";
-        }
-        text += '}';
+// Null when there is none of this name.
+inline const double* find_number(const measured_numbers& numbers, const std::string& name) {
+    for (const auto& found : numbers) {
+        if (found.first == name) return &found.second;
     }
-    return text + "\n  }\n}\n";
+    return nullptr;
+}
+
+// The text of the file. Each result has the numbers of `columns`, in this order.
+inline std::string text_of_baselines(const measured_results& results,
+                                     const measured_numbers& columns) {
+    std::string text{baseline_mark};
+    text += baseline_version;
+    text += "\nname";
+    for (const auto& column : columns) text += '\t' + column.first;
+    for (const auto& [name, numbers] : results) {
+        text += '\n' + name;
+        for (const auto& column : columns) {
+            const double* value = find_number(numbers, column.first);
+            char number[32] = "";
+            if (value != nullptr) std::snprintf(number, sizeof number, "%.0f", *value);
+            text += std::string{"\t"} + number;
+        }
+    }
+    return text + '\n';
 }
 
 // The file is replaced as a whole: who reads it meanwhile sees the old one.

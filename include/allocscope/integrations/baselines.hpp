@@ -5,7 +5,7 @@
 // Threads:  check() from any thread and from several processes at once
 // Memory:   the file's results, from the first check on; charged to no window
 //
-//     allocscope::baselines kept{"tests/allocations.json", 5};     // up to 5 % more is accepted
+//     allocscope::baselines kept{"tests/allocations.tsv", 5};     // up to 5 % more is accepted
 //
 //     allocscope::scope window{"parse"};
 //     parse(text);
@@ -13,7 +13,7 @@
 //     CHECK_MESSAGE(worse.empty(), worse);
 //
 // ALLOCSCOPE_UPDATE_BASELINES=1 in the environment writes the numbers instead of comparing them:
-// for new tests, and when a change is meant. `allocscope compare old.json new.json` shows what
+// for new tests, and when a change is meant. `allocscope compare old.tsv new.tsv` shows what
 // changed.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_BASELINES_HPP
@@ -21,7 +21,6 @@
 
 #include <allocscope/config.hpp>
 #include <allocscope/integrations/baseline_file.hpp>
-#include <allocscope/integrations/json_reader.hpp>
 #include <allocscope/measure/scope.hpp>
 
 #include <unistd.h>  // access
@@ -77,14 +76,6 @@ inline measured_numbers baseline_numbers(const allocation_counts& counts) {
             {"live_bytes", number(counts.live_bytes())}};
 }
 
-// Null when there is none of this name.
-inline const double* find_number(const measured_numbers& numbers, const std::string& name) {
-    for (const auto& found : numbers) {
-        if (found.first == name) return &found.second;
-    }
-    return nullptr;
-}
-
 // Whether `now` is more than the tolerance allows. Numbers that differ by rounding only are equal.
 inline bool is_increase(double before, double now, double tolerance_percent) {
     const double accepted = before * (1 + tolerance_percent / 100);
@@ -129,7 +120,8 @@ inline std::string baselines::check(const std::string& name, const allocation_co
     }
     if (error.empty()) {
         const detail::measured_numbers now = detail::baseline_numbers(counts);
-        error = update_is_asked_for ? update(name, now) : compare(name, now);
+        const std::string kept_as = detail::name_in_file(name);
+        error = update_is_asked_for ? update(kept_as, now) : compare(kept_as, now);
     }
     return error.empty() ? error : "allocscope: " + error;
 }
@@ -137,9 +129,9 @@ inline std::string baselines::check(const std::string& name, const allocation_co
 inline std::string baselines::read(detail::measured_results& into, bool& exists) const {
     exists = ::access(path_.c_str(), F_OK) == 0;
     if (!exists) return {};
-    detail::json_value document;
-    const std::string error = detail::read_json_file(path_, document);
-    return error.empty() ? detail::read_baselines(path_, document, into) : error;
+    std::string text;
+    const std::string error = detail::read_whole_file(path_, text);
+    return error.empty() ? detail::read_baselines(path_, text, into) : error;
 }
 
 inline std::string baselines::compare(const std::string& name,
@@ -175,7 +167,7 @@ inline std::string baselines::update(const std::string& name, const detail::meas
     const std::string error = read(results, exists);
     if (!error.empty()) return error;
     results[name] = now;
-    return detail::replace_file(path_, detail::baselines_as_json(results));
+    return detail::replace_file(path_, detail::text_of_baselines(results, now));
 }
 
 ALLOCSCOPE_NAMESPACE_END

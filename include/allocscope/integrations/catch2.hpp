@@ -2,7 +2,7 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user's tests, with Catch2 2.13 and 3
-// Threads:  see catch2_listener.hpp and catch2_blocks.hpp
+// Threads:  see catch2_listener.hpp and check_blocks.hpp
 // Memory:   see there
 //
 //     #define CATCH_CONFIG_RUNNER          // version 2 only
@@ -21,7 +21,9 @@
 #ifndef ALLOCSCOPE_INTEGRATIONS_CATCH2_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_HPP
 
-#include <allocscope/integrations/catch2_blocks.hpp>
+#include <allocscope/integrations/catch2_framework.hpp>
 #include <allocscope/integrations/catch2_listener.hpp>
+#include <allocscope/integrations/check_blocks.hpp>
+#include <allocscope/integrations/leak_remarks.hpp>
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_CATCH2_HPP

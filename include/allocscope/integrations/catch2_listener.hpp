@@ -17,11 +17,11 @@
 #define ALLOCSCOPE_INTEGRATIONS_CATCH2_LISTENER_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/integrations/catch2_own.hpp>
-#include <allocscope/integrations/catch2_verdict.hpp>
+#include <allocscope/integrations/catch2_framework.hpp>
 #include <allocscope/integrations/catch2_versions.hpp>
-#include <allocscope/integrations/expect_leaks.hpp>
+#include <allocscope/integrations/checked_test.hpp>
 #include <allocscope/integrations/framework_stacks.hpp>
+#include <allocscope/integrations/leak_remarks.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/leak_check.hpp>
 #include <allocscope/measure/on_violation.hpp>
@@ -58,10 +58,13 @@ public:
         own_output_ = Catch::cout().rdbuf();
         refusal_ = engine_refusal(find_engine());
         if (is_refused()) catch2_exit_code = 1;
-        hide_runner(catch2_runner);
+        hide_runners(catch2_names);
     }
 
-    void begin_case() { was_entered_ = false; }
+    void begin_case() {
+        was_entered_ = false;
+        was_repeated_ = false;
+    }
     // Never in silence: a version of Catch2 that keeps its test cases elsewhere.
     void end_case() {
         if (was_entered_ || has_told_) return;
@@ -88,9 +91,21 @@ public:
         if (is_refused()) return run_unchecked(test);
         const Catch::TestCaseInfo& about = test.getTestCaseInfo();
         begin_pass(about);
-        leak_check leaks{name_.c_str(), without_catch2_own(catch2_options)};
-        test.invoke();  // an exception passes through and ends the window: failed, or skipped
-        end_pass(about, leaks);
+        const expected_leaks own = own_leaks<catch2_names>(&catch2_options);
+        leak_check leaks{name_.c_str(), catch2_options, own};
+        const auto invoke = [&test] { test.invoke(); };
+        // An exception passes through and ends the window: failed, or skipped.
+        allocscope_test_boundary(invoke);
+        said_of_leaks said;
+        const leak_options limits = limits_of_pass(said);
+        if (has_failed_ || said.is_ignored()) return;
+        if (can_be_repeated(said) && leaks.counts().live_objects() != 0) {
+            was_repeated_ = true;
+            const check_result found = judge_repeated(name_.c_str(), limits, own, invoke);
+            if (!has_failed_) tell(about, found);
+        } else {
+            tell(about, leaks.finish(limits));
+        }
     }
 
 private:
@@ -101,17 +116,28 @@ private:
         name_ = about.name;
         sections_.clear();
         is_in_test_ = true;
-        test_that_runs.take();
+        test_that_runs.begin();
         catch2_holds_output = Catch::cout().rdbuf() != own_output_;
     }
 
-    void end_pass(const Catch::TestCaseInfo& about, leak_check& leaks) {
+    // The result points into `said`.
+    leak_options limits_of_pass(said_of_leaks& said) {
         const pause_recording quietly;
         is_in_test_ = false;
-        said_of_leaks said = test_that_runs.take();
-        if (has_failed_ || said.is_ignored) return;
-        const check_result found = leaks.finish(said.add_to(without_catch2_own(catch2_options)));
+        said = test_that_runs.end();
+        return said.add_to(catch2_options);
+    }
+
+    // Sections and generators remember which way the pass went. A generator shows what it has got
+    // again, so only the first pass is run again; sections would go another way.
+    bool can_be_repeated(const said_of_leaks& said) const noexcept {
+        const bool is_wanted = said.is_repeated() || catch2_options.only_repeated_leaks;
+        return is_wanted && sections_.empty() && !was_repeated_;
+    }
+
+    void tell(const Catch::TestCaseInfo& about, const check_result& found) {
         if (found) return;
+        const pause_recording quietly;
         std::string message = found.message();
         if (!sections_.empty()) message += "\n  in section: " + sections_;
         fail(about, message.c_str());
@@ -128,8 +154,9 @@ private:
     }
 
     static void fail(const Catch::TestCaseInfo& about, const char* message) {
-        fail_catch2("ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE", about.lineInfo.file,
-                    static_cast<int>(about.lineInfo.line), message, false);
+        fail_catch2("ALLOCSCOPE_CATCH2_CHECK_EVERY_CASE",
+                    {about.lineInfo.file, static_cast<int>(about.lineInfo.line), false, ""},
+                    message);
     }
 
     const char* refusal_ = "";  // why nothing is recorded
@@ -138,6 +165,7 @@ private:
     std::string sections_;
     bool has_told_ = false;
     bool was_entered_ = false;
+    bool was_repeated_ = false;  // in this test case
     bool is_in_test_ = false;
     bool has_failed_ = false;  // in this pass
 };

@@ -1,21 +1,20 @@
 // checked_block.hpp - a block in a test that is held to something, as a loop that runs once.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by the macros of the GoogleTest and Catch2 adapters
+// Called:   by the macros of the adapters
 // Threads:  the one that enters the block
 // Memory:   about 300 bytes on the stack
 //
-//     for (checked_block<block_without_leaks, voice> block{...}; block.next();) { the user's code }
+//     for (checked_block<block_without_leaks> block{...}; block.next();) { the user's code }
 //
-// `voice` says what was found in the framework's way: fail(file, line, message, is_fatal), which
-// may leave by an exception; fail_in_destructor(file, line, message), which may not; has_failed(),
-// whether the running test failed already; and leaves_by_return, whether it is the macro that ends
-// the test after a fatal failure.
+// A block that is left by an exception is not judged: the test has failed already. One that is left
+// by return or break is, unless the test has failed.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 #define ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/integrations/checked_test.hpp>
 #include <allocscope/measure/allocation_budget.hpp>
 #include <allocscope/measure/budget_guard.hpp>
 #include <allocscope/measure/check_result.hpp>
@@ -39,17 +38,24 @@ inline on_violation only_tell() noexcept {
 
 class block_without_leaks {
 public:
-    explicit block_without_leaks(const leak_options& wanted) : leaks_("block", wanted) {}
+    block_without_leaks(const test_framework& framework, threads from)
+        : leaks_(framework.block_name(), of(from), framework.own) {}
     check_result finish() { return leaks_.finish(); }
 
 private:
+    static leak_options of(threads from) noexcept {
+        leak_options wanted;
+        wanted.window.from = from;
+        return wanted;
+    }
+
     leak_check leaks_;
 };
 
 class block_within_budget {
 public:
-    explicit block_within_budget(const allocation_budget& budget)
-        : guard_("block", budget, only_tell(), of_this_thread()) {}
+    block_within_budget(const test_framework& framework, const allocation_budget& budget)
+        : guard_(framework.block_name(), budget, only_tell(), of_this_thread()) {}
     check_result finish() { return guard_.finish(); }
 
 private:
@@ -62,9 +68,10 @@ private:
     budget_guard guard_;
 };
 
-class block_without_allocations {
+class block_without {
 public:
-    block_without_allocations() : guard_("block", only_tell()) {}
+    block_without(const test_framework& framework, forbidden what)
+        : guard_(framework.block_name(), only_tell(), what) {}
     check_result finish() { return guard_.finish(); }
 
 private:
@@ -79,16 +86,16 @@ inline allocation_budget allocations_at_most(typed_number most) noexcept {
 
 // --- the block ---
 
-template <class Check, class Voice>
+template <class Check>
 class checked_block {
 public:
-    template <class... Arguments>
-    checked_block(const char* file, int line, bool is_fatal, const Arguments&... arguments)
-        : file_(file),
-          line_(line),
-          is_fatal_(is_fatal),
+    template <class Argument>
+    checked_block(const test_framework* framework, const block_claim& claim,
+                  const Argument& argument)
+        : framework_(*framework),
+          claim_(claim),
           exceptions_(std::uncaught_exceptions()),
-          check_(arguments...) {}
+          check_(*framework, argument) {}
     checked_block(const checked_block&) = delete;
     checked_block& operator=(const checked_block&) = delete;
 
@@ -97,9 +104,7 @@ public:
     ~checked_block() {
         if (state_ != state::running || std::uncaught_exceptions() != exceptions_) return;
         const check_result found = check_.finish();
-        if (!found && !Voice::has_failed()) {
-            Voice::fail_in_destructor(file_, line_, found.message());
-        }
+        if (found || !framework_.has_failed()) framework_.tell(claim_, found, false);
     }
 
     bool next() {
@@ -110,12 +115,11 @@ public:
         }
         state_ = state::done;
         const check_result found = check_.finish();
-        if (found) return false;
-        if (is_fatal_ && Voice::leaves_by_return) {
+        if (!found && claim_.is_fatal && framework_.leaves_by_return) {
             failure_.emplace(found);
             return true;  // once more, for the macro to tell the failure and to leave
         }
-        Voice::fail(file_, line_, found.message(), is_fatal_);
+        framework_.tell(claim_, found, true);
         return false;
     }
 
@@ -126,9 +130,8 @@ public:
 private:
     enum class state { fresh, running, done };
 
-    const char* file_;
-    int line_;
-    bool is_fatal_;
+    const test_framework& framework_;
+    block_claim claim_;
     int exceptions_;
     std::optional<check_result> failure_;
     state state_ = state::fresh;
@@ -138,5 +141,17 @@ private:
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
+
+#define ALLOCSCOPE_BLOCK_JOIN_(left, right) left##right
+#define ALLOCSCOPE_BLOCK_NAME_(line) ALLOCSCOPE_BLOCK_JOIN_(allocscope_block_, line)
+#define ALLOCSCOPE_BLOCK_LOOP_(name, framework, check, is_fatal, claim, ...)                    \
+    for (::allocscope::detail::checked_block<::allocscope::detail::check> name{                 \
+             framework, ::allocscope::detail::block_claim{__FILE__, __LINE__, is_fatal, claim}, \
+             __VA_ARGS__};                                                                      \
+         name.next();)
+// The last argument is what the check is told; commas of an initialiser may stand in it.
+#define ALLOCSCOPE_BLOCK_(framework, check, is_fatal, claim, ...)                               \
+    ALLOCSCOPE_BLOCK_LOOP_(ALLOCSCOPE_BLOCK_NAME_(__LINE__), framework, check, is_fatal, claim, \
+                           __VA_ARGS__)
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_CHECKED_BLOCK_HPP

@@ -2,7 +2,7 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by test files, in the place of <doctest/doctest.h> or after it
-// Threads:  see doctest_blocks.hpp and doctest_listener.hpp
+// Threads:  see check_blocks.hpp and doctest_listener.hpp
 // Memory:   none of its own
 //
 //     #include <allocscope/integrations/doctest.hpp>
@@ -22,8 +22,8 @@
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/integrations/doctest_blocks.hpp>
-#include <allocscope/integrations/doctest_expectations.hpp>
+#include <allocscope/integrations/check_blocks.hpp>
+#include <allocscope/integrations/doctest_framework.hpp>
 #include <allocscope/integrations/doctest_listener.hpp>
 
 // In one .cpp of the program: every case must free what it allocates, on each pass through it. An

@@ -3,7 +3,7 @@
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by doctest, once ALLOCSCOPE_DOCTEST_CHECK_EVERY_CASE() stands in the program
 // Threads:  doctest runs cases one after the other on one thread; assertions come from any
-// Memory:   about 9 KiB for a run
+// Memory:   about 300 bytes for a run, and what its decorators say
 //
 // doctest has no hook around the function of a case, and an assertion in test_case_end comes too
 // late to count. So while a case is running, run_case() stands in the place of its function: it
@@ -15,17 +15,16 @@
 #define ALLOCSCOPE_INTEGRATIONS_DOCTEST_LISTENER_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/integrations/doctest_expectations.hpp>
-#include <allocscope/integrations/doctest_own.hpp>
-#include <allocscope/integrations/doctest_verdict.hpp>
+#include <allocscope/integrations/checked_test.hpp>
+#include <allocscope/integrations/doctest_framework.hpp>
 #include <allocscope/integrations/framework_stacks.hpp>
+#include <allocscope/integrations/leak_remarks.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/leak_check.hpp>
 #include <allocscope/measure/on_violation.hpp>
 #include <allocscope/measure/scope.hpp>
 
-#include <atomic>   // atomic
-#include <cstdint>  // uint64_t
+#include <atomic>  // atomic
 
 #ifndef DOCTEST_CONFIG_DISABLE
 
@@ -55,7 +54,7 @@ public:
         // doctest prints through a buffer for each thread, and keeps it: not a case's fault.
         doctest::detail::MessageBuilder first_use("", 0, doctest::assertType::is_warn);
         first_use.operator,("first use");
-        hide_runner({"doctest::Context::"});
+        hide_runners(doctest_names);
     }
 
     void test_case_start(const doctest::TestCaseData& started) override {
@@ -63,8 +62,9 @@ public:
         case_ = const_cast<doctest::detail::TestCase*>(
             static_cast<const doctest::detail::TestCase*>(&started));
         function_ = case_->m_test;
-        expected_.read(function_, case_->m_test_suite, doctest_defaults.expected);
-        if (!expected_.is_ignored()) case_->m_test = &run_case;
+        const pause_recording quietly;
+        decorated_ = said_by_decorators(function_, case_->m_test_suite);
+        if (!decorated_.is_ignored()) case_->m_test = &run_case;
     }
     void test_case_end(const doctest::CurrentTestCaseStats&) override { put_function_back(); }
 
@@ -92,69 +92,53 @@ public:
     void test_case_skipped(const doctest::TestCaseData&) override {}
 
 private:
-    static constexpr int repeated_runs = 3;
-
     // Stands in the place of the case's function.
     static void run_case() { doctest_running->run_pass(); }
-
-    // Messages show nothing that is further out than this; the engine knows the name.
-    __attribute__((noinline)) void allocscope_test_boundary() {
-        function_();
-        __asm__ volatile("");  // a frame of its own: the call above must not become a jump
-    }
 
     void run_pass() {
         has_failed_.store(false, std::memory_order_relaxed);
         has_subcases_ = false;
         if (is_refused()) return run_unchecked();
-        if (expected_.is_too_long()) fail("the patterns of expect_leaks are more than 4 KiB");
-        const leak_options limits = wanted();
-        leak_check leaks{case_->m_name, limits};
+        test_that_runs.begin();
+        const expected_leaks own = own_leaks<doctest_names>(&doctest_defaults);
+        leak_check leaks{case_->m_name, doctest_defaults, own};
         // An exception passes through and ends the window: the case has failed.
-        allocscope_test_boundary();
-        if (has_failed()) return;
-        if (expected_.is_repeated() && !has_subcases_ && leaks.counts().live_objects() != 0) {
-            return repeat(limits);
+        allocscope_test_boundary(function_);
+        said_of_leaks said;
+        const leak_options limits = limits_of_pass(said);
+        if (has_failed() || said.is_ignored()) return;
+        const bool is_repeated = said.is_repeated() || limits.only_repeated_leaks;
+        if (is_repeated && !has_subcases_ && leaks.counts().live_objects() != 0) {
+            return repeat(limits, own);
         }
-        const check_result found = leaks.finish();
-        if (!found.passed()) fail(found.message());
+        tell(leaks.finish(limits));
     }
 
-    void repeat(const leak_options& limits) {
-        leak_repetition runs{case_->m_name, limits};
-        for (int i = 0; i < repeated_runs; ++i) {
-            allocscope_test_boundary();
-            runs.end_of_run();
-        }
-        if (has_failed()) return;
-        const check_result found = runs.finish();
-        if (!found.passed()) fail(found.message());
+    // The result points into `said`.
+    leak_options limits_of_pass(said_of_leaks& said) const {
+        const pause_recording quietly;
+        said.add(decorated_);
+        said.add(test_that_runs.end());
+        return said.add_to(doctest_defaults);
+    }
+
+    void repeat(const leak_options& limits, const expected_leaks& own) {
+        const check_result found = judge_repeated(case_->m_name, limits, own, function_);
+        if (!has_failed()) tell(found);
     }
 
     // Without the hooks the first case says so, and no other: it is one mistake.
     void run_unchecked() {
         if (!has_told_) fail(refusal_.info().not_recording);
         has_told_ = true;
-        allocscope_test_boundary();
+        function_();
     }
 
-    leak_options wanted() const {
-        leak_options options = expected_.apply_to(doctest_defaults);
-        options.is_expected = &is_expected;
-        options.is_expected_by_symbols = &is_doctest_own_by_symbols;
-        options.expected_context = nullptr;
-        return options;
+    void tell(const check_result& found) {
+        if (!found) fail(found.message());
     }
-    static bool is_expected(const leak_stack& stack, const void*) {
-        const leak_options& defaults = doctest_defaults;
-        if (is_doctest_own(stack, nullptr)) return true;
-        return defaults.is_expected != nullptr &&
-               defaults.is_expected(stack, defaults.expected_context);
-    }
-
     void fail(const char* message) {
-        tell_doctest({doctest::assertType::DT_CHECK, case_->m_file.c_str(),
-                      static_cast<int>(case_->m_line), "no leaks"},
+        tell_doctest({case_->m_file.c_str(), static_cast<int>(case_->m_line), false, "no leaks"},
                      false, message, true);
     }
 
@@ -173,7 +157,7 @@ private:
     snapshot refusal_;  // of no window; says why nothing is recorded, if so
     doctest::detail::TestCase* case_ = nullptr;
     doctest::detail::funcType function_ = nullptr;
-    doctest_expectation expected_;
+    said_of_leaks decorated_;
     std::atomic<bool> has_failed_{false};  // in this pass
     bool has_subcases_ = false;            // in this pass
     bool has_told_ = false;

@@ -1,8 +1,8 @@
 // framework_stacks.hpp - tells by a stack whether a test framework allocated or a test.
 //
 // Room:     integrations (floor 10), not malloc-safe
-// Called:   by the GoogleTest and Catch2 adapters at the start of a run, and for each stack that
-//           left something alive
+// Called:   by the adapters at the start of a run; by the engine for each stack that left something
+//           alive
 // Threads:  any
 // Memory:   none
 //
@@ -19,6 +19,7 @@
 #include <allocscope/measure/scope.hpp>
 
 #include <cstddef>      // size_t
+#include <string>       // string
 #include <string_view>  // string_view
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -116,12 +117,98 @@ inline bool mentions(const snapshot::frame& frame, std::string_view part) noexce
     return std::string_view{frame.function}.find(part) != std::string_view::npos;
 }
 
+// How a framework's own stacks are told from those of the tests. Lists end with null.
+struct framework_names {
+    const char* space;           // the framework's namespace with its colons: "testing::"
+    const char* const* runners;  // how functions between main and a test begin
+    const char* const* callers;  // and others that are right below a test's
+    const char* keepers;         // keep what the user's functions make that these call; or null
+    const char* printers;        // print into buffers through the user's operator<<; or null
+    const bool* holds_output;    // while it is true, every stream's buffer is one of those; or null
+};
+
+inline bool begins_with_any(const snapshot::frame& frame, const char* const* names) noexcept {
+    for (; *names != nullptr; ++names) {
+        if (is_of_namespace(frame.function, *names)) return true;
+    }
+    return false;
+}
+
+// One of these is innermost when the test's function is not on the stack: inlined without debug
+// information, or left by a tail call into the standard library. What it made is the test's.
+inline bool calls_a_test(const snapshot::frame& frame, const framework_names& names) noexcept {
+    return begins_with_any(frame, names.runners) || begins_with_any(frame, names.callers);
+}
+
+// The maker is the innermost function that is not the standard library's. A framework keeps what
+// its own functions make, and what it has a function of the user's make for it:
+//
+//     operator new < std::vector... < testing::TestResult::RecordProperty < the test
+//     operator new < a generator of the user's < Catch::Generators::generate < the test
+//     operator new < std::basic_stringbuf::overflow < a user's operator<< < doctest::... < the test
+//
+// Any other leak in a function that the framework calls is the user's: in operator==, a matcher, an
+// action of a mock.
+inline bool is_framework_own(const leak_stack& stack, const framework_names& names) noexcept {
+    bool fills_buffer = false;
+    for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
+        if (calls_a_test(stack.frames[i], names)) return false;
+        fills_buffer = fills_buffer || mentions(stack.frames[i], "basic_stringbuf<");
+    }
+    if (stack.user_frame >= stack.frame_count) return false;
+    if (calls_a_test(stack.frames[stack.user_frame], names)) return false;
+    if (fills_buffer && names.holds_output != nullptr && *names.holds_output) return true;
+    for (std::size_t i = stack.user_frame; i < stack.frame_count; ++i) {
+        const char* function = stack.frames[i].function;
+        if (calls_a_test(stack.frames[i], names)) return false;
+        const bool is_maker = i == stack.user_frame && is_of_namespace(function, names.space);
+        const bool is_keeper = names.keepers != nullptr && is_of_namespace(function, names.keepers);
+        const bool is_printer =
+            fills_buffer && names.printers != nullptr && is_of_namespace(function, names.printers);
+        if (!is_maker && !is_keeper && !is_printer) continue;
+        stack.decisive_frames = i + 1;
+        return true;
+    }
+    return false;
+}
+
+// For expected_leaks. The context is null, or the user's leak_options, whose function counts too.
+template <const framework_names& names>
+bool is_own(const leak_stack& stack, const void* context) {
+    const auto* wanted = static_cast<const leak_options*>(context);
+    if (wanted != nullptr && wanted->is_expected != nullptr &&
+        wanted->is_expected(stack, wanted->expected_context)) {
+        return true;
+    }
+    return is_framework_own(stack, names);
+}
+
+template <const framework_names& names>
+bool is_own_by_symbols(const leak_stack& stack, const void*) {
+    if (!is_framework_own(stack, names)) return false;
+    const bool is_by_maker = stack.decisive_frames == 0;
+    return hides_nothing(stack, is_by_maker ? stack.user_frame : stack.decisive_frames - 1,
+                         names.space);
+}
+
+template <const framework_names& names>
+constexpr expected_leaks own_leaks(const leak_options* wanted) noexcept {
+    expected_leaks own;
+    own.test = &is_own<names>;
+    own.test_by_symbols = &is_own_by_symbols<names>;
+    own.context = wanted;
+    return own;
+}
+
 // Declares the functions between a test and main to be library code, so that messages end with the
 // test. They must not be where the framework allocates: its rows would be charged to the test.
-template <std::size_t Count>
-void hide_runner(const char* const (&functions)[Count]) {
+inline void hide_runners(const framework_names& names) {
     if (usable_engine() == nullptr) return;
-    for (const char* pattern : functions) library_frames(pattern);
+    const pause_recording quietly;
+    for (const char* const* name = names.runners; *name != nullptr; ++name) {
+        const std::string beginning = *name;
+        library_frames((beginning.back() == ':' ? beginning : beginning + '*').c_str());
+    }
 }
 
 }  // namespace detail

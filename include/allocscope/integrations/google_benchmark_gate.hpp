@@ -35,7 +35,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 // - `pad_errors`: runs that failed get the four counters, all 0. CSV needs that (it shows none of
 //   them): its header has the columns of the first run, and a later column ends the program.
 // While a gate exists, scopes do not fail runs themselves. Each reporter needs one: also that of
-// --benchmark_out, or its file shows the inner counters of the scopes.
+// --benchmark_out, or its file shows the inner counter of the scopes.
 class benchmark_gate : public detail::reporter_base<benchmark::BenchmarkReporter>::type {
 public:
     // The reporter must outlive the gate.
@@ -89,7 +89,7 @@ inline benchmark_usage usage_of(const benchmark_run& run) {
 }
 
 inline bool has_scope(const benchmark_run& run) {
-    return run.counters.find(rule_counter) != run.counters.end();
+    return run.counters.find(objects_counter) != run.counters.end();
 }
 
 // A result that is not constructed: its constructor uses a constant that shared libraries of older
@@ -150,10 +150,9 @@ inline void benchmark_gate::judge_run(Run& run) {
     if (!is_aggregate) seen_.insert(name);
     const bool is_judged =
         !is_aggregate || (seen_.count(name) == 0 && run.aggregate_name == "mean");
-    detail::benchmark_rule rule;
-    if (is_judged && !detail::run_has_no_numbers(run, 0) && detail::has_scope(run) &&
-        detail::remembered_rules.find(detail::counter_of(run, detail::rule_counter), rule)) {
-        const std::string message = detail::judge(rule, detail::usage_of(run), name);
+    if (is_judged && !detail::run_has_no_numbers(run, 0) && detail::has_scope(run)) {
+        const std::string message =
+            detail::judge(detail::remembered.last_rule(), detail::usage_of(run), name);
         if (!message.empty()) detail::fail_run(run, message, 0);
     }
     if (detail::run_failed(run, 0)) {
@@ -162,7 +161,6 @@ inline void benchmark_gate::judge_run(Run& run) {
         if (pads_errors_) detail::pad_counters(run);
     }
     if (is_aggregate && detail::has_scope(run)) detail::set_nan_to_zero(run);
-    run.counters.erase(detail::rule_counter);
     run.counters.erase(detail::objects_counter);
 }
 

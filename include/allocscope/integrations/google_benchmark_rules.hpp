@@ -2,14 +2,15 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by benchmark_scope, and by benchmark_gate for each run that is reported
-// Threads:  remembered rules are behind a mutex; the rest touches only its arguments
-// Memory:   one remembered rule, about 200 bytes, for each benchmark_scope and each set of limits
+// Threads:  what is remembered is behind a mutex; the rest touches only its arguments
+// Memory:   the places, about 300 bytes, for each benchmark_scope and each set of limits
 //
 // Google Benchmark calls a function several times, with more iterations each time, and reports the
-// last call. Which one is the last only its reporter knows. So a scope writes what it counted, and
-// the number of its rule, into counters of the run; the gate judges the runs that arrive and takes
-// the inner counters out. Caches filled by the first call are no leaks of the last one, and limits
-// below one allocation for each iteration mean the long run.
+// last call. Which one is the last only its reporter knows. So a scope shows what it counted in
+// counters of the run, and the gate judges the runs that arrive. Caches filled by the first call
+// are no leaks of the last one, and limits below one allocation for each iteration mean the long
+// run. The number of objects alive is the one counter that the gate takes out again: limits may be
+// of objects, and no other field of a run can carry it.
 
 #ifndef ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GOOGLE_BENCHMARK_RULES_HPP
@@ -28,8 +29,8 @@
 #include <map>      // map
 #include <mutex>    // mutex, lock_guard
 #include <string>   // string
-#include <utility>  // pair
-#include <vector>   // vector
+#include <tuple>    // make_tuple
+#include <utility>  // make_pair, pair
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -51,10 +52,7 @@ struct benchmark_range {
     double most = benchmark_limits::unlimited;
 
     bool holds(double used) const noexcept { return !(used < least) && !(used > most); }
-    bool is_same_as(const benchmark_range& other) const noexcept {
-        return !(least < other.least) && !(least > other.least) && !(most < other.most) &&
-               !(most > other.most);
-    }
+    bool is_a_limit() const noexcept { return least > 0 || most < benchmark_limits::unlimited; }
 };
 
 // What a run that kept stacks knows of its places.
@@ -62,6 +60,12 @@ struct benchmark_places {
     snapshot alive;       // at the end
     snapshot allocated;   // freed since or not; empty unless that run broke a limit of those
     std::string heading;  // "after 1 iteration: "
+
+    void take_from(const benchmark_places& newer) {
+        if (!newer.alive.empty()) alive = newer.alive;
+        if (!newer.allocated.empty()) allocated = newer.allocated;
+        if (!newer.alive.empty() || !newer.allocated.empty()) heading = newer.heading;
+    }
 };
 
 // One scope in the source with its limits.
@@ -75,12 +79,13 @@ struct benchmark_rule {
     benchmark_range live_bytes;
     benchmark_places places;
 
-    bool is_same_as(const benchmark_rule& other) const noexcept {
-        return file == other.file && line == other.line &&
-               allocations.is_same_as(other.allocations) && bytes.is_same_as(other.bytes) &&
-               peak_bytes.is_same_as(other.peak_bytes) &&
-               live_objects.is_same_as(other.live_objects) &&
-               live_bytes.is_same_as(other.live_bytes);
+    // The place and the limits, in an order.
+    auto key() const noexcept {
+        const auto ends = [](const benchmark_range& of) {
+            return std::make_pair(of.least, of.most);
+        };
+        return std::make_tuple(file, line, ends(allocations), ends(bytes), ends(peak_bytes),
+                               ends(live_objects), ends(live_bytes));
     }
 };
 
@@ -93,32 +98,22 @@ struct benchmark_usage {
     double live_objects = 0;
 };
 
-class benchmark_rules {
+// What is kept from one call of a function to the next.
+class benchmark_memories {
 public:
-    // The number of the rule, from 1. New places replace the old ones.
-    std::size_t remember(const benchmark_rule& rule) {
+    // A scope has ended; what its run knows of places holds for later runs under the same limits.
+    void scope_ended(const benchmark_rule& rule) {
         const std::lock_guard<std::mutex> lock{mutex_};
-        for (std::size_t i = 0; i < rules_.size(); ++i) {
-            if (!rules_[i].is_same_as(rule)) continue;
-            if (!rule.places.alive.empty()) {
-                rules_[i].places.alive = rule.places.alive;
-                rules_[i].places.heading = rule.places.heading;
-            }
-            if (!rule.places.allocated.empty()) {
-                rules_[i].places.allocated = rule.places.allocated;
-                rules_[i].places.heading = rule.places.heading;
-            }
-            return i + 1;
-        }
-        rules_.push_back(rule);
-        return rules_.size();
+        last_ = rule;
+        places_[rule.key()].take_from(rule.places);
     }
-    // False when no scope has remembered a rule of this number.
-    bool find(double number, benchmark_rule& found) {
+    // Google Benchmark reports a benchmark right after its last call, so this is the rule of the
+    // runs that are reported. (The name of a benchmark is not known to it in older releases.)
+    benchmark_rule last_rule() {
         const std::lock_guard<std::mutex> lock{mutex_};
-        if (!(number >= 1) || number > static_cast<double>(rules_.size())) return false;
-        found = rules_[static_cast<std::size_t>(number) - 1];
-        return true;
+        benchmark_rule found = last_;
+        found.places = places_[last_.key()];
+        return found;
     }
 
     // "; saved in <file>", once for each benchmark: its repetitions and a second reporter tell of
@@ -152,12 +147,13 @@ private:
     }
 
     std::mutex mutex_;
-    std::vector<benchmark_rule> rules_;
+    benchmark_rule last_;
+    std::map<decltype(benchmark_rule{}.key()), benchmark_places> places_;
     std::map<std::string, std::string> saved_;
     std::map<std::pair<const char*, int>, allocation_counts> labels_;
 };
 
-inline benchmark_rules remembered_rules;
+inline benchmark_memories remembered;
 
 inline std::string number_text(double value) {
     char space[32];
@@ -264,7 +260,7 @@ inline std::string judge(const benchmark_rule& rule, const benchmark_usage& used
         text += std::string{"; "} + unknown_places;
     }
     text = "allocscope: " + text;
-    return text + remembered_rules.save(name, text, rows);
+    return text + remembered.save(name, text, rows);
 }
 
 inline benchmark_range range_of(const count_range& limit) noexcept {
@@ -280,7 +276,7 @@ inline void take_limits(benchmark_rule& rule, const check_limits& limits) noexce
     rule.peak_bytes = range_of(limits.peak_bytes);
     rule.live_bytes = range_of(limits.live_bytes);
     rule.live_objects = range_of(limits.live_objects);
-    const bool is_silent = rule.live_objects.is_same_as({}) && rule.live_bytes.is_same_as({});
+    const bool is_silent = !rule.live_objects.is_a_limit() && !rule.live_bytes.is_a_limit();
     if (is_silent) rule.live_objects = {0, 0};
 }
 

@@ -108,8 +108,7 @@ private:
 
 namespace detail {
 
-// Counters that only a benchmark_gate reads, and takes out.
-constexpr const char* rule_counter = "allocscope/rule";
+// For a benchmark_gate, which takes it out.
 constexpr const char* objects_counter = "allocscope/objects";
 
 // How many gates there are: then scopes leave the judgement to them.
@@ -237,9 +236,9 @@ inline benchmark_scope::~benchmark_scope() {
 inline allocation_counts benchmark_scope::label_counts() const {
     if (state_.threads() != 1) return {};
     if (keeps_stacks_) {
-        detail::remembered_rules.learn_label(rule_.file, rule_.line, detail::label_in(alive_));
+        detail::remembered.learn_label(rule_.file, rule_.line, detail::label_in(alive_));
     }
-    return detail::remembered_rules.label_of(rule_.file, rule_.line);
+    return detail::remembered.label_of(rule_.file, rule_.line);
 }
 
 inline void benchmark_scope::report(const allocation_counts& totals) {
@@ -297,8 +296,7 @@ inline void benchmark_scope::add_counters(const allocation_counts& totals, bool 
     set("live", totals.live_bytes(), Counter::kDefaults, Counter::kIs1024);
     if (!is_judged_later) return;
     set(detail::objects_counter, totals.live_objects(), Counter::kDefaults, Counter::kIs1000);
-    set(detail::rule_counter, detail::remembered_rules.remember(rule_), Counter::kAvgThreads,
-        Counter::kIs1000);
+    detail::remembered.scope_ended(rule_);
 }
 
 inline detail::benchmark_usage benchmark_scope::usage_of(

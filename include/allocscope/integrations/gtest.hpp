@@ -2,7 +2,7 @@
 //
 // Room:     integrations (floor 10), not malloc-safe
 // Called:   by the user's tests, 1.12 and newer
-// Threads:  see gtest_listener.hpp and gtest_blocks.hpp
+// Threads:  see gtest_listener.hpp and gtest_framework.hpp
 // Memory:   see there
 //
 //     #include <allocscope/integrations/gtest.hpp>
@@ -19,7 +19,8 @@
 #ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_HPP
 #define ALLOCSCOPE_INTEGRATIONS_GTEST_HPP
 
-#include <allocscope/integrations/gtest_blocks.hpp>
+#include <allocscope/integrations/gtest_framework.hpp>
 #include <allocscope/integrations/gtest_listener.hpp>
+#include <allocscope/integrations/leak_remarks.hpp>
 
 #endif  // ALLOCSCOPE_INTEGRATIONS_GTEST_HPP

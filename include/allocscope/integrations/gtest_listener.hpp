@@ -22,15 +22,17 @@
 #define ALLOCSCOPE_INTEGRATIONS_GTEST_LISTENER_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/integrations/expect_leaks.hpp>
+#include <allocscope/integrations/checked_test.hpp>
 #include <allocscope/integrations/framework_stacks.hpp>
-#include <allocscope/integrations/gtest_own.hpp>
+#include <allocscope/integrations/gtest_framework.hpp>
+#include <allocscope/integrations/leak_remarks.hpp>
 #include <allocscope/measure/check_result.hpp>
 #include <allocscope/measure/leak_check.hpp>
 #include <allocscope/measure/scope.hpp>
 
 #include <gtest/gtest.h>  // EmptyTestEventListener, TestInfo, ADD_FAILURE_AT
 
+#include <memory>    // unique_ptr
 #include <optional>  // optional
 #include <string>    // string
 
@@ -45,24 +47,54 @@ struct gtest_leak_options {
 
 namespace detail {
 
+// GoogleTest has no public way to run a test again. What is private can be named where a template
+// is instantiated explicitly; these two members are as old as GoogleTest.
+template <::testing::internal::TestFactoryBase* const ::testing::TestInfo::*factory,
+          void (::testing::Test::*run)()>
+struct gtest_privates {
+    friend ::testing::Test* make_gtest_fixture(const ::testing::TestInfo& test) {
+        return (test.*factory)->CreateTest();
+    }
+    friend void run_gtest_fixture(::testing::Test& made) { (made.*run)(); }
+};
+template struct gtest_privates<&::testing::TestInfo::factory_, &::testing::Test::Run>;
+::testing::Test* make_gtest_fixture(const ::testing::TestInfo& test);
+void run_gtest_fixture(::testing::Test& made);
+
 // One window of the listener, a test's or a suite's.
 class gtest_window {
 public:
     void open(std::string name, const leak_options& wanted) {
         name_ = static_cast<std::string&&>(name);
         wanted_ = &wanted;
-        leaks_.emplace(name_.c_str(), without_gtest_own(wanted));
+        leaks_.emplace(name_.c_str(), wanted, own_leaks<gtest_names>(wanted_));
     }
     void drop() { leaks_.reset(); }
     bool is_open() const noexcept { return leaks_.has_value(); }
 
     check_result close(said_of_leaks& said) {
-        check_result found = leaks_->finish(said.add_to(without_gtest_own(*wanted_)));
+        check_result found = leaks_->finish(limits(said));
         leaks_.reset();
         return found;
     }
+    // As close(), but of a test that fills caches.
+    check_result close_repeated(said_of_leaks& said, const ::testing::TestInfo& test) {
+        if (leaks_->counts().live_objects() == 0) return close(said);
+        leaks_.reset();
+        return judge_repeated(
+            name_.c_str(), limits(said), own_leaks<gtest_names>(wanted_), [&test] {
+                const std::unique_ptr<::testing::Test> made{make_gtest_fixture(test)};
+                run_gtest_fixture(*made);
+            });
+    }
 
 private:
+    // Points into `said`.
+    leak_options limits(said_of_leaks& said) const {
+        const pause_recording pause;
+        return said.add_to(*wanted_);
+    }
+
     std::string name_;
     const leak_options* wanted_ = nullptr;
     std::optional<leak_check> leaks_;
@@ -86,7 +118,7 @@ public:
 
     void OnTestProgramStart(const ::testing::UnitTest&) override {
         SUCCEED();  // the first result of all makes GoogleTest allocate what it keeps for good
-        detail::hide_runner(detail::gtest_runner);
+        detail::hide_runners(detail::gtest_names);
         refuse_without_hooks();
     }
 
@@ -97,7 +129,7 @@ public:
     void OnTestSuiteStart(const ::testing::TestSuite& suite) override {
         const pause_recording pause;
         suite_said_ = detail::said_of_leaks{};
-        detail::test_that_runs.take();
+        detail::test_that_runs.begin();
         if (wanted_.checks_suites && can_judge()) suite_.open(suite.name(), wanted_.leaks);
     }
 
@@ -109,22 +141,29 @@ public:
     }
 
     void OnTestEnd(const ::testing::TestInfo& test) override {
-        const pause_recording pause;
-        detail::said_of_leaks said = detail::test_that_runs.take();
-        suite_said_.add(said);
+        detail::said_of_leaks said = take_said();
         if (!test_.is_open()) return;
-        const ::testing::TestResult& result = *test.result();
-        if (said.is_ignored || result.Failed() || result.Skipped()) return test_.drop();
-        last_ = test_.close(said);
+        if (said.is_ignored() || has_end_of_its_own(test)) return test_.drop();
+        if (said.is_repeated() || wanted_.leaks.only_repeated_leaks) {
+            last_ = test_.close_repeated(said, test);
+            detail::test_that_runs.take();  // what it said has been heard
+            if (has_end_of_its_own(test)) return;
+        } else {
+            last_ = test_.close(said);
+        }
+        const pause_recording pause;
         if (!last_) ADD_FAILURE_AT(test.file(), test.line()) << last_.message();
     }
 
     void OnTestSuiteEnd(const ::testing::TestSuite& suite) override {
         const pause_recording pause;
-        suite_said_.add(detail::test_that_runs.take());  // of TearDownTestSuite
+        suite_said_.add(detail::test_that_runs.end());  // of TearDownTestSuite
         if (!suite_.is_open()) return;
-        // What a skipped test left behind is in the suite's window, too.
-        if (suite_said_.is_ignored || suite.Failed() || suite.skipped_test_count() != 0) {
+        // What a skipped test left behind is in the suite's window, too, and so are the caches of
+        // one that is repeated.
+        if (suite_said_.is_ignored() || suite_said_.is_repeated() ||
+            wanted_.leaks.only_repeated_leaks || suite.Failed() ||
+            suite.skipped_test_count() != 0) {
             return suite_.drop();
         }
         const check_result found = suite_.close(suite_said_);
@@ -141,6 +180,15 @@ private:
         if (is_refused_) ADD_FAILURE() << "allocscope: no test is checked for leaks: " << refusal;
     }
     bool can_judge() const noexcept { return is_warm_ && !is_refused_; }
+    detail::said_of_leaks take_said() {
+        const pause_recording pause;
+        detail::said_of_leaks said = detail::test_that_runs.take();
+        suite_said_.add(said);
+        return said;
+    }
+    static bool has_end_of_its_own(const ::testing::TestInfo& test) {
+        return test.result()->Failed() || test.result()->Skipped();
+    }
 
     gtest_leak_options wanted_;
     bool is_refused_ = false;

@@ -61,7 +61,7 @@ struct check_request {
     std::uint64_t added_objects = 0;
     std::uint64_t added_bytes = 0;
 
-    // As is_expected, asked first, with what leak_options::is_expected_by_symbols says.
+    // As is_expected, asked first, with what detail::expected_leaks says.
     bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
 
     // judged: what is wrong, and the name for the file.

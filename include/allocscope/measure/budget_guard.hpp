@@ -28,11 +28,11 @@ class budget_guard {
 public:
     // `wanted` says whose allocations count: every thread's unless from = threads::current.
     // Throws std::invalid_argument as check() and scope do.
-    ALLOCSCOPE_EXCEPTIONS_TAG budget_guard(const char* name, const allocation_budget& budget,
-                                           on_violation wanted_action = on_violation::report(),
-                                           const options& wanted = {})
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG budget_guard(
+        const char* name, const allocation_budget& budget,
+        on_violation wanted_action = on_violation::report(), const options& wanted = {})
         : limits_(detail::checked_limits(budget)), action_(wanted_action), window_(name, wanted) {}
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit budget_guard(
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit budget_guard(
         const allocation_budget& budget, on_violation wanted_action = on_violation::report(),
         const options& wanted = {})
         : budget_guard("budget", budget, wanted_action, wanted) {}

@@ -63,25 +63,24 @@ private:
 // The nth allocation from now on fails, counted from 1, and the `times - 1` after it.
 class fail_allocation : public injected_fault {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_allocation(detail::typed_number nth,
-                                                       detail::typed_number times = 1,
-                                                       threads from = threads::current);
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_allocation(
+        detail::typed_number nth, detail::typed_number times = 1, threads from = threads::current);
 };
 
 // Whatever would go beyond so many bytes fails. What is freed is not given back: it is the sum of
 // all requests.
 class fail_after_bytes : public injected_fault {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(detail::typed_number bytes,
-                                                        threads from = threads::current);
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit fail_after_bytes(
+        detail::typed_number bytes, threads from = threads::current);
 };
 
 // Each allocation fails with this probability (0 to 1). The same seed makes the same allocations
 // fail again, as long as one thread makes them in the same order.
 class fail_randomly : public injected_fault {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG fail_randomly(double probability, std::uint64_t seed,
-                                            threads from = threads::current);
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG fail_randomly(double probability, std::uint64_t seed,
+                                                          threads from = threads::current);
 };
 
 // definitions

@@ -50,22 +50,38 @@ struct leak_options {
     // on any thread that makes a check, under a lock: it must not use allocscope or throw.
     bool (*is_expected)(const leak_stack& stack, const void* context) = nullptr;
     const void* expected_context = nullptr;  // handed to it
-    // For those whose is_expected would be asked in every test, as an adapter's is: asked before it
-    // with function names only, as the symbol tables have them, which spares a process the 30 ms of
-    // reading its debug information. No file, line or type is known then, and code that the
-    // compiler inlined is in the function around it. What gets a no is asked again with all names.
-    bool (*is_expected_by_symbols)(const leak_stack& stack, const void* context) = nullptr;
-    options window = {};                    // whose allocations, and how deep the stacks are
-    detail::typed_number warm_up_runs = 1;  // repeat(): runs before the first that counts
+    options window = {};                     // whose allocations, and how deep the stacks are
+    detail::typed_number warm_up_runs = 1;   // repeat(): runs before the first that counts
+    // For the adapters of test frameworks: every test is judged as only_repeated_leaks() says.
+    bool only_repeated_leaks = false;
 };
+
+namespace detail {
+
+// The leaks that are none, as the engine is asked about them.
+struct expected_leaks {
+    using question = bool (*)(const leak_stack& stack, const void* context);
+
+    question test = nullptr;
+    // Asked first, with function names only, as the symbol tables have them: no file, line or type
+    // is known then, and code that the compiler inlined is in the function around it. What gets a
+    // no is asked again with all names. A framework's own stacks are in every test, and a yes here
+    // spares the process the 30 ms of reading its debug information.
+    question test_by_symbols = nullptr;
+    const void* context = nullptr;  // handed to both
+    const char* lines = "";
+};
+
+}  // namespace detail
 
 class leak_check {
 public:
     // Starts. Throws std::invalid_argument when a tolerance is negative, a line of `expected` is
     // not understood, or the window's options are out of range (-fno-exceptions: prints it and
     // aborts).
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(const char* name = "leak check",
-                                                  const leak_options& wanted = {});
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_check(
+        const char* name = "leak check", const leak_options& wanted = {},
+        const detail::expected_leaks& own = {});
     leak_check(const leak_check&) = delete;
     leak_check& operator=(const leak_check&) = delete;
 
@@ -87,11 +103,14 @@ public:
                                const leak_options& wanted = {}, const char* name = "leak check");
 
 private:
+    detail::check_request request(detail::check_kind kind, detail::after_stats then) const noexcept;
+    void expect(const leak_options& wanted) noexcept;
     check_result judge(detail::after_stats then) const;
+    check_result end_with(const detail::check_request& asked);
     friend class leak_repetition;
 
-    leak_options wanted_;
     detail::check_limits limits_;
+    detail::expected_leaks expected_;
     scope window_;
     bool is_finished_ = false;
 };
@@ -100,9 +119,10 @@ private:
 // warm up, construct, and call end_of_run() after each run.
 class leak_repetition {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(const char* name = "leak check",
-                                                       const leak_options& wanted = {})
-        : leaks_(name, wanted) {}
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_repetition(
+        const char* name = "leak check", const leak_options& wanted = {},
+        const detail::expected_leaks& own = {})
+        : leaks_(name, wanted, own) {}
     void end_of_run();
     check_result finish();
 
@@ -120,7 +140,7 @@ private:
 // A leak_check that acts when the block ends.
 class leak_guard {
 public:
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit leak_guard(
         const char* name = "leak guard", on_violation wanted_action = on_violation::report(),
         const leak_options& wanted = {})
         : leaks_(name, wanted), action_(wanted_action) {}
@@ -176,48 +196,61 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline check_limits checked_tolerance(const leak_optio
 
 }  // namespace detail
 
-inline leak_check::leak_check(const char* name, const leak_options& wanted)
-    : wanted_(wanted), limits_(detail::checked_tolerance(wanted)), window_(name, wanted.window) {}
+inline leak_check::leak_check(const char* name, const leak_options& wanted,
+                              const detail::expected_leaks& own)
+    : limits_(detail::checked_tolerance(wanted)), expected_(own), window_(name, wanted.window) {
+    expect(wanted);
+}
+
+inline void leak_check::expect(const leak_options& wanted) noexcept {
+    expected_.lines = wanted.expected;
+    if (expected_.test_by_symbols != nullptr) return;  // a framework's, which asks the user's too
+    expected_.test = wanted.is_expected;
+    expected_.context = wanted.expected_context;
+}
+
+inline detail::check_request leak_check::request(detail::check_kind kind,
+                                                 detail::after_stats then) const noexcept {
+    detail::check_request asked;
+    asked.kind = kind;
+    asked.then = then;
+    asked.limits = limits_;
+    asked.expected = expected_.lines;
+    asked.is_expected = expected_.test;
+    asked.is_expected_by_symbols = expected_.test_by_symbols;
+    asked.expected_context = expected_.context;
+    detail::scope_reader::describe(window_, asked);
+    return asked;
+}
 
 inline check_result leak_check::judge(detail::after_stats then) const {
     if (is_finished_) return check_result{};
-    detail::check_request asked;
-    asked.kind = detail::check_kind::leaks;
-    asked.then = then;
-    asked.limits = limits_;
-    asked.expected = wanted_.expected;
-    asked.is_expected = wanted_.is_expected;
-    asked.expected_context = wanted_.expected_context;
-    asked.is_expected_by_symbols = wanted_.is_expected_by_symbols;
-    detail::scope_reader::describe(window_, asked);
-    return detail::ask_engine(detail::scope_reader::engine_of(window_), asked);
+    return detail::ask_engine(detail::scope_reader::engine_of(window_),
+                              request(detail::check_kind::leaks, then));
 }
 
-inline check_result leak_check::finish() {
-    if (is_finished_) return check_result{};
-    const check_result found = judge(detail::after_stats::end);
+inline check_result leak_check::end_with(const detail::check_request& asked) {
+    const check_result found = detail::ask_engine(detail::scope_reader::engine_of(window_), asked);
     is_finished_ = true;
     detail::scope_reader::end(window_, found.counts());
     return found;
 }
 
+inline check_result leak_check::finish() {
+    if (is_finished_) return check_result{};
+    return end_with(request(detail::check_kind::leaks, detail::after_stats::end));
+}
+
 inline check_result leak_check::finish(const leak_options& instead) {
     limits_ = detail::checked_tolerance(instead);
-    wanted_ = instead;
+    expect(instead);
     return finish();
 }
 
 inline void leak_repetition::end_of_run() {
-    detail::check_request asked;
-    asked.kind = detail::check_kind::repeated_leaks;  // counts only
-    asked.limits = leaks_.limits_;
-    asked.expected = leaks_.wanted_.expected;
-    asked.is_expected = leaks_.wanted_.is_expected;
-    asked.expected_context = leaks_.wanted_.expected_context;
-    asked.is_expected_by_symbols = leaks_.wanted_.is_expected_by_symbols;
-    detail::scope_reader::describe(leaks_.window_, asked);
-    const check_result now =
-        detail::ask_engine(detail::scope_reader::engine_of(leaks_.window_), asked);
+    const check_result now = detail::ask_engine(  // counts only
+        detail::scope_reader::engine_of(leaks_.window_),
+        leaks_.request(detail::check_kind::repeated_leaks, detail::after_stats::go_on));
     if (!now.passed()) {
         is_refused_ = true;
         refusal_ = now;
@@ -236,23 +269,12 @@ inline void leak_repetition::end_of_run() {
 inline check_result leak_repetition::finish() {
     if (is_refused_) return refusal_;
     if (runs_ == 0 || leaks_.is_finished_) return check_result{};
-    detail::check_request asked;
-    asked.kind = detail::check_kind::repeated_leaks;
-    asked.then = detail::after_stats::end;
-    asked.limits = leaks_.limits_;
-    asked.expected = leaks_.wanted_.expected;
-    asked.is_expected = leaks_.wanted_.is_expected;
-    asked.expected_context = leaks_.wanted_.expected_context;
-    asked.is_expected_by_symbols = leaks_.wanted_.is_expected_by_symbols;
+    detail::check_request asked =
+        leaks_.request(detail::check_kind::repeated_leaks, detail::after_stats::end);
     asked.runs = runs_;
     asked.added_objects = least_objects_ > 0 ? static_cast<std::uint64_t>(least_objects_) : 0;
     asked.added_bytes = least_bytes_ > 0 ? static_cast<std::uint64_t>(least_bytes_) : 0;
-    detail::scope_reader::describe(leaks_.window_, asked);
-    leaks_.is_finished_ = true;
-    const check_result found =
-        detail::ask_engine(detail::scope_reader::engine_of(leaks_.window_), asked);
-    detail::scope_reader::end(leaks_.window_, found.counts());
-    return found;
+    return leaks_.end_with(asked);
 }
 
 template <class Work>

@@ -44,13 +44,13 @@ public:
     // on_violation::throw_error() throws violation_error out of operator new; a nothrow operator
     // then returns null. What cannot throw (a free; hooks compiled with -fno-exceptions) is kept
     // for finish().
-    explicit no_allocation_guard(const char* name = "no allocations",
-                                 on_violation wanted_action = on_violation::report(),
-                                 forbidden what = forbidden::allocations);
-    explicit no_allocation_guard(on_violation wanted_action,
-                                 forbidden what = forbidden::allocations)
+    [[nodiscard]] explicit no_allocation_guard(const char* name = "no allocations",
+                                               on_violation wanted_action = on_violation::report(),
+                                               forbidden what = forbidden::allocations);
+    [[nodiscard]] explicit no_allocation_guard(on_violation wanted_action,
+                                               forbidden what = forbidden::allocations)
         : no_allocation_guard("no allocations", wanted_action, what) {}
-    no_allocation_guard(const char* name, forbidden what)
+    [[nodiscard]] no_allocation_guard(const char* name, forbidden what)
         : no_allocation_guard(name, on_violation::report(), what) {}
 
     // Without the hooks nothing can be watched: the action is taken with a result that says so.
@@ -85,7 +85,7 @@ private:
 // still counted by windows. Nests. A guard inside it watches again.
 class allow_allocations {
 public:
-    allow_allocations() noexcept : engine_(detail::usable_engine()) {
+    [[nodiscard]] allow_allocations() noexcept : engine_(detail::usable_engine()) {
         if (engine_ != nullptr) engine_->allow(+1);
     }
     ~allow_allocations() {

@@ -36,7 +36,8 @@ public:
     // Starts. `name` stands in reports; it is copied (the first 63 bytes).
     // Throws std::invalid_argument when stack_frames is not in 1..128 or sample_bytes is 0
     // (-fno-exceptions: prints the same message and aborts).
-    ALLOCSCOPE_EXCEPTIONS_TAG explicit scope(const char* name = "", const options& wanted = {});
+    [[nodiscard]] ALLOCSCOPE_EXCEPTIONS_TAG explicit scope(const char* name = "",
+                                                           const options& wanted = {});
     ~scope();
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
@@ -86,7 +87,7 @@ snapshot track(Work&& work) {
 // What this thread allocates while one lives is charged to nobody. Frees are still seen. Nests.
 class pause_recording {
 public:
-    pause_recording() noexcept;
+    [[nodiscard]] pause_recording() noexcept;
     ~pause_recording();
     pause_recording(const pause_recording&) = delete;
     pause_recording& operator=(const pause_recording&) = delete;

@@ -3,7 +3,6 @@
 Baselines are written on request, compared otherwise, and everything that is wrong with a file or a
 setting is said with the name and what to do.
 """
-import json
 import os
 import pathlib
 import subprocess
@@ -11,6 +10,8 @@ import sys
 import tempfile
 
 PROGRAM, ALLOCSCOPE = sys.argv[1:]
+ODD = "b\ttab \\ line\n"
+HEAD = "allocscope baselines 2\nname\tallocations\tbytes\n"
 
 
 def start(path, *words, update=None, tolerance=0):
@@ -30,30 +31,32 @@ def run(path, *words, code, **more):
 
 
 def keeps_and_compares(folder):
-    path = folder / "baselines.json"
+    path = folder / "baselines.tsv"
     text = run(path, "a", 3, code=1)
     assert f"\"a\" has no baseline in {path} (there is no such file)" in text, text
     assert "ALLOCSCOPE_UPDATE_BASELINES=1" in text, text
-    run(path, "a", 3, "b \"quoted\"", 100, code=0, update="1")
-    document = json.loads(path.read_text())
-    assert document["version"] == 1 and document["results"]["a"] == {
-        "allocations": 3, "bytes": 30, "peak_bytes": 20, "live_objects": 1, "live_bytes": 10}
-    run(path, "a", 3, "b \"quoted\"", 100, code=0)
+    run(path, "a", 3, ODD, 100, code=0, update="1")
+    assert path.read_text() == (
+        "allocscope baselines 2\n"
+        "name\tallocations\tbytes\tpeak_bytes\tlive_objects\tlive_bytes\n"
+        "a\t3\t30\t20\t1\t10\n"
+        "b tab \\ line \t100\t1000\t20\t1\t10\n"), path.read_text()
+    run(path, "a", 3, ODD, 100, code=0)
     run(path, "a", 2, code=0)  # less is no failure
     text = run(path, "a", 4, code=1, update="0")
     assert "\"a\" allocates more than its baseline" in text, text
     assert "allocations 3 -> 4 (+33.3 %), bytes 30 -> 40 (+33.3 %);" in text, text
     assert "peak_bytes" not in text and "if that is meant" in text, text
     run(path, "a", 4, code=0, tolerance=34)
-    run(path, "b \"quoted\"", 105, code=0, tolerance=5)
-    run(path, "b \"quoted\"", 106, code=1, tolerance=5)
+    run(path, ODD, 105, code=0, tolerance=5)
+    run(path, ODD, 106, code=1, tolerance=5)
     text = run(path, "c", 1, code=1)
     assert "\"c\" has no baseline in" in text and "no such file" not in text, text
 
-    before = folder / "before.json"
+    before = folder / "before.tsv"
     before.write_bytes(path.read_bytes())
     run(path, "a", 5, code=0, update="1")  # others stay
-    assert json.loads(path.read_text())["results"]["b \"quoted\""]["allocations"] == 100
+    assert "\nb tab \\ line \t100\t" in path.read_text()
     done = subprocess.run([ALLOCSCOPE, "compare", before, path], capture_output=True, text=True)
     assert done.returncode == 1, done
     assert [line.split() for line in done.stdout.splitlines() if line.startswith("a ")] == [
@@ -62,30 +65,33 @@ def keeps_and_compares(folder):
 
 
 def processes_update_together(folder):
-    path = folder / "together.json"
+    path = folder / "together.tsv"
     running = [start(path, *sum(([f"{number}.{part}", 2] for part in range(5)), []), update="1")
                for number in range(8)]
     assert [process.wait(timeout=600) for process in running] == [0] * 8
     for process in running:
         process.stdout.close()
-    assert len(json.loads(path.read_text())["results"]) == 40
-    assert [entry.name for entry in folder.iterdir()] == ["together.json"]
+    assert len(path.read_text().splitlines()) == 2 + 40
+    assert [entry.name for entry in folder.iterdir()] == ["together.tsv"]
 
 
 def refuses_bad_input(folder):
-    path = folder / "bad.json"
+    path = folder / "bad.tsv"
     for content, message in (
-            ("", "is empty"), ("{", "is not JSON: line 1, column 2"),
-            ("[]", "no file of baselines"),
-            ('{"allocscope": "baselines", "version": 2, "results": {}}',
-             "has the format of version 2, this is version 1"),
-            ('{"allocscope": "baselines", "version": 1, "results": 3}', "has no object")):
+            ("", "is empty"), ("{", "is no file of baselines"),
+            ('{"allocscope": "baselines", "version": 1, "results": {}}',
+             "has the format of version 1, this is version 2"),
+            ("allocscope baselines 3\n", "has the format of version 3, this is version 2"),
+            (HEAD + "a\t1\t2", "ends within a line: it was cut off"),
+            (HEAD + "a\t1\t2\nb\t1\tx\n", "line 4: bytes is \"x\", which is not a count"),
+            (HEAD + "a\t-1\t2\n", "line 3: allocations is \"-1\""),
+            (HEAD + "a\t1\t2\t3\n", "line 3: it has more cells")):
         path.write_text(content)
         for update in (None, "1"):  # a file that is not understood is never overwritten
             text = run(path, "a", 1, code=1, update=update)
             assert message in text and str(path) in text, text
             assert path.read_text() == content
-    text = run(folder / "none" / "x.json", "a", 1, code=1, update="1")
+    text = run(folder / "none" / "x.tsv", "a", 1, code=1, update="1")
     assert "none/ cannot be opened: No such file or directory; make the folder" in text, text
     text = run(folder, "a", 1, code=1, update="1")
     assert f"{folder} cannot be read: Is a directory" in text, text

@@ -324,6 +324,19 @@ const std::string& filled_at_first_use() {
 }
 }  // namespace
 
+TEST_CASE("a cache beside generators", "[repeated]") {
+    allocscope::only_repeated_leaks();
+    static std::vector<int> cache;
+    cache.reserve(1000);
+    CHECK(GENERATE(1, 2, 3) + GENERATE(4, 5) + GENERATE(range(0, 10)) > 0);
+}
+
+TEST_CASE("a leak beside generators", "[repeated][!shouldfail]") {
+    allocscope::only_repeated_leaks();
+    CHECK(GENERATE(1, 2) + GENERATE(4, 5) > 0);
+    leak_one();
+}
+
 TEST_CASE("in a cache that is filled at first use", "[leaks]") {
     CHECK(filled_at_first_use().size() == 1000);
 }

@@ -134,6 +134,12 @@ def sections_and_tags():
         expect(leaks_in(text) == 1 and "1 failed as expected" in text, f"{tag} is not obeyed", text)
 
 
+def run_again():
+    text = in_one_line(expect_run(True, "[repeated]"))
+    expect("each of 3 runs left at least 1 object with 4 bytes" in text, "not run again", text)
+    expect("a cache beside generators" not in text, "a cache is told", text)
+
+
 def must_fail_otherwise():
     _, found = junit("[fails]", passes=False)
     for name, messages in found.items():
@@ -179,7 +185,7 @@ def without_hooks():
 
 def main():
     for part in (must_pass, must_fail, sections_and_tags, must_fail_otherwise, blocks,
-                 without_hooks):
+                 run_again, without_hooks):
         part()
     if problems:
         sys.exit("\n\n".join(problems))

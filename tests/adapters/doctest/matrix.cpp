@@ -22,6 +22,7 @@ allocscope::leak_options wanted_by_environment() {
     const std::string text = setting != nullptr ? setting : "";
     if (text == "current") wanted.window.from = allocscope::threads::current;
     if (text == "tolerant") wanted.objects = 1;
+    wanted.only_repeated_leaks = text == "repeated";
     if (text == "pattern") wanted.expected = "leak:leak_one";
     if (text == "function") {
         wanted.is_expected = [](const allocscope::leak_stack& stack, const void*) {

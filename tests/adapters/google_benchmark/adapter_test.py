@@ -225,6 +225,23 @@ def budgets_fail():
     expect(len(runs["within_budget/too_large/iterations:1/repeats:3"]) == 3, runs.keys())
 
 
+def each_is_judged_by_its_own_limits():
+    """Also when the repetitions of several benchmarks, of one function too, take turns."""
+    for turn in range(3):
+        runs = json_runs(GATED, ["keeps_ten", "may_stay_alive", "two_blocks/"],
+                         "--benchmark_enable_random_interleaving=true",
+                         "--benchmark_repetitions=3", code=1)
+        for name, part in (("keeps_ten/10", ""), ("keeps_ten/9", "9 are allowed"),
+                           ("may_stay_alive/0", ""), ("may_stay_alive/1", ""),
+                           ("may_stay_alive/2", "at most 39"), ("may_stay_alive/3", "at least 11"),
+                           ("may_stay_alive/4", "leak: still alive: 10 objects of 40 bytes")):
+            entries = runs[f"{name}/iterations:10"]
+            expect(len(entries) == 3, name, runs.keys())
+            for entry in entries:
+                message = entry.get("error_message", "")
+                expect(part in message and (part == "") == (message == ""), name, turn, entry)
+
+
 def the_evidence_is_where_the_message_says():
     for names, program, files in ((["within_budget/too_many", "within_budget/kept"], GATED, 1),
                                   (["within_budget/too_large"], GATED, 1),  # of three repetitions
@@ -287,6 +304,7 @@ def main():
     failures = 0
     for check in (an_empty_loop_is_zero, numbers_are_exact_in_every_format, leaks_fail,
                   caches_and_errors_of_others, limits_fail, budgets_fail,
+                  each_is_judged_by_its_own_limits,
                   the_evidence_is_where_the_message_says, time_by_hand_and_pauses,
                   a_main_of_its_own,
                   without_hooks_there_is_an_error):

@@ -1,6 +1,6 @@
 // Tests of which the suite's name tells what the listener must make of them: passes_..., leaks_...,
-// fails_... (for another reason). gtest_test.py runs this program in many ways and looks at exit
-// codes, console, XML and JSON.
+// fails_... (for another reason). matrix_test.py runs this program in many ways and looks at exit
+// codes, console and XML.
 #include <allocscope/allocscope.hpp>
 #include <allocscope/integrations/gtest.hpp>
 
@@ -503,6 +503,31 @@ TEST(first_time, fills_a_cache) {
     EXPECT_EQ(cache.size(), 1000U);
 }
 
+// --- run three times more ---
+
+class repeated : public ::testing::TestWithParam<int> {
+protected:
+    std::vector<int> made_ = std::vector<int>(100);
+};
+TEST_P(repeated, fills_a_cache) {
+    allocscope::only_repeated_leaks();
+    static std::string caches[2];
+    caches[GetParam()].assign(1000, 'r');
+    EXPECT_EQ(made_.size(), 100U);
+}
+INSTANTIATE_TEST_SUITE_P(both, repeated, ::testing::Range(0, 2));
+
+TEST(repeated_leaks, one_at_each_run) {
+    allocscope::only_repeated_leaks();
+    leak_one();
+}
+
+TEST(repeated_leaks, only_at_first_and_one_is_said) {
+    allocscope::only_repeated_leaks();
+    allocscope::expect_leaks(1);
+    leak_one();
+}
+
 namespace {
 
 // Its OnTestEnd comes before the listener's, which was appended later; so it tells at the start of
@@ -536,6 +561,7 @@ int main(int argc, char** argv) {
     options.checks_suites = has_argument(argc, argv, "--per-suite");
     if (options.checks_suites) options.checks_tests = !has_argument(argc, argv, "--no-tests");
     if (has_argument(argc, argv, "--warm-up")) options.warm_up_iterations = 1;
+    options.leaks.only_repeated_leaks = has_argument(argc, argv, "--repeated");
     if (has_argument(argc, argv, "--expect-thing")) options.leaks.expected = "leak:leak_one";
     ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
     auto* leaks = new allocscope::gtest_leak_listener{options};

@@ -45,9 +45,9 @@ int main() {
     ALLOCSCOPE_EXPECT(refuses(leaks.finish()));
     ALLOCSCOPE_EXPECT(refuses(leak_check::repeat(2, [] {})));
     ALLOCSCOPE_EXPECT(throws_it([] { allocations_of([] {}); }));
-    ALLOCSCOPE_EXPECT(throws_it([] { fail_allocation{1}; }));
-    ALLOCSCOPE_EXPECT(throws_it([] { fail_after_bytes{1}; }));
-    ALLOCSCOPE_EXPECT(throws_it([] { fail_randomly(0.5, 1); }));
+    ALLOCSCOPE_EXPECT(throws_it([] { static_cast<void>(fail_allocation{1}); }));
+    ALLOCSCOPE_EXPECT(throws_it([] { static_cast<void>(fail_after_bytes{1}); }));
+    ALLOCSCOPE_EXPECT(throws_it([] { static_cast<void>(fail_randomly(0.5, 1)); }));
     const fault_sweep swept = for_each_allocation_failing([] {});
     ALLOCSCOPE_EXPECT(refuses(swept.result()));
     ALLOCSCOPE_EXPECT_EQUAL(swept.size(), 0);

@@ -61,10 +61,10 @@ __attribute__((noinline)) void* keep_from_elsewhere() {
 }
 
 check_result checked(void* (*work)()) {
-    leak_options wanted;
-    wanted.is_expected = &with_names;
-    wanted.is_expected_by_symbols = &by_symbols;
-    leak_check leaks{"by symbols", wanted};
+    detail::expected_leaks own;
+    own.test = &with_names;
+    own.test_by_symbols = &by_symbols;
+    leak_check leaks{"by symbols", {}, own};
     void* kept = work();
     const check_result found = leaks.finish();
     allocscope_test::release(kept);

@@ -1,28 +1,19 @@
-// json_reader.hpp - reads the JSON of baselines and of Google Benchmark.
+// json_reader.hpp - reads the JSON that Google Benchmark writes.
 //
-// Room:     integrations (floor 10), not malloc-safe
-// Called:   by baselines.hpp and by the command-line program
-// Threads:  touches only its arguments
-// Memory:   the document as a tree of strings and vectors
-//
-// RFC 8259, and the NaN and Infinity that Google Benchmark writes. The locale does not matter. The
-// depth is limited, so that no input can use up the stack.
+// RFC 8259, and the NaN and Infinity of older releases. The depth is limited, so that no input can
+// use up the stack. Numbers are read by strtod(): this program stays in the "C" locale.
+#ifndef ALLOCSCOPE_TOOLS_JSON_READER_HPP
+#define ALLOCSCOPE_TOOLS_JSON_READER_HPP
 
-#ifndef ALLOCSCOPE_INTEGRATIONS_JSON_READER_HPP
-#define ALLOCSCOPE_INTEGRATIONS_JSON_READER_HPP
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include <allocscope/config.hpp>
-
-#include <cstddef>  // size_t
-#include <cstdint>  // uint32_t
-#include <limits>   // numeric_limits
-#include <string>   // string
-#include <utility>  // move
-#include <vector>   // vector
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
+namespace allocscope_tools {
 
 struct json_value {
     enum class kind { null, boolean, number, text, list, object };
@@ -93,9 +84,9 @@ private:
             return read_text(into.text);
         }
         if (skip("null")) return true;
-        if (skip("true") || skip("false")) {
+        into.boolean = skip("true");
+        if (into.boolean || skip("false")) {
             into.is = json_value::kind::boolean;
-            into.boolean = text_[at_ - 2] == 'u';
             return true;
         }
         into.is = json_value::kind::number;
@@ -208,60 +199,34 @@ private:
     }
 
     bool read_number(double& into) {
-        const std::size_t start = at_;
         if (skip("NaN")) {
             into = std::numeric_limits<double>::quiet_NaN();
             return true;
         }
+        const std::size_t start = at_;
         const bool is_negative = skip("-");
         if (skip("Infinity")) {
-            into = is_negative ? -std::numeric_limits<double>::infinity()
-                               : std::numeric_limits<double>::infinity();
+            into = std::numeric_limits<double>::infinity() * (is_negative ? -1 : 1);
             return true;
         }
-        long double value = 0;
-        const std::size_t digits_at = at_;
-        int exponent = read_digits(value, 0);
-        if (at_ == digits_at) {
+        if (!skip_digits()) {
             at_ = start;
             return refuse("this is no JSON value");
         }
-        if (skip(".")) {
-            const std::size_t fraction_at = at_;
-            exponent += read_digits(value, -1);
-            if (at_ == fraction_at) return refuse("a digit is missing");
+        if (skip(".") && !skip_digits()) return refuse("a digit is missing");
+        if (skip("e") || skip("E")) {
+            if (!skip("-")) skip("+");
+            if (!skip_digits()) return refuse("a digit is missing");
         }
-        if ((skip("e") || skip("E")) && !read_exponent(exponent)) return false;
-        for (; exponent > 0 && value > 0; --exponent) value *= 10;
-        long double divisor = 1;
-        for (; exponent < 0; ++exponent) divisor *= 10;
-        value /= divisor;
-        into = static_cast<double>(is_negative ? -value : value);
+        into = std::strtod(text_.substr(start, at_ - start).c_str(), nullptr);
         return true;
     }
 
-    // Adds the digits to the value; what it must still be multiplied with, as a power of ten.
-    int read_digits(long double& value, int step) {
-        int exponent = 0;
-        for (; peek() >= '0' && peek() <= '9'; ++at_) {
-            const bool has_room = value < 1e18L;
-            if (has_room) value = value * 10 + (peek() - '0');
-            exponent += has_room ? step : step + 1;
-        }
-        return exponent;
-    }
-
-    bool read_exponent(int& exponent) {
-        const bool is_negative = skip("-");
-        if (!is_negative) (void)skip("+");
-        const std::size_t digits_at = at_;
-        int read = 0;
-        for (; peek() >= '0' && peek() <= '9'; ++at_) {
-            if (read < 10000) read = read * 10 + (peek() - '0');
-        }
-        if (at_ == digits_at) return refuse("a digit is missing");
-        exponent += is_negative ? -read : read;
-        return true;
+    // False when there is none.
+    bool skip_digits() {
+        const std::size_t start = at_;
+        while (peek() >= '0' && peek() <= '9') ++at_;
+        return at_ != start;
     }
 
     const std::string& text_;
@@ -269,26 +234,6 @@ private:
     std::string error_;
 };
 
-// The text between quotation marks, with them.
-inline std::string json_quoted(const std::string& text) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string quoted = "\"";
-    for (const char character : text) {
-        const unsigned code = static_cast<unsigned char>(character);
-        if (code < 0x20) {
-            quoted += "\\u00";
-            quoted += digits[code >> 4];
-            quoted += digits[code & 15];
-            continue;
-        }
-        if (character == '"' || character == '\\') quoted += '\\';
-        quoted += character;
-    }
-    return quoted + '"';
-}
+}  // namespace allocscope_tools
 
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_INTEGRATIONS_JSON_READER_HPP
+#endif  // ALLOCSCOPE_TOOLS_JSON_READER_HPP

@@ -1,0 +1,65 @@
+// check_blocks.hpp - assertions about a block inside a test: ALLOCSCOPE_CHECK_NO_LEAKS { }.
+//
+// Room:     integrations (floor 10), not malloc-safe
+// Called:   through the macros, by the user in a test case of doctest or Catch2
+// Threads:  NO_LEAKS counts every thread's objects; the others, and those that end in
+//           _ON_THIS_THREAD, only those of the thread that enters the block
+// Memory:   about 300 bytes on the stack
+//
+//     ALLOCSCOPE_CHECK_NO_LEAKS { connect(); disconnect(); }
+//     ALLOCSCOPE_REQUIRE_NO_ALLOCATIONS { filter.process(samples); }
+//     ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(3) { parse(text); }
+//     ALLOCSCOPE_CHECK_WITHIN_BUDGET(limits) { load(file); }      // allocscope::allocation_budget
+//
+// Each block is one assertion, whose place is the line of the macro: CHECK goes on after a failure,
+// REQUIRE ends the case. In a program with both frameworks it is one of the case that is running.
+// Assertions inside a block are counted when they allocate: when they fail, and with -s.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
+#define ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/checked_block.hpp>
+
+// With doctest switched off the block just runs.
+#if defined(DOCTEST_CONFIG_DISABLE) && !defined(CATCH_VERSION_MAJOR)
+    #define ALLOCSCOPE_CHECK_BLOCK_(check, is_fatal, claim, ...) if (true)
+#else
+    #define ALLOCSCOPE_CHECK_BLOCK_(check, is_fatal, claim, ...)                             \
+        ALLOCSCOPE_BLOCK_(::allocscope::detail::running_framework(), check, is_fatal, claim, \
+                          __VA_ARGS__)
+#endif
+
+#define ALLOCSCOPE_LEAK_BLOCK_(is_fatal, from) \
+    ALLOCSCOPE_CHECK_BLOCK_(block_without_leaks, is_fatal, "no leaks", ::allocscope::threads::from)
+#define ALLOCSCOPE_SILENT_BLOCK_(is_fatal)                             \
+    ALLOCSCOPE_CHECK_BLOCK_(block_without, is_fatal, "no allocations", \
+                            ::allocscope::forbidden::allocations)
+#define ALLOCSCOPE_AT_MOST_BLOCK_(is_fatal, most)                                        \
+    ALLOCSCOPE_CHECK_BLOCK_(block_within_budget, is_fatal, "allocations at most " #most, \
+                            ::allocscope::detail::allocations_at_most(most))
+#define ALLOCSCOPE_BUDGET_BLOCK_(is_fatal, ...)                                           \
+    ALLOCSCOPE_CHECK_BLOCK_(block_within_budget, is_fatal, "within budget " #__VA_ARGS__, \
+                            __VA_ARGS__)
+
+// Nothing that is allocated in the block, by any thread, is alive at its end.
+#define ALLOCSCOPE_CHECK_NO_LEAKS ALLOCSCOPE_LEAK_BLOCK_(false, all)
+#define ALLOCSCOPE_REQUIRE_NO_LEAKS ALLOCSCOPE_LEAK_BLOCK_(true, all)
+// The same for what this thread allocates, while others work.
+#define ALLOCSCOPE_CHECK_NO_LEAKS_ON_THIS_THREAD ALLOCSCOPE_LEAK_BLOCK_(false, current)
+#define ALLOCSCOPE_REQUIRE_NO_LEAKS_ON_THIS_THREAD ALLOCSCOPE_LEAK_BLOCK_(true, current)
+
+// This thread allocates nothing in the block.
+#define ALLOCSCOPE_CHECK_NO_ALLOCATIONS ALLOCSCOPE_SILENT_BLOCK_(false)
+#define ALLOCSCOPE_REQUIRE_NO_ALLOCATIONS ALLOCSCOPE_SILENT_BLOCK_(true)
+
+// This thread allocates at most so many objects in the block. Any integer; one that is negative
+// fails the case and is named.
+#define ALLOCSCOPE_CHECK_ALLOCATIONS_AT_MOST(most) ALLOCSCOPE_AT_MOST_BLOCK_(false, most)
+#define ALLOCSCOPE_REQUIRE_ALLOCATIONS_AT_MOST(most) ALLOCSCOPE_AT_MOST_BLOCK_(true, most)
+
+// An allocation_budget; commas of an initialiser may stand in it.
+#define ALLOCSCOPE_CHECK_WITHIN_BUDGET(...) ALLOCSCOPE_BUDGET_BLOCK_(false, __VA_ARGS__)
+#define ALLOCSCOPE_REQUIRE_WITHIN_BUDGET(...) ALLOCSCOPE_BUDGET_BLOCK_(true, __VA_ARGS__)
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_CHECK_BLOCKS_HPP

@@ -1,0 +1,108 @@
+// gtest_framework.hpp - what is GoogleTest's own: its names, its failures, the blocks in its tests.
+//
+// Room:     integrations (floor 10), not malloc-safe
+// Called:   by gtest_listener.hpp, and through the macros by the user in a test of GoogleTest
+// Threads:  NO_LEAKS counts every thread's objects; the others, and what ends in _ON_THIS_THREAD,
+//           only those of the thread that enters the block
+// Memory:   about 300 bytes on the stack for a block
+//
+//     ALLOCSCOPE_EXPECT_NO_LEAKS { connect(); disconnect(); }
+//     ALLOCSCOPE_ASSERT_NO_ALLOCATIONS { filter.process(samples); }
+//     ALLOCSCOPE_EXPECT_ALLOCATIONS_AT_MOST(3) { parse(text); }
+//     ALLOCSCOPE_EXPECT_WITHIN_BUDGET(limits) { load(file); }     // allocscope::allocation_budget
+//
+// EXPECT goes on after a failure, ASSERT returns from the function, as GoogleTest's own. The place
+// is the line of the macro. Assertions inside a block are counted when they allocate, which passing
+// ones of GoogleTest do not.
+//
+// What a test makes GoogleTest keep is recorded properties, the buffers of SCOPED_TRACE, the mocks
+// it knows.
+
+#ifndef ALLOCSCOPE_INTEGRATIONS_GTEST_FRAMEWORK_HPP
+#define ALLOCSCOPE_INTEGRATIONS_GTEST_FRAMEWORK_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/integrations/checked_block.hpp>
+#include <allocscope/integrations/checked_test.hpp>
+#include <allocscope/integrations/framework_stacks.hpp>
+#include <allocscope/measure/check_result.hpp>
+#include <allocscope/measure/scope.hpp>
+
+#include <gtest/gtest.h>  // ADD_FAILURE_AT, GTEST_FAIL_AT, Test
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline constexpr const char* gtest_runners[] = {
+    "testing::internal::HandleExceptionsInMethodIfSupported",
+    "testing::internal::HandleSehExceptionsInMethodIfSupported",
+    "testing::Test::Run",
+    "testing::TestInfo::Run",
+    "testing::TestSuite::Run",
+    "testing::internal::UnitTestImpl::RunAllTests",
+    "testing::UnitTest::Run",
+    "RUN_ALL_TESTS",
+    nullptr};
+inline constexpr const char* gtest_callers[] = {"testing::internal::TestFactoryImpl", nullptr};
+inline constexpr framework_names gtest_names{"testing::", gtest_runners, gtest_callers,
+                                             nullptr,     nullptr,       nullptr};
+
+inline constexpr test_framework gtest_framework{
+    own_leaks<gtest_names>(nullptr),
+    true,
+    [] { return "block"; },
+    [] { return ::testing::Test::HasFailure(); },
+    nullptr,
+    [](const block_claim& claim, const check_result& found, bool) {
+        if (found) return;
+        const pause_recording quietly;
+        ADD_FAILURE_AT(claim.file, claim.line) << found.message();
+    }};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#define ALLOCSCOPE_GTEST_EXPECT_(check, ...) \
+    ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, false, "", __VA_ARGS__)
+// GTEST_FAIL_AT returns by itself in newer versions only. The switch keeps an `else` behind the
+// block from being taken for one of this `if`.
+#define ALLOCSCOPE_GTEST_ASSERT_(check, ...)                                                    \
+    switch (0)                                                                                  \
+    case 0:                                                                                     \
+    default:                                                                                    \
+        ALLOCSCOPE_BLOCK_(&::allocscope::detail::gtest_framework, check, true, "", __VA_ARGS__) \
+    if (ALLOCSCOPE_BLOCK_NAME_(__LINE__).has_failed()) {                                        \
+        GTEST_FAIL_AT(__FILE__, __LINE__) << ALLOCSCOPE_BLOCK_NAME_(__LINE__).message();        \
+        return;                                                                                 \
+    } else
+
+// Nothing that is allocated in the block, by any thread, is alive at its end.
+#define ALLOCSCOPE_EXPECT_NO_LEAKS \
+    ALLOCSCOPE_GTEST_EXPECT_(block_without_leaks, ::allocscope::threads::all)
+#define ALLOCSCOPE_ASSERT_NO_LEAKS \
+    ALLOCSCOPE_GTEST_ASSERT_(block_without_leaks, ::allocscope::threads::all)
+#define ALLOCSCOPE_EXPECT_NO_LEAKS_ON_THIS_THREAD \
+    ALLOCSCOPE_GTEST_EXPECT_(block_without_leaks, ::allocscope::threads::current)
+#define ALLOCSCOPE_ASSERT_NO_LEAKS_ON_THIS_THREAD \
+    ALLOCSCOPE_GTEST_ASSERT_(block_without_leaks, ::allocscope::threads::current)
+
+#define ALLOCSCOPE_EXPECT_NO_ALLOCATIONS \
+    ALLOCSCOPE_GTEST_EXPECT_(block_without, ::allocscope::forbidden::allocations)
+#define ALLOCSCOPE_ASSERT_NO_ALLOCATIONS \
+    ALLOCSCOPE_GTEST_ASSERT_(block_without, ::allocscope::forbidden::allocations)
+
+// `most` is any integer; a negative one is refused by name.
+#define ALLOCSCOPE_EXPECT_ALLOCATIONS_AT_MOST(most) \
+    ALLOCSCOPE_EXPECT_WITHIN_BUDGET(::allocscope::detail::allocations_at_most(most))
+#define ALLOCSCOPE_ASSERT_ALLOCATIONS_AT_MOST(most) \
+    ALLOCSCOPE_ASSERT_WITHIN_BUDGET(::allocscope::detail::allocations_at_most(most))
+
+// An allocation_budget; commas of an initialiser may stand in it.
+#define ALLOCSCOPE_EXPECT_WITHIN_BUDGET(...) \
+    ALLOCSCOPE_GTEST_EXPECT_(block_within_budget, __VA_ARGS__)
+#define ALLOCSCOPE_ASSERT_WITHIN_BUDGET(...) \
+    ALLOCSCOPE_GTEST_ASSERT_(block_within_budget, __VA_ARGS__)
+
+#endif  // ALLOCSCOPE_INTEGRATIONS_GTEST_FRAMEWORK_HPP

@@ -2,22 +2,31 @@
 #
 #     cmake -P cmake/test.cmake              every flavour
 #     cmake -P cmake/test.cmake dev tsan     some
+#     cmake -P cmake/test.cmake soak         each test for as long as it can be of use; also with
+#                                            names of flavours behind it
 #
 # Installs what is missing (as root), configures and builds each preset of CMakePresets.json below
 # under build/, runs its tests, and ends with one line "N passed, N failed" over all flavours. A
 # build that failed counts as one failed test. Exit code 0 only when nothing failed.
+#
+# Each phase says what it does and how far it is; the whole output of a build is in
+# build/<flavour>/build.log.
 cmake_minimum_required(VERSION 3.25)
 
 set(flavours dev clang noframe asan tsan single)
 set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libbenchmark-dev
     nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
-    iso-codes valgrind python3 binutils libclang-rt-14-dev pkg-config libgtest-dev catch2)
+    iso-codes valgrind python3 binutils libclang-rt-14-dev pkg-config libgtest-dev catch2
+    g++-11 clang-16 clang-19)  # the oldest and the newest ones, for tests/linking/compile_matrix.py
 
 set(asked_for)
+set(soak OFF)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE 0 ${last})
     if("${CMAKE_ARGV${index}}" IN_LIST flavours)
         list(APPEND asked_for "${CMAKE_ARGV${index}}")
+    elseif("${CMAKE_ARGV${index}}" STREQUAL "soak")
+        set(soak ON)
     endif()
 endforeach()
 if(asked_for)
@@ -80,6 +89,23 @@ if(dpkg_query)
     endif()
 endif()
 
+# Debian installs the headers of one libc++ at a time, and those of version 14 are for clang++. To
+# read those of version 19 it is enough that they lie in a folder. Without them one case less runs.
+set(unpacked "${root}/build/unpacked_packages")
+find_program(apt_get apt-get)
+find_program(dpkg_deb dpkg-deb)
+if(apt_get AND dpkg_deb AND NOT EXISTS "${unpacked}/usr")
+    say("-- unpacking the headers of libc++-19-dev under build/")
+    file(MAKE_DIRECTORY "${unpacked}")
+    execute_process(COMMAND "${apt_get}" download -q libc++-19-dev WORKING_DIRECTORY "${unpacked}"
+                    OUTPUT_QUIET ERROR_QUIET)
+    file(GLOB archives "${unpacked}/libc++-19-dev_*.deb")
+    foreach(archive IN LISTS archives)
+        execute_process(COMMAND "${dpkg_deb}" -x "${archive}" "${unpacked}")
+    endforeach()
+endif()
+set(ENV{ALLOCSCOPE_UNPACKED_PACKAGES} "${unpacked}")
+
 # ThreadSanitizer of these compilers needs its fixed address ranges free; a kernel that places
 # programs with more random bits than they know stops it at once. setarch -R switches that off.
 set(without_random_addresses)
@@ -91,13 +117,20 @@ if(setarch)
     endif()
 endif()
 
+set(show_progress sh "${root}/cmake/scripts/build_progress.sh")
+
 string(TIMESTAMP first_second "%s")
+set(flavour_number 0)
+list(LENGTH flavours flavour_count)
 foreach(flavour IN LISTS flavours)
     set(folder "${root}/build/${flavour}")
     string(TIMESTAMP start "%s")
-    say("== ${flavour}: configure and build")
+    math(EXPR flavour_number "${flavour_number} + 1")
+    set(title "${flavour} (${flavour_number} of ${flavour_count})")
+    say("== ${title}: configure")
     # --fresh: what an older run remembered, perhaps under another path, is not believed.
     execute_process(COMMAND "${CMAKE_COMMAND}" --fresh --preset ${flavour}
+                            -D ALLOCSCOPE_SOAK=${soak}
                     WORKING_DIRECTORY "${root}"
                     RESULT_VARIABLE failure OUTPUT_VARIABLE log ERROR_VARIABLE log)
     if(failure)
@@ -106,9 +139,13 @@ foreach(flavour IN LISTS flavours)
         continue()
     endif()
     # Everything that can be built is built; what could not be is named below.
+    say("== ${title}: build, ${jobs} jobs at a time")
     execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" -j ${jobs} -- -k 0
-                    RESULT_VARIABLE failure OUTPUT_VARIABLE log ERROR_VARIABLE log)
+                    COMMAND ${show_progress} "${folder}/build.log"
+                    RESULTS_VARIABLE failures_of_build)
+    list(GET failures_of_build 0 failure)
     if(failure)
+        file(READ "${folder}/build.log" log)
         say("${log}")
         string(REGEX MATCHALL "FAILED: [^\n]+" broken "${log}")
         if(broken)
@@ -123,7 +160,7 @@ foreach(flavour IN LISTS flavours)
 
     string(TIMESTAMP built "%s")
     math(EXPR build_seconds "${built} - ${start}")
-    say("== ${flavour}: built in ${build_seconds} s; test")
+    say("== ${title}: built in ${build_seconds} s; test, ${jobs} at a time")
     set(wrapper)
     if(flavour STREQUAL "tsan")
         set(wrapper ${without_random_addresses})
@@ -156,7 +193,7 @@ foreach(flavour IN LISTS flavours)
     endif()
     string(TIMESTAMP now "%s")
     math(EXPR test_seconds "${now} - ${built}")
-    say("== ${flavour}: tested in ${test_seconds} s: ${summary}")
+    say("== ${title}: tested in ${test_seconds} s: ${summary}")
 endforeach()
 
 string(TIMESTAMP now "%s")

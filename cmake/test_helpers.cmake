@@ -66,6 +66,9 @@ function(allocscope_set_test_properties name label labels_from)
     endif()
     set_tests_properties("${name}" PROPERTIES TIMEOUT ${seconds} LABELS "${labels}"
                          SKIP_RETURN_CODE 77)
+    if(ALLOCSCOPE_SOAK)
+        set_property(TEST "${name}" APPEND PROPERTY ENVIRONMENT "ALLOCSCOPE_TEST_SCALE=3")
+    endif()
     # Tests leave objects alive on purpose and ask for impossible sizes on purpose.
     set_property(TEST "${name}" APPEND PROPERTY ENVIRONMENT
         "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"
@@ -90,6 +93,9 @@ function(allocscope_doctest_program target test_prefix)
     allocscope_any_line_matches(has_own_hooks "^ *# *include <allocscope/define_once/" ${sources})
     if(NOT has_own_hooks)
         target_link_libraries(${target} PRIVATE allocscope_test_hooks)
+    endif()
+    if(TARGET allocscope_test_single)
+        target_precompile_headers(${target} REUSE_FROM allocscope_test_single)
     endif()
     foreach(source IN LISTS sources)
         get_filename_component(stem "${source}" NAME_WE)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles each header of the library as the only include of a translation unit.
 
-    headers_alone.py --compiler g++ [--jobs N] [--public] [name of a header ...]
+    headers_alone.py --compiler g++ [--jobs N] [--public|--private] [name of a header ...]
 
 C++17 without exceptions and RTTI, with all warnings as errors, and each header twice in a row so
 that a missing guard shows. integrations/ is compiled with exceptions, and left out, with a message,
-when the framework is not installed. --public: only what users include or read through a door.
+when the framework is not installed. --public: only what users include or read through a door;
+--private: only the others.
 """
 
 import argparse
@@ -55,7 +56,9 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--public", action="store_true")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--public", action="store_true")
+    which.add_argument("--private", action="store_true")
     parser.add_argument("names", nargs="*", help="e.g. base/bits.hpp; all when none is given")
     arguments = parser.parse_args()
     if shutil.which(arguments.compiler) is None:
@@ -63,7 +66,8 @@ def main():
         return 77
     headers = [(path, text) for path, text in read_repository().headers()
                if (not arguments.names or path.endswith(tuple(arguments.names)))
-               and (not arguments.public or room_of(path) in PUBLIC_ROOMS)]
+               and (room_of(path) not in PUBLIC_ROOMS or not arguments.private)
+               and (room_of(path) in PUBLIC_ROOMS or not arguments.public)]
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for path, message, skipped in pool.map(

@@ -1,19 +1,22 @@
-"""run_example.py [--update] [--omit-frame-pointer] --root FOLDER --include HEADERS
-                  --compiler COMPILER --exit-code N EXAMPLE [ARGUMENT...]
+"""run_example.py [--update] [--omit-frame-pointer] [--keep PROGRAM] --root FOLDER
+                  --include HEADERS --compiler COMPILER --exit-code N EXAMPLE [ARGUMENT...]
 
-Builds an example with the command that stands in its first lines, runs it, and compares what it
-prints with EXAMPLE.output beside it. --update writes that file instead. Two numbers of a report
-differ from run to run and are not compared: how long a window was open, and our own memory.
+Builds an example with the command that stands in its first lines and with all warnings, runs it,
+and compares what it prints with EXAMPLE.output beside it. --update writes that file instead. Two
+numbers of a report differ from run to run and are not compared: how long a window was open, and our
+own memory. --keep leaves the program there for other tests.
 """
 import argparse
 import difflib
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
+WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion".split()
 USUAL_COMMAND = "c++ -std=c++17 -O2 -g -Iinclude {example} -o program"
 
 
@@ -31,6 +34,8 @@ def build_command(source):
 def build(words, compiler, include, root, program):
     output_at = words.index("-o") + 1
     words[0] = compiler
+    words[1:1] = WARNINGS
+    output_at += len(WARNINGS)
     words[output_at] = str(program)
     words[words.index("-Iinclude")] = f"-I{include}"
     built = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=600)
@@ -52,6 +57,7 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--exit-code", type=int, default=0)
     parser.add_argument("--omit-frame-pointer", action="store_true")
+    parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("example")
     parser.add_argument("arguments", nargs="*")
     arguments = parser.parse_args()
@@ -65,6 +71,8 @@ def main():
         if "g++" in arguments.compiler and not arguments.example.startswith("01"):
             words.insert(1, "-fno-var-tracking")  # a third of the time, the same program
         build(words, arguments.compiler, arguments.include, arguments.root, program)
+        if arguments.keep:
+            shutil.copy(program, arguments.keep)
         done = subprocess.run([program, *arguments.arguments], cwd=arguments.root, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     if done.returncode != arguments.exit_code:

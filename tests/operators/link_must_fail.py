@@ -1,9 +1,11 @@
 """link_must_fail.py COMPILER FIRST_OBJECT SECOND_OBJECT MAIN_OBJECT...
 
 Links the main objects with the first object alone (must work, and run), with the second alone (must
-work), and with both: must fail, and the message must name operator new and both files.
+work), and with both: must fail, and the message must name operator new and both files. The word
+"copy" in place of the second object stands for a copy of the first under another name.
 """
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,8 @@ def main():
     compiler, first, second, *main_objects = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         output = str(pathlib.Path(folder) / "program")
+        if second == "copy":
+            second = shutil.copy(first, str(pathlib.Path(folder) / "second_hooks.o"))
         probe = pathlib.Path(folder) / "probe.cpp"
         probe.write_text("int main() {}\n")
         for linker in ([], ["-fuse-ld=gold"], ["-fuse-ld=lld"]):

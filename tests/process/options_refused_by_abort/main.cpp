@@ -6,7 +6,6 @@
 #include "../../support/forked_child.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/define_once/operator_new_delete.hpp>
 
 #include <csignal>
 

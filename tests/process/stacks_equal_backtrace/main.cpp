@@ -8,7 +8,6 @@
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/define_once/operator_new_delete.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -8,7 +8,7 @@
 #include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/define_once/operator_new_delete.hpp>
+#include <allocscope/state/process_state.hpp>
 
 #include <cstring>
 #include <utility>

@@ -33,7 +33,7 @@ inline void count_births_by_site(live_window& window, window_id id) {
     if (found == nullptr) return;
     std::map<std::uint32_t, live_site> sites;
     for_each_cohort_in(births_in(*found), [&sites](const cohort& c, std::uint32_t) {
-        live_site& site = sites[c.site.load(std::memory_order_relaxed)];
+        live_site& site = sites[c.facts().site.load(std::memory_order_relaxed)];
         site.objects += c.births.read();
         site.bytes += c.birth_bytes.read();
     });

@@ -53,7 +53,7 @@ inline void settle_types(name_book& book, const live_window& window,
         control_lock lock;
         const auto look_at = [&](const live_object& object) {
             const cohort& born = *process.cohorts.by_id(object.cohort);
-            const auto wanted = open.find(born.site.load(std::memory_order_relaxed));
+            const auto wanted = open.find(born.facts().site.load(std::memory_order_relaxed));
             if (wanted == open.end() || object.bytes < sizeof(std::uintptr_t)) return true;
             samples.emplace_back(wanted->second, object.address);
             open.erase(wanted);

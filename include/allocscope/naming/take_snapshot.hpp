@@ -71,7 +71,7 @@ struct live_cohort {
 };
 
 inline live_cohort deaths_in(const cohort& c, std::uint32_t id, bool in_samples) {
-    live_cohort found{id, c.site.load(std::memory_order_relaxed), 0, 0, {}};
+    live_cohort found{id, c.facts().site.load(std::memory_order_relaxed), 0, 0, {}};
     if (in_samples) {
         found.samples = death_sums_of(c, id);
     } else {

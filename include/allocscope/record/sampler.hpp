@@ -61,8 +61,8 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
 
 // Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
 // the gate's. False: ask is_sample().
-ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexcept {
-    thread_entry* const entry = current_entry;
+ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
+                                 std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
     // Read once and written once: a signal handler that allocates in between counts down too, and
     // to subtract from what it left could end below zero, and then no sample would ever follow.
@@ -71,12 +71,6 @@ ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexce
     if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
     entry->bytes_left.store(left - counted, std::memory_order_relaxed);
     return true;
-}
-
-// Whether the thread records all that it allocates, so that neither is_sample() nor a watch need
-// be asked.
-ALLOCSCOPE_FAST_PATH bool records_every_event(const thread_entry& entry) noexcept {
-    return entry.straight_view == process.entry.word();
 }
 
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is

@@ -122,7 +122,7 @@ public:
     ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
         return static_cast<std::uint32_t>(record >> cohort_shift) & last_cohort;
     }
-    // The cohort of a record that begins as those of this session do (record_head(session, 0)); else
+    // The cohort of a record that begins as those of this session do: record_head(session, 0). Else
     // more than any cohort.
     ALLOCSCOPE_FAST_PATH static std::uint64_t cohort_in_session(std::uint64_t record,
                                                                 std::uint64_t head) noexcept {

@@ -7,10 +7,15 @@ and end of the process and of the window drop out. Instructions are not time - a
 none - but they are the same in every run: the way to judge a small change of the hot path.
 
     instructions_per_pair.py BUILD_FOLDER [--smoke] [--tsv] [--loops churn,peers,innermost]
+    instructions_per_pair.py BUILD_FOLDER --check | --renew
 
-BUILD_FOLDER is the one that has one_loop in it.
+BUILD_FOLDER is the one that has one_loop in it. --check compares with golden_instructions.txt,
+which says what each mode may cost above bare malloc with one version of g++. It fails when a mode
+takes over two instructions more, or fewer: a saving is kept by renewing the file. With another
+compiler the exit code is 77. CXX, or ALLOCSCOPE_CXX, is the compiler that built one_loop.
 """
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -19,6 +24,13 @@ import sys
 
 MODES = ["bare", "library", "off", "counters", "sampled", "exact 1", "exact 8", "exact 16",
          "exact 24"]
+# What --check counts: enough to go through each way of the hot path once. The sampled mode without
+# its samples, which fall by chance.
+RARELY = f"sampled {1 << 40}"
+CHECKED = {"churn": ["off", RARELY, "counters", "exact 1", "exact 16", "exact 24"],
+           "peers": ["exact 16"], "innermost": ["exact 16"], "handed": ["counters", "exact 16"]}
+GOLDEN = pathlib.Path(__file__).resolve().parent / "golden_instructions.txt"
+TOLERANCE = 2
 # Callgrind leaves the program's own operator new in place; the option says so also for tools and
 # versions that would put Valgrind's there.
 VALGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
@@ -34,16 +46,73 @@ def instructions(program, loop, mode, steps):
     return int(found.group(1))
 
 
+def per_pair(program, loop, mode, few, many):
+    return (instructions(program, loop, mode, many)
+            - instructions(program, loop, mode, few)) / (many - few)
+
+
+def compiler_version():
+    compiler = os.environ.get("ALLOCSCOPE_CXX") or os.environ.get("CXX") or "g++"
+    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    first = (done.stdout.splitlines() or ["unknown"])[0]
+    found = re.match(r"(?:\S*g\+\+\S*|c\+\+) \(.*\) ([0-9.]+)", first)
+    return f"g++ {found.group(1)}" if found else first
+
+
+def above_bare(program):
+    for loop, modes in CHECKED.items():
+        bare = per_pair(program, loop, "bare", 4096, 8192)
+        for mode in modes:
+            yield f"{loop}, {mode}", per_pair(program, loop, mode, 4096, 8192) - bare
+
+
+def renew(program):
+    lines = [compiler_version(), *(f"{name}\t{count:.1f}" for name, count in above_bare(program))]
+    GOLDEN.write_text("\n".join(lines) + "\n", encoding="ascii")
+    print("\n".join(lines))
+
+
+def check(program):
+    golden_compiler, *lines = GOLDEN.read_text(encoding="ascii").splitlines()
+    golden = dict(line.split("\t") for line in lines)
+    if compiler_version() != golden_compiler:
+        print(f"skipped: the numbers are those of {golden_compiler}, this is {compiler_version()}")
+        return 77
+    counted = dict(above_bare(program))
+    if set(counted) != set(golden):
+        print(f"{GOLDEN.name} does not name the modes that are counted")
+    wrong = set(counted) != set(golden)
+    print(f"  {'instructions above bare malloc':<32} {'counted':>8} {'golden':>8}")
+    for name, count in counted.items():
+        difference = count - float(golden.get(name, "nan"))
+        verdict = ""
+        if abs(difference) > TOLERANCE:
+            verdict = "  slower" if difference > 0 else "  faster: keep it, renew the number"
+            wrong = True
+        print(f"  {name:<32} {count:8.1f} {golden.get(name, '-'):>8}{verdict}")
+    if wrong:
+        print(f"To renew: {pathlib.Path(__file__).name} {pathlib.Path(program).parent} --renew")
+    return 1 if wrong else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build_folder", type=pathlib.Path)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--tsv", action="store_true")
     parser.add_argument("--loops", default="churn,peers,innermost")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--renew", action="store_true")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
-        sys.exit("valgrind is not installed. On Debian: apt-get install valgrind")
+        print("valgrind is not installed. On Debian: apt-get install valgrind")
+        sys.exit(77 if options.check else 1)
     program = str(options.build_folder.resolve() / "one_loop")
+    if options.renew:
+        renew(program)
+        return
+    if options.check:
+        sys.exit(check(program))
     # Multiples of 4096: the loop through 4096 stacks runs whole rounds.
     few, many = (4096, 8192) if options.smoke else (10 * 4096, 60 * 4096)
     question = "How many instructions does one malloc/free pair take?"
@@ -51,8 +120,7 @@ def main():
     for loop in options.loops.split(","):
         bare = None
         for mode in MODES:
-            count = (instructions(program, loop, mode, many)
-                     - instructions(program, loop, mode, few)) / (many - few)
+            count = per_pair(program, loop, mode, few, many)
             bare = bare or count
             if options.tsv:
                 print(f"row\tinstructions_per_pair\t{loop}, {mode}\tinstructions\t{count:.4f}"

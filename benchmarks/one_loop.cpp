@@ -5,15 +5,19 @@
 //
 // LOOP   churn | peers                  (churn_loop.hpp, peer_workloads.hpp)
 //        innermost | anywhere           (4096 stacks, see changing_stacks.cpp)
-// MODE   bare | library | off | counters | sampled | exact N
+//        handed                         (one thread allocates 4096 blocks, another one frees them)
+// MODE   bare | library | off | counters | sampled | sampled BYTES | exact N
 
 #include "churn_loop.hpp"
 #include "peer_workloads.hpp"
 #include "window_modes.hpp"
+#include "worker_team.hpp"
 
+#include <cstdint>  // uint32_t, uint64_t
 #include <cstdio>   // fprintf
 #include <cstdlib>  // strtoull, atoi
 #include <string>   // string
+#include <vector>   // vector
 
 using namespace benchmarks;
 
@@ -40,6 +44,19 @@ ALLOCSCOPE_BENCHMARK_FRAME void change_anywhere(churn<Policy>& loop, std::uint64
     }
 }
 
+// In turns, so that neither thread ever waits for a single block of the other.
+template <class Policy>
+void hand_over(std::uint64_t steps) {
+    worker_team other{1};
+    std::vector<void*> blocks(4096);
+    for (std::uint64_t done = 0; done < steps; done += blocks.size()) {
+        for (void*& block : blocks) block = allocate_here<Policy, 0>(64);
+        other.run([&](int) {
+            for (void* block : blocks) Policy::release(block);
+        });
+    }
+}
+
 template <class Policy>
 bool run(const std::string& name, std::uint64_t steps) {
     if (name == "churn") {
@@ -56,6 +73,8 @@ bool run(const std::string& name, std::uint64_t steps) {
     } else if (name == "anywhere") {
         churn<Policy> loop{1024};
         change_anywhere(loop, steps);
+    } else if (name == "handed") {
+        hand_over<Policy>(steps);
     } else {
         return false;
     }
@@ -66,7 +85,8 @@ bool run(const std::string& name, std::uint64_t steps) {
 
 int main(int count, char** arguments) {
     if (count < 4) {
-        std::fprintf(stderr, "usage: one_loop LOOP MODE [FRAMES] STEPS; see one_loop.cpp\n");
+        std::fprintf(stderr,
+                     "usage: one_loop LOOP MODE [BYTES | FRAMES] STEPS; see one_loop.cpp\n");
         return 2;
     }
     const std::string loop = arguments[1];
@@ -77,6 +97,9 @@ int main(int count, char** arguments) {
     window_mode wanted;
     if (mode == "counters") wanted = counters();
     if (mode == "sampled") wanted = sampled();
+    if (mode == "sampled" && count == 5) {
+        wanted->sample_bytes = std::strtoull(arguments[3], nullptr, 10);
+    }
     if (mode == "exact") wanted = exact(static_cast<std::uint32_t>(std::atoi(arguments[3])));
     const optional_window window{wanted};
     return run<hooked>(loop, steps) ? 0 : 2;

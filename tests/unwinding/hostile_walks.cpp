@@ -5,6 +5,7 @@
 
 #include "../support/dice.hpp"
 #include "../support/process_test.hpp"
+#include "../support/update_chain.hpp"
 
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/unwind/chain_memo.hpp>
@@ -155,7 +156,7 @@ void walk(hostile_stack& stack, chain_memo& memo, rule_cache& rules, unwinding m
     if (chain_memo::is_unchanged(chain, frame)) {
         ++sum.known;
         ALLOCSCOPE_EXPECT(chain.sum == expected && chain.frame_count == out.frame_count);
-    } else if (chain_memo::update(chain, frame, rules, frames)) {
+    } else if (update_chain(chain, frame, rules, frames)) {
         ++sum.updated;
         ALLOCSCOPE_EXPECT(chain.sum == expected && chain.frame_count == out.frame_count);
     } else {

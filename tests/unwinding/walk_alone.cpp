@@ -1,5 +1,7 @@
 // The walk by itself, with everything it calls: what never_locks.py looks at.
 
+#include "../support/update_chain.hpp"
+
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
@@ -23,7 +25,7 @@ bool allocscope_test_remembered(chain_memo& memo, rule_cache& rules, const walke
                                 std::uintptr_t frame, std::uintptr_t* frames) {
     remembered_chain& chain = *memo.entry_for(frame, read_stack_word(frame + sizeof(frame)));
     if (chain_memo::is_unchanged(chain, frame)) return true;
-    if (chain_memo::update(chain, frame, rules, frames)) return true;
+    if (update_chain(chain, frame, rules, frames)) return true;
     memo.remember(chain, frame, stack);
     return false;
 }

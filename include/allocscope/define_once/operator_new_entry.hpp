@@ -134,29 +134,28 @@ ALLOCSCOPE_NOINLINE void* watched_block_or_throw(std::size_t bytes, void* frame)
     return block;
 }
 
-// The operators jump to the next two functions as their last act.
-
-// For the throwing operators. A straight line for a thread that records every event.
-ALLOCSCOPE_NOINLINE void* recorded_block(std::size_t bytes, void* frame) {
-    // Where the operator jumped here, this function has the operator's frame; no copy is needed.
-    void* const own_frame = __builtin_frame_address(0);
-    thread_entry* const entry = current_entry;
-    if (ALLOCSCOPE_UNLIKELY(frame != own_frame || !records_every_event(*entry))) {
-        return watched_block_or_throw(bytes, frame);
-    }
-    void* block = std::malloc(block_bytes_for(bytes));
-    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return watched_block_or_throw(bytes, own_frame);
-    return on_allocate(entry, block, bytes, reinterpret_cast<std::uintptr_t>(own_frame));
-}
-
-ALLOCSCOPE_NOINLINE void free_recorded_block(void* block, void* frame) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return;
-    free_recorded<&std::free>(block, reinterpret_cast<std::uintptr_t>(frame));
-}
-
 // --- the operators' bodies ---
 
-// Not inlined, so that an operator needs no frame of its own while no window is open.
+// For the throwing operators while a window is open. In a straight line for a thread that records
+// every event.
+ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t word,
+                                          std::size_t bytes) {
+    // Parts what is kept over the call of malloc from the operator's argument, so that the compiler
+    // saves registers here and not while no window is open.
+    __asm__("" : "+r"(bytes), "+r"(entry));
+    // Neither a sample nor a watch need be asked.
+    const bool records_every_event = entry->straight_view == word;
+    if (ALLOCSCOPE_UNLIKELY(!records_every_event)) {
+        return watched_block_or_throw(bytes, __builtin_frame_address(0));
+    }
+    void* block = std::malloc(block_bytes_for(bytes));
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) {
+        return watched_block_or_throw(bytes, __builtin_frame_address(0));
+    }
+    return on_allocate(block, bytes);
+}
+
+// Apart, so that an operator needs no frame of its own unless a window is open.
 ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
     void* block = plain_block(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) refuse_allocation();
@@ -167,8 +166,11 @@ ALLOCSCOPE_NOINLINE void* plain_block_or_throw(std::size_t bytes) {
 // Otherwise samples are.
 ALLOCSCOPE_FAST_PATH void* new_block(std::size_t bytes) {
     const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_UNLIKELY(word != 0) && ((word & every_event) != 0 || !passes(word, bytes))) {
-        return recorded_block(bytes, __builtin_frame_address(0));
+    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
+        thread_entry* const entry = current_entry;
+        if ((word & every_event) != 0 || !passes(entry, word, bytes)) {
+            return recorded_block(entry, word, bytes);
+        }
     }
     return plain_block_or_throw(bytes);
 }
@@ -229,7 +231,7 @@ ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::ali
 
 ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        return free_recorded_block(block, __builtin_frame_address(0));
+        return free_recorded<&std::free>(block);
     }
     std::free(block);
 }

@@ -96,7 +96,7 @@ inline void subtract_deaths(cohort_part& from, bool in_samples) noexcept {
 inline void collect_cohorts(list<cohort_part>& to, const birth_range& range, bool in_samples,
                             counted_objects which) {
     for_each_cohort_in(range, [&to](const cohort& c, std::uint32_t id) {
-        to.push_back({id, c.site.load(std::memory_order_relaxed), 0, 0, {}});
+        to.push_back({id, c.facts().site.load(std::memory_order_relaxed), 0, 0, {}});
     });
     if (which == counted_objects::alive) {
         for (cohort_part& each : to) subtract_deaths(each, in_samples);

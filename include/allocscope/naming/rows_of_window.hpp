@@ -43,7 +43,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
     found.reserve(wanted.size());
     const auto look_at = [&wanted, &found](const live_object& object) {
         const cohort& born = *process.cohorts.by_id(object.cohort);
-        named_stack** stack = wanted.find(born.site.load(std::memory_order_relaxed));
+        named_stack** stack = wanted.find(born.facts().site.load(std::memory_order_relaxed));
         if (stack == nullptr || *stack == nullptr || object.bytes < sizeof(std::uintptr_t)) {
             return true;
         }

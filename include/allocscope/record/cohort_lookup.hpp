@@ -83,12 +83,12 @@ inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexc
     std::uint32_t id = returned.load(std::memory_order_acquire);
     while (id != no_cohort &&
            !returned.compare_exchange_weak(
-               id, process.cohorts.by_id(id)->next.load(std::memory_order_relaxed),
+               id, process.cohorts.by_id(id)->facts().next.load(std::memory_order_relaxed),
                std::memory_order_acq_rel)) {
     }
     if (id != no_cohort) return id;
-    const std::uint32_t lines = is_of_samples ? sampled_cohort_lines : 1;
-    thread.next_cohort = (thread.next_cohort + lines - 1) & ~(lines - 1);
+    const std::uint32_t parts = is_of_samples ? sampled_cohort_parts : 1;
+    thread.next_cohort = (thread.next_cohort + parts - 1) & ~(parts - 1);
     if (thread.next_cohort == thread.last_cohort) {
         const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
@@ -96,7 +96,7 @@ inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexc
         thread.last_cohort = first + cohort_table::page_cohorts;
     }
     id = thread.next_cohort;
-    thread.next_cohort += lines;
+    thread.next_cohort += parts;
     return id;
 }
 
@@ -128,13 +128,14 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
     made.birth_bytes.set(0);
     made.deaths.set(0);
     made.death_bytes.set(0);
-    made.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    made.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    made.owner.store(owner, std::memory_order_relaxed);
-    made.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
-                        std::memory_order_relaxed);
-    made.site.store(site, std::memory_order_relaxed);
-    made.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    cohort_facts& facts = made.facts();
+    facts.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    facts.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    facts.owner.store(owner, std::memory_order_relaxed);
+    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
+                         std::memory_order_relaxed);
+    facts.site.store(site, std::memory_order_relaxed);
+    facts.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
     now->cohorts.store(id, std::memory_order_release);
     thread.new_cohorts.add(1);
     return id;
@@ -150,6 +151,7 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     }
     if (thread.mode == charge::numbers) {
         thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
+        thread.straight_view = thread.view_number;
     }
     return thread.plain_cohort;
 }

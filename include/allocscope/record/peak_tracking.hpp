@@ -25,6 +25,7 @@
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/cohort_table.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
@@ -33,7 +34,15 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-constexpr std::int64_t flush_bytes = 64 * 1024;
+ALLOCSCOPE_FAST_PATH std::int64_t pending_bytes(const thread_state& thread) noexcept {
+    return thread.bytes_above_floor - (flush_bytes - 1);
+}
+
+inline void forget_pending(thread_state& thread) noexcept {
+    thread.bytes_below_peak = 0;
+    thread.bytes_above_floor = flush_bytes - 1;
+    thread.pending_peak.store(0, std::memory_order_relaxed);
+}
 
 // The share of a thread in the window of a slot; null when there is no memory for it.
 inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool make) noexcept {
@@ -107,7 +116,7 @@ inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noex
 
 // Adds the pending bytes to the windows that watched the thread while they were summed.
 ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
-    const std::int64_t net = thread.pending_bytes.load(std::memory_order_relaxed);
+    const std::int64_t net = pending_bytes(thread);
     const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
     if (net == 0 && highest == 0) return;
     const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
@@ -120,15 +129,15 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
         }
         flush_to_window(thread, slot, net, highest);
     });
-    thread.pending_bytes.store(0, std::memory_order_relaxed);
-    thread.pending_peak.store(0, std::memory_order_relaxed);
+    forget_pending(thread);
 }
 
 ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
-    const std::int64_t net =
-        thread.pending_bytes.load(std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(net > thread.pending_peak.load(std::memory_order_relaxed))) {
+    thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
+    thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
+    if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
+        const std::int64_t net = pending_bytes(thread);
+        thread.bytes_below_peak = 0;
         thread.pending_peak.store(net, std::memory_order_relaxed);
         if (net >= flush_bytes) flush_pending(thread);
     }
@@ -136,10 +145,9 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
 
 // The object belongs to exactly the windows that watch this thread now.
 ALLOCSCOPE_FAST_PATH void remove_live_bytes(thread_state& thread, std::uint64_t bytes) noexcept {
-    const std::int64_t net =
-        thread.pending_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes);
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(net <= -flush_bytes)) flush_pending(thread);
+    thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
+    thread.bytes_above_floor -= static_cast<std::int64_t>(bytes);
+    if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) flush_pending(thread);
 }
 
 // The object belongs to the windows of its birth, whichever they are.
@@ -160,8 +168,22 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
     });
 }
 
-// Control lock. The peak of a window: the highest that any thread has published (`seen`), or
-// reaches with its pending bytes (`reached`).
+// An object of any thread dies.
+ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
+                                         std::uint64_t bytes) noexcept {
+    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
+    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
+    if (ALLOCSCOPE_LIKELY(windows == thread.windows && born_at >= thread.newest_window &&
+                          thread.many_windows == 0)) {
+        remove_live_bytes(thread, bytes);
+    } else {
+        remove_older_bytes(thread, bytes, born_at, windows,
+                           born.instance.load(std::memory_order_relaxed));
+    }
+}
+
+// Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
+// thread, `reached` what the pending bytes of that thread add.
 inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     const std::int64_t published = published_bytes(slot, opened_at, nullptr);

@@ -41,22 +41,34 @@ namespace detail {
 // frame pointer in it. So a walk from `frame` finds what it would have found in the hook.
 #define ALLOCSCOPE_KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
+// The frame of the hook into which the caller of this is inlined: there lie its caller's frame
+// pointer and the return address into that.
+ALLOCSCOPE_FAST_PATH std::uintptr_t hook_frame() noexcept {
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+}
+
+// A place in or right below that frame, for `busy`: a hook that needs its frame nowhere else then
+// does not have to make one.
+ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
+    std::uintptr_t mark;
+    __asm__ volatile("leaq -8(%%rsp), %0" : "=r"(mark));
+    return mark;
+}
+
 // --- death ---
 
-// Counts the death of an object that was born on another thread.
-ALLOCSCOPE_NOINLINE void count_foreign_death(thread_state& thread, std::uint32_t id,
-                                             std::uint64_t bytes) noexcept {
-    const cohort& born = *process.cohorts.by_id(id);
-    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
-    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
-    if (windows == thread.windows && born_at >= thread.newest_window && thread.many_windows == 0) {
-        remove_live_bytes(thread, bytes);
-    } else {
-        remove_older_bytes(thread, bytes, born_at, windows,
-                           born.instance.load(std::memory_order_relaxed));
+// Counts the death of an object in what its cohort is known by. The record is gone.
+ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                      std::uint64_t bytes) noexcept {
+    const cohort_facts& facts = born.facts();
+    take_from_live(thread, facts, bytes);
+    if (facts.owner.load(std::memory_order_relaxed) == thread.number) {
+        born.death_bytes.add(bytes);
+        born.deaths.add(1);
+        return;
     }
     foreign_count* count = thread.foreign.for_writing(process.arena, id);
-    if (count == nullptr) {
+    if (ALLOCSCOPE_UNLIKELY(count == nullptr)) {
         thread.lose(loss_reason::no_room_for_death);
         return;
     }
@@ -71,20 +83,7 @@ ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::sl
     const std::uint64_t bytes = live_object_map::bytes_of(slot, record);
     const std::uint32_t id = live_object_map::cohort_of(record);
     slot->store(0, std::memory_order_relaxed);
-    cohort& born = *process.cohorts.by_id(id);
-    if (born.owner.load(std::memory_order_relaxed) != thread.number) {
-        count_foreign_death(thread, id, bytes);
-        return;
-    }
-    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
-    if (born_at >= thread.newest_window) {
-        remove_live_bytes(thread, bytes);
-    } else {
-        remove_older_bytes(thread, bytes, born_at, born.windows.load(std::memory_order_relaxed),
-                           born.instance.load(std::memory_order_relaxed));
-    }
-    born.death_bytes.add(bytes);
-    born.deaths.add(1);
+    count_death(thread, *process.cohorts.by_id(id), id, bytes);
 }
 
 ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcept {
@@ -110,48 +109,52 @@ ALLOCSCOPE_NOINLINE void remove_and_release(thread_state& thread, live_object_ma
 template <void (*Release)(void*)>
 ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    on_free_slow(block, frame);
+    if (block != nullptr) on_free_slow(block, frame);
     Release(block);
 }
 
-// Removes the record of the block, then calls the real free. `frame` is the hook's own frame, see
-// on_allocate.
+// Takes the record of the block away, then calls the real free.
 //
 // The usual case is a straight line without calls. Every other case is handed on as the last act,
 // so that nothing has to be saved for afterwards.
 template <void (*Release)(void*)>
-ALLOCSCOPE_FAST_PATH void free_recorded(void* block, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
     thread_entry* const entry = current_entry;
     if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0 || may_be_sample(block))) {
-        return free_slowly<Release>(block, frame);
+        return free_slowly<Release>(block, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
-    thread.busy.store(frame, std::memory_order_relaxed);
+    thread.busy.store(hook_mark(), std::memory_order_relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
         thread.busy.store(0, std::memory_order_relaxed);
-        return free_slowly<Release>(block, frame);
+        return free_slowly<Release>(block, hook_frame());
     }
     live_object_map::slot* const slot =
         process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
     const std::uint64_t record =
         ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(std::memory_order_relaxed) : 0;
-    if (live_object_map::session_of(record) == thread.session) {
-        cohort& born = *process.cohorts.by_id(live_object_map::cohort_of(record));
-        const std::uint64_t bytes = live_object_map::short_bytes_of(record);
-        const std::int64_t net = own_value(thread.pending_bytes) - static_cast<std::int64_t>(bytes);
+    const std::uint64_t id = live_object_map::cohort_in_session(record, thread.session_head);
+    if (ALLOCSCOPE_LIKELY(id <= live_object_map::last_cohort)) {
+        cohort& born = *process.cohorts.by_id(static_cast<std::uint32_t>(id));
+        const auto bytes = static_cast<std::int64_t>(live_object_map::short_bytes_of(record));
         static_assert(live_object_map::least_long_bytes > 2 * flush_bytes,
                       "a long record, whose size stands elsewhere, is caught by the last test");
-        if (ALLOCSCOPE_UNLIKELY(born.owner.load(std::memory_order_relaxed) != thread.number ||
-                                born.born_at.load(std::memory_order_relaxed) <
-                                    thread.newest_window ||
-                                net <= -flush_bytes)) {
+        if (ALLOCSCOPE_UNLIKELY(
+                born.facts().owner.load(std::memory_order_relaxed) != thread.number ||
+                born.facts().born_at.load(std::memory_order_relaxed) < thread.newest_window)) {
             return remove_and_release<Release>(thread, slot, block);
         }
+        thread.bytes_above_floor -= bytes;
+        if (ALLOCSCOPE_UNLIKELY(thread.bytes_above_floor < 0)) {
+            compiler_barrier();  // so that the subtraction is one instruction
+            thread.bytes_above_floor += bytes;
+            return remove_and_release<Release>(thread, slot, block);
+        }
+        thread.bytes_below_peak += bytes;
         slot->store(0, std::memory_order_relaxed);
-        thread.pending_bytes.store(net, std::memory_order_relaxed);
-        born.death_bytes.add(bytes);
-        born.deaths.add(1);  // last: see count_foreign_death
+        born.death_bytes.add(static_cast<std::uint64_t>(bytes));
+        born.deaths.add(1);  // last: see count_death
     }
     leave(thread);
     Release(block);
@@ -216,19 +219,23 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
                                                  cohort* counters) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     live_object_map::slot* const slot = process.objects.existing_slot(address);
-    const std::int64_t net = own_value(thread.pending_bytes) + static_cast<std::int64_t>(bytes);
-    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || live_object_map::session_of(slot->load(
-                                                   std::memory_order_relaxed)) == thread.session)) {
+    // A slot in use may hold a record of an earlier session.
+    if (ALLOCSCOPE_UNLIKELY(slot == nullptr || own_value(*slot) != 0)) {
         return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
     }
-    if (ALLOCSCOPE_UNLIKELY(net > own_value(thread.pending_peak))) {
-        // This is also true of every size that does not fit in a slot.
+    thread.bytes_below_peak -= static_cast<std::int64_t>(bytes);
+    if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
+        compiler_barrier();  // so that the line above is one instruction
+        const std::int64_t net = pending_bytes(thread) + static_cast<std::int64_t>(bytes);
+        // Also for every size that does not fit in a slot.
         if (net >= flush_bytes) {
+            thread.bytes_below_peak += static_cast<std::int64_t>(bytes);
             return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
         }
+        thread.bytes_below_peak = 0;
         thread.pending_peak.store(net, std::memory_order_relaxed);
     }
-    thread.pending_bytes.store(net, std::memory_order_relaxed);
+    thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
     counters->births.add(1);
     counters->birth_bytes.add(bytes);
     live_object_map::put_short(slot, address, head, bytes);
@@ -248,40 +255,34 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
     const std::uint32_t id = find_changed(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,
-                                 live_object_map::record_head(thread.session, id),
+                                 thread.session_head | live_object_map::record_head(0, id),
                                  process.cohorts.by_id(id));
 }
 
-// Called after the real allocation. Returns the block. `frame` is the address of the hook's own
-// frame, where the caller's frame pointer and the return address into the caller lie. `entry` is
-// current_entry as it was before the real allocation.
+// After the real allocation. Returns the block.
 //
-// A straight line like free_recorded, for a stack that the memo knows and where no stack is wanted.
-// The rest is handed on.
-ALLOCSCOPE_FAST_PATH void* on_allocate(thread_entry* entry, void* block, std::uint64_t bytes,
-                                       std::uintptr_t frame) noexcept {
+// Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcept {
+    thread_entry* const entry = current_entry;
     if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0)) {
-        return on_allocate_slow(block, bytes, frame);
+        return on_allocate_slow(block, bytes, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
-    thread.busy.store(frame, std::memory_order_relaxed);
+    thread.busy.store(hook_frame(), std::memory_order_relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
         thread.busy.store(0, std::memory_order_relaxed);
-        return on_allocate_slow(block, bytes, frame);
+        return on_allocate_slow(block, bytes, hook_frame());
     }
     std::uint64_t head = thread.plain_record;
     cohort* counters = thread.plain_counters;
     if (counters == nullptr) {
-        if (ALLOCSCOPE_UNLIKELY(thread.mode != charge::stacks)) {  // the counters have to be found
-            return record_and_leave(thread, block, bytes, frame);
-        }
-        remembered_chain& memo =
-            *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
-        // A remembered chain lies in this thread's own stack, so its addresses can be read.
+        remembered_chain& memo = *thread.memo.entry_for(
+            hook_frame(), read_stack_word(hook_frame() + sizeof(std::uintptr_t)));
+        // A chain is remembered only of this thread's own stack, so what it names can be read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
-                                !chain_memo::is_unchanged(memo, frame))) {
-            return record_changed_and_leave(thread, block, bytes, frame, memo);
+                                !chain_memo::is_unchanged(memo, hook_frame()))) {
+            return record_changed_and_leave(thread, block, bytes, hook_frame(), memo);
         }
         head = memo.record;
         counters = static_cast<cohort*>(memo.counters);

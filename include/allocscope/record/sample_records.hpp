@@ -71,14 +71,7 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     const std::uint64_t bytes = whole_bytes(weight);
     slot->store(0, std::memory_order_relaxed);
     cohort& born = *process.cohorts.by_id(id);
-    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
-    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
-    if (windows == thread.windows && born_at >= thread.newest_window && thread.many_windows == 0) {
-        remove_live_bytes(thread, bytes);
-    } else {
-        remove_older_bytes(thread, bytes, born_at, windows,
-                           born.instance.load(std::memory_order_relaxed));
-    }
+    take_from_live(thread, born.facts(), bytes);
     add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
     born.death_bytes.add_shared(bytes);
     born.deaths.add_shared(1);  // last: a cohort without live objects may be used again

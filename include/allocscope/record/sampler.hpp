@@ -60,10 +60,10 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
     return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
 }
 
-// Counts the allocation down. True: it is no sample and needs no record. False: ask is_sample().
-// `word` is the gate's.
-ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexcept {
-    thread_entry* const entry = current_entry;
+// Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
+// the gate's. False: ask is_sample().
+ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
+                                 std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
     // Read once and written once. A signal handler that allocates in between counts down, too;
     // subtracting from what it has left could end below zero, and no sample would ever follow. Of
@@ -75,15 +75,9 @@ ALLOCSCOPE_FAST_PATH bool passes(std::uint64_t word, std::uint64_t bytes) noexce
     return true;
 }
 
-// Whether the thread records all that it allocates; then neither is_sample() nor a watch has to be
-// asked.
-ALLOCSCOPE_FAST_PATH bool records_every_event(const thread_entry& entry) noexcept {
-    return entry.straight_view == process.entry.word();
-}
-
-// Decides about one allocation, in every case. In a signal handler that interrupted a hook, the
-// thread's own countdown decides, not that of the nested state: passes() has already asked it, and
-// the allocation must not have to win twice.
+// Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
+// still the thread's own countdown that decides, not that of the state the handler works with:
+// passes() asked it already, and two dice would have to fall.
 ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return false;

@@ -114,8 +114,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
         thread.plain_cohort = 0;
-        thread.pending_bytes.store(0, std::memory_order_relaxed);
-        thread.pending_peak.store(0, std::memory_order_relaxed);
+        forget_pending(thread);
     }
     const std::uint64_t own = thread.primary().own_clock.load(std::memory_order_acquire);
     const std::uint64_t clock = now.clock > own ? now.clock : own;
@@ -127,6 +126,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     }
     thread.clock.store(clock, std::memory_order_release);
     thread.session = now.session;
+    thread.session_head = live_object_map::record_head(now.session, 0);
     thread.windows = needs.windows;
     thread.many_windows = now.many_windows;
     thread.newest_window = needs.newest;
@@ -152,10 +152,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow path.
     const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
-    const bool is_straight = thread.mode == charge::numbers || thread.mode == charge::stacks;
     thread.view_number = is_watched ? no_view : now.number;
-    thread.straight_view = is_straight ? thread.view_number : no_view;
-    thread.plain_counters = nullptr;  // the next allocation finds them, if they are wanted
+    thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
+    // Where numbers are wanted, the next allocation finds the counters and straightens the view.
+    thread.plain_counters = nullptr;
     return true;
 }
 

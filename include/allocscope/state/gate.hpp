@@ -24,9 +24,11 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 
-#include <atomic>   // atomic
-#include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <atomic>       // atomic
+#include <cstddef>      // size_t
+#include <cstdint>      // uint32_t, uint64_t, uintptr_t
+#include <cstring>      // memcpy
+#include <type_traits>  // is_trivially_copyable_v
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -108,16 +110,12 @@ public:
         const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
         stored& place = views_[number / 2 % view_count];
         place.number.store(0, std::memory_order_relaxed);
-        // Release: whoever reads anything new here reads 0 or the new number afterwards.
-        place.clock.store(next.clock, std::memory_order_release);
-        place.windows.store(next.windows, std::memory_order_release);
-        place.mode.store(next.mode, std::memory_order_release);
-        place.frames.store(next.frames, std::memory_order_release);
-        place.session.store(next.session, std::memory_order_release);
-        place.many_windows.store(next.many_windows, std::memory_order_release);
-        place.tables.store(next.tables, std::memory_order_release);
-        place.methods.store(next.methods, std::memory_order_release);
-        place.sample_bytes.store(next.sample_bytes, std::memory_order_release);
+        std::uint64_t words[view_words];
+        std::memcpy(words, &next, sizeof(next));
+        for (std::size_t i = 0; i < view_words; ++i) {
+            // Release: who reads anything new here, reads 0 or the new number afterwards.
+            place.words[i].store(words[i], std::memory_order_release);
+        }
         place.number.store(number, std::memory_order_release);
         // Before the word, so that whoever was told of the window sees it too.
         address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
@@ -131,18 +129,15 @@ public:
             if (number == 0) return false;
             const stored& place = views_[number / 2 % view_count];
             const std::uint64_t before = place.number.load(std::memory_order_acquire);
-            out.clock = place.clock.load(std::memory_order_acquire);
-            out.windows = place.windows.load(std::memory_order_acquire);
-            out.mode = place.mode.load(std::memory_order_acquire);
-            out.frames = place.frames.load(std::memory_order_acquire);
-            out.session = place.session.load(std::memory_order_acquire);
-            out.many_windows = place.many_windows.load(std::memory_order_acquire);
-            out.tables = place.tables.load(std::memory_order_acquire);
-            out.methods = place.methods.load(std::memory_order_acquire);
-            out.sample_bytes = place.sample_bytes.load(std::memory_order_acquire);
+            std::uint64_t words[view_words];
+            for (std::size_t i = 0; i < view_words; ++i) {
+                words[i] = place.words[i].load(std::memory_order_acquire);
+            }
             const std::uint64_t after = place.number.load(std::memory_order_acquire);
+            if (before != number || after != number) continue;
+            std::memcpy(&out, words, sizeof(out));
             out.number = number;
-            if (before == number && after == number) return true;
+            return true;
         }
     }
 
@@ -150,18 +145,15 @@ private:
     static constexpr std::size_t view_count = 256;
     static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
 
+    static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
+    static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
+                  "a view is stored and read word by word");
+
     struct alignas(64) stored {
         std::atomic<std::uint64_t> number{0};
-        std::atomic<std::uint64_t> clock{0};
-        std::atomic<std::uint64_t> windows{0};
-        std::atomic<charge> mode{charge::nothing};
-        std::atomic<std::uint32_t> frames{0};
-        std::atomic<std::uint32_t> session{0};
-        std::atomic<std::uint32_t> many_windows{0};
-        std::atomic<std::uint32_t> tables{0};
-        std::atomic<unwinding_set> methods{0};
-        std::atomic<std::uint64_t> sample_bytes{0};
+        std::atomic<std::uint64_t> words[view_words] = {};
     };
+    static_assert(sizeof(stored) == 64, "a cache line");
 
     alignas(64) std::atomic<std::uint64_t> word_{0};
     std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};

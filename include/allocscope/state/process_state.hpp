@@ -84,9 +84,15 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 // What threads use after their last destructor, one at a time.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
 
-// The state of this thread, &unattached or &departed.
+// The state of this thread, &unattached or &departed. Code that can only be part of an executable
+// reads it by one instruction, without asking the loader's table where it is.
+#if defined(__PIC__) && !defined(__PIE__)
+    #define ALLOCSCOPE_PRIVATE_TLS_MODEL "initial-exec"
+#else
+    #define ALLOCSCOPE_PRIVATE_TLS_MODEL "local-exec"
+#endif
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
-    __attribute__((tls_model("initial-exec"))) = &unattached;
+    __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
 
 // Null when this thread has none of its own.
 inline thread_state* current_state() noexcept {

@@ -55,6 +55,9 @@ enum class loss_reason : std::uint32_t {
     count
 };
 
+// How many live bytes a thread may add or take away before it tells the other threads.
+constexpr std::int64_t flush_bytes = 64 * 1024;
+
 constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
@@ -79,15 +82,19 @@ struct thread_state : thread_entry {
 
     // --- every event ---
     charge mode = charge::nothing;
-    std::uint32_t session = 0;
     std::uint32_t epoch_serial = no_epoch;
-    std::uint32_t number = 0;          // of this state; never 0
-    std::uint64_t plain_record = 0;    // the head of a record of plain_cohort
+    std::uint32_t number = 0;  // of this state; never 0
+    std::uint32_t session = 0;
+    std::uint64_t session_head = 0;    // what the records of this session begin with
+    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
     cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
     std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
     std::uint64_t windows = 0;         // slots 0..63 that watch this thread
-    // Net live bytes since the last flush to the shares, and the most they have been since.
-    std::atomic<std::int64_t> pending_bytes{0};
+    // The live bytes that no share knows yet, and the most they were since the last flush. The
+    // bytes themselves stand here as what is left until something must be done, so that an event
+    // changes each by one instruction and looks at the sign.
+    std::int64_t bytes_below_peak = 0;                 // less than 0: there is a new peak
+    std::int64_t bytes_above_floor = flush_bytes - 1;  // less than 0: a flush is due
     std::atomic<std::int64_t> pending_peak{0};
     chain_memo memo;
     stack_bounds bounds;

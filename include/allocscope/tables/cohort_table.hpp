@@ -4,6 +4,7 @@
 // Called:   on every recorded allocation and free
 // Threads:  each cohort is written by the thread that made it; any thread may read
 // Memory:   64 bytes for each cohort, 256 for one of samples; threads get them in pages of 4 KiB
+//           for 64 cohorts
 //
 // The slot of a live object names its cohort; the cohort knows the rest. Only its own thread counts
 // in it, so no locked instruction is needed. A free by another thread is counted in a table of that
@@ -14,8 +15,13 @@
 // All lie in one range of addresses, so that an id is an index, and only the pages in use are in
 // memory:
 //
-//     id     23         6 5     0
-//           |   page     | index |      cohorts_[id]: 64 bytes each, one cache line
+//     id     24         7 6     0
+//           |   page     | index |      page:  [ counters of cohorts 0 .. 63 ][ facts of 0 .. 63 ]
+//                                               32 bytes each                  32 bytes each
+//
+// What is counted changes with every event of the thread, the facts never: apart, so that a thread
+// that frees what another one allocates can read the facts without taking the counters' cache line
+// away from it. Only indices 0 .. 63 are used, so that an id is an index of the counters.
 
 #ifndef ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 #define ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
@@ -32,11 +38,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-struct alignas(64) cohort {
-    owned_counter births;
-    owned_counter birth_bytes;
-    owned_counter deaths;  // by the thread that made the cohort
-    owned_counter death_bytes;
+struct cohort_facts {
     std::atomic<std::uint64_t> born_at;  // the boundary clock when the cohort's epoch began
     std::atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
     std::atomic<std::uint32_t> owner;    // number of the thread state that made it
@@ -46,13 +48,26 @@ struct alignas(64) cohort {
     // same state, unless 2^32 threads were started in between.
     std::atomic<std::uint32_t> instance;
 };
-static_assert(sizeof(cohort) == 64, "one cache line: an event touches one");
 
-// A cohort of samples continues in the cache lines after its first. Its births and deaths count
-// samples, and its bytes are those that the samples stand for. Any thread may count a death there,
+struct alignas(32) cohort {
+    owned_counter births;
+    owned_counter birth_bytes;
+    owned_counter deaths;  // by the thread that made the cohort
+    owned_counter death_bytes;
+
+    // Of a cohort in the table.
+    cohort_facts& facts() noexcept {
+        return *reinterpret_cast<cohort_facts*>(reinterpret_cast<char*>(this) + page_bytes / 2);
+    }
+    const cohort_facts& facts() const noexcept { return const_cast<cohort*>(this)->facts(); }
+};
+static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
+
+// A cohort of samples goes on in the counters of the next three, where births and deaths then count
+// samples, and the bytes are those that the samples stand for. Any thread may count a death there,
 // with locked instructions: samples are few.
-struct alignas(64) sampled_part {
-    // Sums of weights, named as in sampling/sample_sums.hpp.
+struct sampled_part {
+    // As in sampling/sample_sums.hpp; sums of weights.
     struct sums {
         std::atomic<double> objects;
         std::atomic<double> objects_variance;
@@ -64,23 +79,24 @@ struct alignas(64) sampled_part {
     sums deaths;
     std::atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
 };
-// Ids of sampled cohorts are multiples of this, so that all lines of one lie in one page.
-constexpr std::uint32_t sampled_cohort_lines = 4;
-static_assert(sizeof(sampled_part) <= (sampled_cohort_lines - 1) * sizeof(cohort),
+// Ids of sampled cohorts are multiples of it, so that all parts of one lie in one page.
+constexpr std::uint32_t sampled_cohort_parts = 4;
+static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort),
               "it lies in the place of the next cohorts");
 
 // In cohort::owner: this is a cohort of samples.
 constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
 inline bool is_sampled(const cohort& which) noexcept {
-    return (which.owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
+    return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
 }
 
 class cohort_table {
 public:
-    static constexpr std::uint32_t id_bits = 24;  // as many as a slot of the live object map holds
+    static constexpr std::uint32_t id_bits = 25;  // as many as a slot of the live object map holds
     static constexpr std::uint32_t page_cohorts = 64;
-    static constexpr std::uint32_t page_count = (1U << id_bits) / page_cohorts;
+    static constexpr std::uint32_t page_ids = 128;
+    static constexpr std::uint32_t page_count = (1U << id_bits) / page_ids;
 
     // False when there are no addresses for the table. Called again after a failure.
     bool prepare() noexcept {
@@ -109,8 +125,8 @@ public:
         return reinterpret_cast<sampled_part*>(by_id(id + 1));
     }
 
-    // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids below 64 are never
-    // given out, so that 0 can mean "none".
+    // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are
+    // never given out, so that 0 can mean "none".
     std::uint32_t add_page() noexcept {
         std::uint32_t page = next_page_.load(std::memory_order_relaxed);
         do {
@@ -119,7 +135,7 @@ public:
                 return 0;
             }
         } while (!next_page_.compare_exchange_weak(page, page + 1, std::memory_order_acq_rel));
-        return page * page_cohorts;
+        return page * page_ids;
     }
 
     // Bytes of the pages given out.
@@ -142,12 +158,13 @@ public:
 private:
     static constexpr std::uint32_t least_pages = 256;
     static constexpr std::uint32_t pages_at_once = 256;  // opened by one call: 1 MiB
-    static_assert(sizeof(cohort) * page_cohorts == page_bytes, "a page of the machine");
+    static_assert(sizeof(cohort) * page_ids == page_bytes && page_ids == 2 * page_cohorts,
+                  "a page of the machine, half of it counters");
 
     // Makes the page, and those up to the next multiple of pages_at_once, readable and writable.
     ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
         const std::uint32_t first = page / pages_at_once * pages_at_once;
-        cohort* from = cohorts_.load(std::memory_order_relaxed) + first * page_cohorts;
+        cohort* from = cohorts_.load(std::memory_order_relaxed) + first * page_ids;
         if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
         std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
         while (opened < first + pages_at_once &&

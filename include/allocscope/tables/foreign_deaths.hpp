@@ -38,8 +38,8 @@ public:
         chunk_pointer* directory = directory_.load(std::memory_order_relaxed);
         if (ALLOCSCOPE_LIKELY(directory != nullptr)) {
             foreign_count* chunk =
-                directory[id / cohort_table::page_cohorts].load(std::memory_order_relaxed);
-            if (ALLOCSCOPE_LIKELY(chunk != nullptr)) return chunk + id % cohort_table::page_cohorts;
+                directory[id / cohort_table::page_ids].load(std::memory_order_relaxed);
+            if (ALLOCSCOPE_LIKELY(chunk != nullptr)) return chunk + id % cohort_table::page_ids;
         }
         return add_chunk(arena, id);
     }
@@ -49,8 +49,8 @@ public:
         chunk_pointer* directory = directory_.load(std::memory_order_acquire);
         if (directory == nullptr) return nullptr;
         foreign_count* chunk =
-            directory[id / cohort_table::page_cohorts].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk + id % cohort_table::page_cohorts;
+            directory[id / cohort_table::page_ids].load(std::memory_order_acquire);
+        return chunk == nullptr ? nullptr : chunk + id % cohort_table::page_ids;
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.
@@ -73,8 +73,8 @@ private:
         auto* chunk = static_cast<foreign_count*>(
             arena.allocate(cohort_table::page_cohorts * sizeof(foreign_count)));
         if (chunk == nullptr) return nullptr;
-        directory[id / cohort_table::page_cohorts].store(chunk, std::memory_order_release);
-        return chunk + id % cohort_table::page_cohorts;
+        directory[id / cohort_table::page_ids].store(chunk, std::memory_order_release);
+        return chunk + id % cohort_table::page_ids;
     }
 
     std::atomic<chunk_pointer*> directory_{nullptr};

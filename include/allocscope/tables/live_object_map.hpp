@@ -10,13 +10,13 @@
 //                    |               |
 //     regions_  [ leaf* ....]   leaf [ slot slot slot ... ]  2,097,152 slots of 8 bytes
 //
-//     slot      63      52 51            28   27   26           0
+//     slot      63      52 51            27   26   25           0
 //              | session  |     cohort      | half |    size     |   0: no record
 //
 // One slot for 32 bytes is enough for one slot per block: the hooks never ask the allocator for
 // less than 24 bytes (`smallest_block_bytes`), blocks start at multiples of 16, so two blocks are
 // at least 32 bytes apart. `half` says at which of the granule's two multiples of 16 the block
-// starts. A size that does not fit in 27 bits stands in the next slot, which a block that large
+// starts. A size that does not fit in 26 bits stands in the next slot, which a block that large
 // always owns.
 //
 // Sampled blocks begin at multiples of a page, so a map of theirs has a slot for each page of heap
@@ -56,10 +56,11 @@ struct live_object {
 template <std::uint32_t GranuleShift>
 class object_map {
 public:
-    static constexpr std::uint32_t cohort_bits = 24;
+    static constexpr std::uint32_t cohort_bits = 25;
+    static constexpr std::uint32_t last_cohort = (1U << cohort_bits) - 1U;
     static constexpr std::uint32_t last_session = 4095;
     // Sizes from here on stand in the slot after the record's own.
-    static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 27) - 1;
+    static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
 
     using slot = std::atomic<std::uint64_t>;
 
@@ -119,7 +120,13 @@ public:
         return static_cast<std::uint32_t>(record >> session_shift);
     }
     ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
-        return static_cast<std::uint32_t>(record >> cohort_shift) & ((1U << cohort_bits) - 1U);
+        return static_cast<std::uint32_t>(record >> cohort_shift) & last_cohort;
+    }
+    // The cohort of a record that begins as those of this session do: record_head(session, 0). Else
+    // more than any cohort.
+    ALLOCSCOPE_FAST_PATH static std::uint64_t cohort_in_session(std::uint64_t record,
+                                                                std::uint64_t head) noexcept {
+        return (record ^ head) >> cohort_shift;
     }
     // A long record keeps its size in the next slot; a short one is all in its own.
     ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
@@ -169,8 +176,8 @@ private:
     static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
     // One slot more: a huge block that begins in the last granule keeps its size there.
     static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
-    static constexpr std::uint32_t half_shift = 27;
-    static constexpr std::uint32_t cohort_shift = 28;
+    static constexpr std::uint32_t half_shift = 26;
+    static constexpr std::uint32_t cohort_shift = 27;
     static constexpr std::uint32_t session_shift = cohort_shift + cohort_bits;
     static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
     static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");

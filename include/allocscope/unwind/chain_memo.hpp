@@ -3,7 +3,7 @@
 // Room:     unwind (floor 3), malloc-safe
 // Called:   on every allocation that wants its stack
 // Threads:  one memo per thread
-// Memory:   128 entries of 64 + 40 * frames bytes, touched one by one (136 KiB for 24 frames)
+// Memory:   128 entries of some 220 + 40 * frames bytes, touched one by one (152 KiB for 24 frames)
 //
 // A walk is a chain of dependent loads: some 5 cycles for each frame, whatever one does. But a
 // thread that allocates in a loop walks the same frames at the same addresses. So the memo keeps
@@ -69,7 +69,7 @@ public:
         // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
         // rule. Chains that need more room are not kept.
         const std::size_t needed =
-            sizeof(remembered_chain) +
+            sizeof(remembered_chain) + most_filler_bytes +
             (most_frames + 1U) * (2 * sizeof(stack_word) + sizeof(unwind_rule));
         stride_ = (needed + 63U) & ~std::size_t{63};
         entries_ = static_cast<char*>(reserve_pages(mapped_bytes()));
@@ -91,43 +91,34 @@ public:
     // The entry in which a chain that starts so is kept, whatever is in it now.
     ALLOCSCOPE_FAST_PATH remembered_chain* entry_for(std::uintptr_t frame,
                                                      std::uintptr_t return_address) noexcept {
-        const std::uint64_t mixed = (frame >> 4U) + return_address + (return_address >> 7U);
-        return reinterpret_cast<remembered_chain*>(entries_ +
-                                                   (mixed & (entry_count - 1U)) * stride_);
+        // Return addresses lie at regular distances: the product spreads them.
+        const std::uint64_t index = ((frame + return_address) * golden_multiplier) >> index_shift;
+        return reinterpret_cast<remembered_chain*>(entries_ + index * stride_);
     }
 
     // Whether a walk from `frame` would read what the remembered one read.
     ALLOCSCOPE_FAST_PATH static bool is_unchanged(const remembered_chain& chain,
                                                   std::uintptr_t frame) noexcept {
         if (ALLOCSCOPE_UNLIKELY(chain.frame != frame)) return false;
-        const frame_pair* pair = chain.pairs();
-        const frame_pair* const pairs_end = pair + chain.pair_count;
-        const auto* place = reinterpret_cast<const std::uintptr_t*>(pairs_end);
-        __m128i changed = _mm_setzero_si128();
-        __m128i changed_too = _mm_setzero_si128();
-        for (; pairs_end - pair >= 4; pair += 4, place += 4) {
-            changed = _mm_or_si128(changed, compare(place[0], pair[0]));
-            changed_too = _mm_or_si128(changed_too, compare(place[1], pair[1]));
-            changed = _mm_or_si128(changed, compare(place[2], pair[2]));
-            changed_too = _mm_or_si128(changed_too, compare(place[3], pair[3]));
+        const auto* const begin = reinterpret_cast<const char*>(&chain);
+        const auto* pair = reinterpret_cast<const frame_pair*>(begin + sizeof(chain));
+        const auto* single = reinterpret_cast<const stack_word*>(begin + chain.singles_at);
+        const auto* place = reinterpret_cast<const std::uintptr_t*>(begin + chain.places_at);
+        const void* const pairs_end = single;
+        const void* const singles_end = place;
+        __m128i equal = _mm_set1_epi32(-1);
+        for (; pair != pairs_end; pair += 4, place += 4) {
+            const __m128i two = _mm_and_si128(equals(place[0], pair[0]), equals(place[1], pair[1]));
+            const __m128i more =
+                _mm_and_si128(equals(place[2], pair[2]), equals(place[3], pair[3]));
+            equal = _mm_and_si128(equal, _mm_and_si128(two, more));
         }
-        for (; pair != pairs_end; ++pair, ++place) {
-            changed = _mm_or_si128(changed, compare(*place, *pair));
-        }
-        changed = _mm_or_si128(changed, changed_too);
-        const stack_word* single = reinterpret_cast<const stack_word*>(place);
-        const stack_word* const end = single + chain.single_count;
         std::uintptr_t different = 0;
-        std::uintptr_t different_too = 0;
-        for (; end - single >= 4; single += 4) {
-            different |= compare(single[0]);
-            different_too |= compare(single[1]);
-            different |= compare(single[2]);
-            different_too |= compare(single[3]);
+        for (; single != singles_end; single += 4) {
+            different |= (compare(single[0]) | compare(single[1])) |
+                         (compare(single[2]) | compare(single[3]));
         }
-        for (; single != end; ++single) different |= compare(*single);
-        const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(changed, _mm_setzero_si128()));
-        return equal == 0xffff && (different | different_too) == 0;
+        return _mm_movemask_epi8(equal) == 0xffff && different == 0;
     }
 
     // For a stack that starts at `frame` and differs from the remembered one in return addresses
@@ -157,17 +148,8 @@ public:
         chain.frame = frame;
     }
 
-    // All three. False: the stack has to be walked.
-    static bool update(remembered_chain& chain, std::uintptr_t frame, rule_cache& rules,
-                       std::uintptr_t* frames) noexcept {
-        if (!collect(chain, frame, frames) || !leads_as_before(chain, rules, frames)) return false;
-        end_change(chain, frame);
-        return true;
-    }
-
-    // Puts the walked stack into the entry. Its sum and number of frames are always stored. The
-    // chain is not found again when the walk went by another method, or depended on more words than
-    // there is room for.
+    // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
+    // again when the walk went by another method, or depended on more words than there is room for.
     void remember(remembered_chain& chain, std::uintptr_t frame,
                   const walked_stack& stack) noexcept {
         if (stack.generation != generation_) forget_all(stack.generation);
@@ -180,8 +162,7 @@ public:
         chain.pair_count = static_cast<std::uint16_t>(pairs);
         chain.single_count =
             static_cast<std::uint16_t>(stack.return_count - pairs + stack.other_count);
-        chain.return_count = static_cast<std::uint16_t>(stack.return_count);
-        chain.method = static_cast<std::uint16_t>(stack.method);
+        chain.method = static_cast<std::uint8_t>(stack.method);
         chain.frame_count = static_cast<std::uint16_t>(stack.frame_count);
         chain.sum = stack.sum;
         if (stack.method != method_ || !has_room(chain, stack)) return;
@@ -190,7 +171,11 @@ public:
     }
 
 private:
-    static_assert((entry_count & (entry_count - 1)) == 0, "entry_for masks");
+    static constexpr std::uint32_t index_shift = 57;
+    static_assert(entry_count == std::uint64_t{1} << (64 - index_shift), "entry_for shifts");
+
+    static constexpr std::size_t most_filler_bytes =
+        3 * (sizeof(frame_pair) + sizeof(std::uintptr_t) + sizeof(stack_word));
 
     // A signal handler that jumps away between begin_change and end_change leaves an empty entry.
     static void begin_change(remembered_chain& chain) noexcept {
@@ -315,12 +300,9 @@ private:
                    .leads_like(chain.rules()[index]);
     }
 
-    bool has_room(const remembered_chain& chain, const walked_stack& stack) const noexcept {
-        return stack.has_all_others && sizeof(remembered_chain) +
-                                               chain.pair_count * (sizeof(frame_pair) + 8U) +
-                                               chain.single_count * sizeof(stack_word) +
-                                               stack.return_count * sizeof(unwind_rule) <=
-                                           stride_;
+    bool has_room(remembered_chain& chain, const walked_stack& stack) const noexcept {
+        return stack.has_all_others &&
+               chain.lay_out() + stack.return_count * sizeof(unwind_rule) <= stride_;
     }
 
     // A module has gone: other rules may hold now for return addresses in a chain.
@@ -353,6 +335,16 @@ private:
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
         }
+        // Fillers stand for their own values, so they never differ.
+        for (; pairs < remembered_chain::in_fours(chain.pair_count); ++pairs) {
+            frame_pair& filler = chain.pairs()[pairs];
+            filler = {};
+            chain.places()[pairs] = reinterpret_cast<std::uintptr_t>(&filler);
+        }
+        for (; singles < remembered_chain::in_fours(chain.single_count); ++singles) {
+            stack_word& filler = chain.singles()[singles];
+            filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
+        }
         chain.shape = is_permanent ? ++last_shape_ : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }
@@ -371,6 +363,14 @@ private:
 #endif
     }
 
+    // All bits set, or not.
+    ALLOCSCOPE_FAST_PATH static __m128i equals(std::uintptr_t place,
+                                               const frame_pair& pair) noexcept {
+        return _mm_cmpeq_epi32(load_pair(place),
+                               _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    }
+
+    // The bits that differ.
     ALLOCSCOPE_FAST_PATH static __m128i compare(std::uintptr_t place,
                                                 const frame_pair& pair) noexcept {
         return _mm_xor_si128(load_pair(place),

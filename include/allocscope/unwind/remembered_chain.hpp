@@ -32,10 +32,11 @@ struct alignas(64) remembered_chain {
     std::uint16_t pair_count;
     std::uint16_t single_count;
     std::uint16_t frame_count;
-    std::uint16_t is_ordered;    // the frames with pairs are the innermost ones
-    std::uint32_t epoch;         // in which `counters` and `record` are right; 0: in none
-    std::uint16_t return_count;  // may be one more than frames
-    std::uint16_t method;
+    std::uint8_t is_ordered;  // the frames with pairs are the innermost ones
+    std::uint8_t method;
+    std::uint32_t epoch;       // for which the next two are right; 0: for none
+    std::uint16_t singles_at;  // in bytes from here, like the next
+    std::uint16_t places_at;
     void* counters;
     std::uint64_t record;
     const void* site;
@@ -46,12 +47,29 @@ struct alignas(64) remembered_chain {
     const frame_pair* pairs() const noexcept {
         return reinterpret_cast<const frame_pair*>(this + 1);
     }
-    std::uintptr_t* places() noexcept {
-        return reinterpret_cast<std::uintptr_t*>(pairs() + pair_count);
+    stack_word* singles() noexcept {
+        return reinterpret_cast<stack_word*>(reinterpret_cast<char*>(this) + singles_at);
     }
-    stack_word* singles() noexcept { return reinterpret_cast<stack_word*>(places() + pair_count); }
+    // Of the pairs.
+    std::uintptr_t* places() noexcept {
+        return reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(this) + places_at);
+    }
     unwind_rule* rules() noexcept {
-        return reinterpret_cast<unwind_rule*>(singles() + single_count);
+        return reinterpret_cast<unwind_rule*>(places() + in_fours(pair_count));
+    }
+
+    // Pairs and singles are compared four at a time; the last four are filled up.
+    static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {
+        return (count + 3U) & ~std::uint32_t{3};
+    }
+    // For the counts that are set. Returns the bytes of all but the rules.
+    std::uint32_t lay_out() noexcept {
+        const std::uint32_t pairs = in_fours(pair_count);
+        singles_at =
+            static_cast<std::uint16_t>(sizeof(remembered_chain) + pairs * sizeof(frame_pair));
+        places_at =
+            static_cast<std::uint16_t>(singles_at + in_fours(single_count) * sizeof(stack_word));
+        return static_cast<std::uint32_t>(places_at + pairs * sizeof(std::uintptr_t));
     }
 };
 static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");

@@ -89,7 +89,7 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
     std::uint32_t id = closed.cohorts.load(std::memory_order_relaxed);
     while (id != 0) {
         cohort& c = *process.cohorts.by_id(id);
-        const std::uint32_t next = c.next.load(std::memory_order_relaxed);
+        const std::uint32_t next = c.facts().next.load(std::memory_order_relaxed);
         const death_sum deaths = deaths_of(c, id);
         if (deaths.deaths != c.births.read()) {
             kept_last = id;
@@ -101,10 +101,10 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         if (kept_last == 0) {
             closed.cohorts.store(next, std::memory_order_relaxed);
         } else {
-            process.cohorts.by_id(kept_last)->next.store(next, std::memory_order_relaxed);
+            process.cohorts.by_id(kept_last)->facts().next.store(next, std::memory_order_relaxed);
         }
         push_returned(is_sampled(c) ? thread.returned_sampled : thread.returned_cohorts, id,
-                      c.next);
+                      c.facts().next);
         id = next;
     }
 }

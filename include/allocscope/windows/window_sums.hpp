@@ -33,7 +33,7 @@ template <class Visit>
 inline void for_each_cohort(const epoch& of, Visit&& visit) {
     for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
-        const std::uint32_t next = found.next.load(std::memory_order_relaxed);
+        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
         visit(found, id);
         id = next;
     }

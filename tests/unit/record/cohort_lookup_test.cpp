@@ -135,10 +135,10 @@ TEST_CASE("find_cohort: the stack of the cohort is what a walk finds, whatever w
         const std::uint32_t id = find_cohort(thread, stack.frame());
         REQUIRE(id != no_cohort);
         const cohort& counters = *process.cohorts.by_id(id);
-        const site* known = process.sites.by_id(counters.site.load());
+        const site* known = process.sites.by_id(counters.facts().site.load());
         REQUIRE(known != nullptr);
         REQUIRE(is_stack_of(*known, walked));
-        REQUIRE(counters.born_at.load() == thread.newest_epoch.load()->began_at.load());
+        REQUIRE(counters.facts().born_at.load() == thread.newest_epoch.load()->began_at.load());
 
         memo = thread.memo.entry_for(stack.frame(), caller);
         REQUIRE(memo->record == live_object_map::record_head(thread.session, id));

@@ -71,8 +71,8 @@ TEST_CASE("live_object_map: sizes up to the largest are kept whole") {
     REQUIRE(map.prepare());
     std::uintptr_t address = 0x7f0000000010U;
     for (const std::uint64_t bytes :
-         {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 27) - 2,
-          (std::uint64_t{1} << 27) - 1, std::uint64_t{1} << 27, std::uint64_t{1} << 32,
+         {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 26) - 2,
+          (std::uint64_t{1} << 26) - 1, std::uint64_t{1} << 26, std::uint64_t{1} << 32,
           (std::uint64_t{1} << 46) + 5}) {
         put(map, address, 3, {9, bytes});
         live_object_map::slot* slot = map.slot_for(address);

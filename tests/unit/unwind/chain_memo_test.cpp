@@ -1,3 +1,5 @@
+#include "../../support/update_chain.hpp"
+
 #include <doctest/doctest.h>
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
@@ -139,7 +141,7 @@ TEST_CASE("chain_memo: an updated chain is what a walk finds") {
     for (int round = 0; round < 20000; ++round) {
         for (int i = 0; i < 3; ++i) stack.words[5 + 6 * (dice() % 10)] = codes[dice() % 4];
         if (dice() % 20 == 0) stack.words[4 + 6 * (dice() % 10)] ^= 16;
-        const bool is_updated = chain_memo::update(chain, frame, rules, frames);
+        const bool is_updated = update_chain(chain, frame, rules, frames);
         stack_walk{stack.bounds(), rules, walked}.run(frame, most_frames);
         if (is_updated) {
             ++updated;

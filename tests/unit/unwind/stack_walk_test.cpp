@@ -1,5 +1,7 @@
 // Walks by each method through callers of every kind, written in assembler, against backtrace().
 
+#include "../../support/update_chain.hpp"
+
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
@@ -329,7 +331,7 @@ TEST_CASE("chain_memo: depends on where a realigned frame says that its caller i
         word += 16;
         CHECK_FALSE(chain_memo::is_unchanged(chain, frame + moved_by));
         static rule_cache rules;
-        CHECK_FALSE(chain_memo::update(chain, frame + moved_by, rules, frames));
+        CHECK_FALSE(update_chain(chain, frame + moved_by, rules, frames));
         word -= 16;
         memo.remember(chain, frame + moved_by, copy);
     }

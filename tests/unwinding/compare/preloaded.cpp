@@ -10,6 +10,8 @@
 //     total <captures> <frames> <equal by walk> <equal by memo> <memo hits> <updates> <program>
 //     difference <count> <what> <rule of the frame left> <where it is> <walk: next> <other: next>
 
+#include "../../support/update_chain.hpp"
+
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/unwind/chain_memo.hpp>
@@ -128,7 +130,7 @@ const stack_copy& look_up(walker& self, std::uintptr_t frame) {
         return copy;
     }
     std::uintptr_t now[walked_stack::most_words];
-    if (chain_memo::update(chain, frame, self.rules, now)) {
+    if (update_chain(chain, frame, self.rules, now)) {
         updates.fetch_add(1, std::memory_order_relaxed);
         std::copy(now, now + chain.frame_count, copy.frames);
     } else {

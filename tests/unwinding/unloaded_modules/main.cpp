@@ -5,6 +5,7 @@
 // through them are walked by cache and memo, and compared with backtrace(3).
 
 #include "../../support/process_test.hpp"
+#include "../../support/update_chain.hpp"
 #include "plugin_function.hpp"
 
 #include <allocscope/platform/stack_bounds.hpp>
@@ -49,7 +50,7 @@ const std::vector<std::uintptr_t>& find_stack(std::uintptr_t frame) {
         return known;
     }
     std::uintptr_t frames[walked_stack::most_words];
-    if (!chain_memo::update(chain, frame, seen.rules, frames)) {
+    if (!update_chain(chain, frame, seen.rules, frames)) {
         stack_walk{current_stack_bounds(frame), seen.rules, seen.walked}.run(frame, most_frames);
         seen.memo.remember(chain, frame, seen.walked);
         for (std::uint32_t i = 0; i < chain.frame_count; ++i) {

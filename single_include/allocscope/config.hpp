@@ -14,6 +14,11 @@
 #ifndef ALLOCSCOPE_CONFIG_HPP
 #define ALLOCSCOPE_CONFIG_HPP
 
+// Here and not in a door, so that it comes before the first line that older compilers reject.
+#if __cplusplus < 201703L
+    #error "allocscope needs C++17 or newer: compile with -std=c++17"
+#endif
+
 #ifndef ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     #if defined(__cpp_exceptions)
         #define ALLOCSCOPE_CONFIG_NO_EXCEPTIONS 0
@@ -33,7 +38,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v0 {
+    inline namespace v1 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

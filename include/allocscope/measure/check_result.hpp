@@ -16,6 +16,8 @@
 #include <allocscope/snapshot/check_data.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
+#include <cstdint>  // uint64_t
+
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 class check_result {
@@ -37,6 +39,11 @@ public:
     // What stood behind the failure, by place; empty when the check passed. For leaks: what is
     // alive and was not expected.
     const snapshot& rows() const noexcept { return rows_; }
+
+    // Of a leak check: what function-local statics made at their first use. It is no leak, and in
+    // no row. 0 when the numbers of the window were enough to pass.
+    std::uint64_t first_use_objects() const noexcept { return data_->first_use_objects; }
+    std::uint64_t first_use_bytes() const noexcept { return data_->first_use_bytes; }
 
     // The file with message and rows; "" when there is none. See docs/how_to/assertions.md.
     const char* saved_to() const noexcept { return data_->saved_to; }

@@ -56,7 +56,9 @@ inline text demangled(arena& memory, const char* linkage_name) {
     } readable;
     if (is_demanglable(linkage_name)) {
         int status = 0;
+        constexpr int no_memory = -1;
         readable.characters = abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status);
+        if (status == no_memory) refuse_memory();
     }
     return copy_of(memory, readable.characters != nullptr ? readable.characters : linkage_name);
 }

@@ -1,6 +1,6 @@
-// Danger: malloc refuses memory at any one moment while a snapshot or a check is made: the process
-// ends, the numbers of a window that forgets or ends are lost, a check passes because it saw no
-// rows, or names that were half read stay wrong. One call of malloc after another is refused.
+// Danger: malloc or the kernel refuses memory at any one moment while a snapshot or a check is made:
+// the process ends, the numbers of a window that forgets or ends are lost, a check passes because it
+// saw no rows, or names that were half read stay wrong. One call after another is refused.
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"
@@ -8,15 +8,20 @@
 #include <allocscope/allocscope.hpp>
 #include <allocscope/naming/process_names.hpp>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <sstream>
 #include <string>
 
+#include <sys/mman.h>
+
 using namespace allocscope_test;
 
 extern "C" void* __real_malloc(std::size_t size);
+extern "C" void* __real_mmap(void* at, std::size_t size, int access, int flags, int file,
+                             off_t offset);
 
 namespace {
 
@@ -37,6 +42,14 @@ bool is_refused() {
 // The linker leads every call of malloc here, also those of operator new.
 extern "C" void* __wrap_malloc(std::size_t size) {
     return is_refused() ? nullptr : __real_malloc(size);
+}
+
+// And every call of mmap by the headers; the C library's own are not seen.
+extern "C" void* __wrap_mmap(void* at, std::size_t size, int access, int flags, int file,
+                             off_t offset) {
+    if (!is_refused()) return __real_mmap(at, size, access, flags, file, offset);
+    errno = ENOMEM;
+    return MAP_FAILED;
 }
 
 namespace {
@@ -69,7 +82,7 @@ struct holdings {
     holdings& operator=(const holdings&) = delete;
 };
 
-// Runs `work` with one or more calls of malloc refused; true when that many were not made.
+// Runs `work` with one or more calls refused; true when that many were not made.
 template <class Work>
 bool is_through(refusal way, unsigned before, Work work) {
     calls = 0;

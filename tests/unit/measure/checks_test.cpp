@@ -209,6 +209,47 @@ TEST_CASE("a leak check passes when nothing is left, and names what is") {
     CHECK(leaks.counts().allocations == 1);
 }
 
+namespace {
+
+const std::vector<std::string>& first_used() {
+    static const std::vector<std::string> names(3, std::string(40, 'x'));
+    return names;
+}
+
+std::vector<char*>& filled_later() {
+    static std::vector<char*> blocks;
+    return blocks;
+}
+
+}  // namespace
+
+TEST_CASE("what a function-local static makes at its first use is no leak, and told apart") {
+    leak_check alone{"first use"};
+    CHECK(first_used().size() == 3);
+    const check_result passed = alone.finish();
+    CHECK(passed.passed());
+    CHECK(passed.first_use_objects() == 4);
+    CHECK(passed.first_use_bytes() == 3 * 41 + 3 * sizeof(std::string));
+
+    static const auto use = [] {
+        static const std::string other(50, 'y');
+        return other.size();
+    };
+    leak_check beside{"beside"};
+    CHECK(use() == 50);
+    filled_later().push_back(make_text(7));
+    const check_result failed = beside.finish();
+    CHECK_FALSE(failed.passed());
+    CAPTURE(failed.message());
+    CHECK(has(failed.message(), "2 objects with 15 bytes are still alive"));  // a block of pointers
+    CHECK(has(failed.message(),
+              "\n  not counted: 1 object with 51 bytes of function-local statics, made at their"
+              " first use"));
+    CHECK(failed.rows().live_objects() == 2);
+    delete[] filled_later()[0];
+    std::vector<char*>{}.swap(filled_later());
+}
+
 TEST_CASE("tolerance, expected leaks, and threads") {
     leak_options wanted;
     const auto leak_of = [&wanted](std::size_t bytes) {

@@ -159,6 +159,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
     difference_names names{later, earlier, scratch};
     table<text, changed_row> merged{scratch};
     const snapshot_data* const both[] = {&later, &earlier};
+    bool is_later = true;
     for (const snapshot_data* data : both) {
         for (std::size_t i = 0; i < data->row_count; ++i) {
             const snapshot::row& row = data->rows[i];
@@ -169,8 +170,9 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
                 at.value.row =
                     place_of_row(row, is_same ? row.file : copy_of(block.memory(), name).data());
             }
-            at.value.add(row, data == &later);
+            at.value.add(row, is_later);
         }
+        is_later = false;
     }
     for (auto& each : merged) {
         if (each.value.row.objects == 0 && each.value.row.bytes == 0) continue;

@@ -29,8 +29,9 @@ void use_and_free() {
     kept = const_cast<std::string*>(&text);
 }
 
-const std::string& filled_at_first_use() {
-    static const std::string cache(1000, 'c');
+const std::string& filled_by_the_first() {
+    static std::string cache;
+    if (cache.empty()) cache.assign(1000, 'c');
     return cache;
 }
 
@@ -48,7 +49,7 @@ DOCTEST_TEST_CASE("passes: said in the body") {
 }
 DOCTEST_TEST_CASE("passes: repeated") {
     allocscope::only_repeated_leaks();
-    DOCTEST_CHECK(filled_at_first_use().size() == 1000);
+    DOCTEST_CHECK(filled_by_the_first().size() == 1000);
 }
 DOCTEST_TEST_CASE("passes: blocks") {
     ALLOCSCOPE_CHECK_NO_LEAKS {
@@ -77,7 +78,7 @@ TEST(passes, said_in_the_body) {
 }
 TEST(passes, repeated) {
     allocscope::only_repeated_leaks();
-    EXPECT_EQ(filled_at_first_use().size(), 1000U);
+    EXPECT_EQ(filled_by_the_first().size(), 1000U);
 }
 TEST(passes, blocks) {
     ALLOCSCOPE_EXPECT_NO_LEAKS {
@@ -107,7 +108,7 @@ CATCH_TEST_CASE("passes: said in the body", "[passes]") {
 }
 CATCH_TEST_CASE("passes: repeated", "[passes]") {
     allocscope::only_repeated_leaks();
-    CATCH_CHECK(filled_at_first_use().size() == 1000);
+    CATCH_CHECK(filled_by_the_first().size() == 1000);
 }
 CATCH_TEST_CASE("passes: blocks", "[passes]") {
     ALLOCSCOPE_CHECK_NO_LEAKS {

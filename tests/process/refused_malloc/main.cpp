@@ -1,6 +1,7 @@
-// Danger: malloc or the kernel refuses memory at any one moment while a snapshot or a check is made:
-// the process ends, the numbers of a window that forgets or ends are lost, a check passes because it
-// saw no rows, or names that were half read stay wrong. One call after another is refused.
+// Danger: malloc or the kernel refuses memory at any one moment while a snapshot or a check is
+// made: the process ends, the numbers of a window that forgets or ends are lost, a check passes
+// because it saw no rows, or names that were half read stay wrong. One call after another is
+// refused.
 
 #include "../../support/escape.hpp"
 #include "../../support/process_test.hpp"

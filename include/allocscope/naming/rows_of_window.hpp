@@ -150,16 +150,22 @@ inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_win
     arena& scratch = rows.memory();
     table<row_key, row_sum> sums{scratch};
     sum_rows(sums, window, stacks);
+    // Many rows are of one file: each is shortened once.
+    table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`
     list<text> files{scratch};
     for (const auto& sum : sums) {
-        if (sum.key.path[0] != '\0') files.push_back(sum.key.path);
+        if (sum.key.path[0] == '\0') continue;
+        const auto number = numbers.insert(sum.key.path);
+        if (!number.is_new) continue;
+        number.value = files.size();
+        files.push_back(sum.key.path);
     }
     symbolize::shorten_paths(scratch, files);
+    for (text& file : files) file = book.keep(file);
     const bool is_sampled = window.wanted.record == recording::sampled;
-    std::size_t next = 0;
     for (const auto& sum : sums) {
-        const bool has_path = sum.key.path[0] != '\0';
-        const char* file = has_path ? book.keep(files[next++]) : sum.key.place;
+        const std::size_t* number = numbers.find(sum.key.path);
+        const char* file = number != nullptr ? files[*number].data() : sum.key.place;
         rows.push_back(row_of(sum.value, file, is_sampled));
     }
 }

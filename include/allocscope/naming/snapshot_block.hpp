@@ -33,13 +33,9 @@
 #include <cstdint>  // int64_t, uint64_t
 #include <cstring>  // strcmp
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
-
-// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
-ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
-                                               const snapshot_data& earlier);
 
 // Of a number that counts up in a plain snapshot and up or down in a difference.
 inline std::uint64_t size_of_change(std::uint64_t value, bool is_difference) noexcept {
@@ -64,6 +60,18 @@ inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, boo
     if (a.objects != b.objects) return a.objects < b.objects;  // the signs differ
     return a.bytes < b.bytes;
 }
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
+ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
+                                               const snapshot_data& earlier);
 
 class snapshot_block {
 public:

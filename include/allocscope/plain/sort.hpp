@@ -27,6 +27,15 @@ namespace plain {
 
 using comes_first = bool (*)(const void* a, const void* b, const void* order);
 
+// Most values are pointers: those need no call.
+ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+    if (value_bytes == sizeof(void*)) {
+        std::memcpy(to, from, sizeof(void*));
+    } else {
+        std::memcpy(to, from, value_bytes);
+    }
+}
+
 // Merges two sorted neighbours of `from` into `to`.
 ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
                                       std::size_t end, std::size_t value_bytes, comes_first less,
@@ -35,7 +44,7 @@ ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t mi
     std::size_t right = middle;
     while (left < middle && right < end) {
         std::size_t& taken = less(from + right, from + left, order) ? right : left;
-        std::memcpy(to, from + taken, value_bytes);
+        copy_value(to, from + taken, value_bytes);
         taken += value_bytes;
         to += value_bytes;
     }

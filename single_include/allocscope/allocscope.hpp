@@ -3287,6 +3287,15 @@ namespace plain {
 
 using comes_first = bool (*)(const void* a, const void* b, const void* order);
 
+// Most values are pointers: those need no call.
+ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+    if (value_bytes == sizeof(void*)) {
+        std::memcpy(to, from, sizeof(void*));
+    } else {
+        std::memcpy(to, from, value_bytes);
+    }
+}
+
 // Merges two sorted neighbours of `from` into `to`.
 ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
                                       std::size_t end, std::size_t value_bytes, comes_first less,
@@ -3295,7 +3304,7 @@ ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t mi
     std::size_t right = middle;
     while (left < middle && right < end) {
         std::size_t& taken = less(from + right, from + left, order) ? right : left;
-        std::memcpy(to, from + taken, value_bytes);
+        copy_value(to, from + taken, value_bytes);
         taken += value_bytes;
         to += value_bytes;
     }
@@ -16022,13 +16031,9 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
 #define ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
-
-// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
-ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
-                                               const snapshot_data& earlier);
 
 // Of a number that counts up in a plain snapshot and up or down in a difference.
 inline std::uint64_t size_of_change(std::uint64_t value, bool is_difference) noexcept {
@@ -16053,6 +16058,18 @@ inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, boo
     if (a.objects != b.objects) return a.objects < b.objects;  // the signs differ
     return a.bytes < b.bytes;
 }
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
+ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
+                                               const snapshot_data& earlier);
 
 class snapshot_block {
 public:
@@ -16583,16 +16600,22 @@ inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_win
     arena& scratch = rows.memory();
     table<row_key, row_sum> sums{scratch};
     sum_rows(sums, window, stacks);
+    // Many rows are of one file: each is shortened once.
+    table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`
     list<text> files{scratch};
     for (const auto& sum : sums) {
-        if (sum.key.path[0] != '\0') files.push_back(sum.key.path);
+        if (sum.key.path[0] == '\0') continue;
+        const auto number = numbers.insert(sum.key.path);
+        if (!number.is_new) continue;
+        number.value = files.size();
+        files.push_back(sum.key.path);
     }
     symbolize::shorten_paths(scratch, files);
+    for (text& file : files) file = book.keep(file);
     const bool is_sampled = window.wanted.record == recording::sampled;
-    std::size_t next = 0;
     for (const auto& sum : sums) {
-        const bool has_path = sum.key.path[0] != '\0';
-        const char* file = has_path ? book.keep(files[next++]) : sum.key.place;
+        const std::size_t* number = numbers.find(sum.key.path);
+        const char* file = number != nullptr ? files[*number].data() : sum.key.place;
         rows.push_back(row_of(sum.value, file, is_sampled));
     }
 }

@@ -2,11 +2,6 @@
 // wrote: a JSON parser, regular expressions, streams, maps, type-erased functions. What they do
 // without memory is told as it is.
 
-// g++ 12 with -fsanitize warns falsely of std::function inside <regex>.
-#if defined(__GNUC__) && !defined(__clang__)
-    #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"
 

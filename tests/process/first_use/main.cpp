@@ -1,5 +1,6 @@
 // Allocations made while a function-local static is initialised are told from all others, whatever
 // stands around them in the same function.
+// not with: tsan (its code stands between a call and the question after it)
 
 #include <allocscope/unwind/first_use.hpp>
 

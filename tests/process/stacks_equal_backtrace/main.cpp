@@ -1,5 +1,6 @@
 // Danger: a stack is wrong. Frames are missing, were never called, or end where an unwinder goes
-// on. not with: asan, tsan (their interceptors stand in the stacks)
+// on.
+// not with: asan, tsan (their interceptors stand in the stacks)
 //
 // Allocates from deep inside the standard library (sorting with a comparator that allocates,
 // std::function, iostreams, regular expressions, exceptions) and compares each recorded stack with

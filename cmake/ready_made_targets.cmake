@@ -11,7 +11,7 @@ foreach(name IN ITEMS operator_new malloc)
     if(EXISTS "${source}" AND NOT TARGET allocscope::${name})
         add_library(allocscope_${name} OBJECT EXCLUDE_FROM_ALL "${source}")
         target_link_libraries(allocscope_${name} PUBLIC allocscope::allocscope)
-        # A third of the time, for places of variables in code that is not the user's.
+        # Places of variables cost compile time, in code that is not the user's.
         target_compile_options(allocscope_${name} PRIVATE
             $<$<CXX_COMPILER_ID:GNU>:-fno-var-tracking>)
         add_library(allocscope::${name} ALIAS allocscope_${name})

@@ -14121,7 +14121,7 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word == "v0";
+        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
@@ -15706,9 +15706,6 @@ public:
     void forget_new() noexcept { has_new_ = false; }
 
     std::size_t stack_count() const noexcept { return stack_count_; }
-
-    // For work on one stack: see borrowed_memory.
-    arena& scratch() noexcept { return scratch_; }
 
 private:
     friend name_book* make_book();

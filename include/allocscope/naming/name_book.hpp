@@ -141,9 +141,6 @@ public:
 
     std::size_t stack_count() const noexcept { return stack_count_; }
 
-    // For work on one stack: see borrowed_memory.
-    arena& scratch() noexcept { return scratch_; }
-
 private:
     friend name_book* make_book();
     friend void hold_book(name_book& book) noexcept;

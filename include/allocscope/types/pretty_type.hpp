@@ -226,7 +226,7 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word == "v0";
+        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }

@@ -115,6 +115,8 @@ constexpr spelling spellings[] = {
     {"std::_Sp_counted_ptr_inplace<int, std::allocator<void>, (__gnu_cxx::_Lock_policy)2>",
      "std::_Sp_counted_ptr_inplace<int, std::allocator<void>, (__gnu_cxx::_Lock_policy)2>"},
     {"allocscope::v0::snapshot", "allocscope::snapshot"},
+    {"allocscope::v1::snapshot", "allocscope::snapshot"},
+    {"allocscope::vessel::snapshot", "allocscope::vessel::snapshot"},
     {"app::__1::thing", "app::__1::thing"},
     {"struct app::widget", "app::widget"},
     {"typename app::traits<int>::type", "app::traits<int>::type"},

@@ -2,7 +2,7 @@
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by define_once/engine_table.hpp for stats(), by verdict/ for checks
-// Threads:  any; copies under the control lock, while hooks go on
+// Threads:  any; copies under the walking lock, while hooks go on
 // Memory:   of the question's arena: 8 bytes for each frame of each stack with live objects
 //
 // The result is plain numbers and addresses. Names come later, outside the lock.
@@ -19,6 +19,7 @@
 #include <allocscope/platform/monotonic_clock.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/windows/window_control.hpp>
+#include <allocscope/windows/window_reading.hpp>
 #include <allocscope/windows/window_sums.hpp>
 
 #include <cstddef>  // size_t
@@ -50,6 +51,7 @@ struct live_window {
     std::uint64_t duration_ns = 0;
     std::uint64_t own_memory_bytes = 0;
     window_sum totals;
+    reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;
     list<std::uintptr_t> frames;
@@ -62,46 +64,109 @@ enum class counted_objects { alive, born };
 
 // One cohort's part of that: as counted, or in a sampled window as estimated.
 struct cohort_part {
-    std::uint32_t id;
     std::uint32_t site;
     std::uint64_t objects;
     std::uint64_t bytes;
     sample_sums samples;
 };
 
-inline void add_births(cohort_part& to, bool in_samples) noexcept {
-    const cohort& counted = *process.cohorts.by_id(to.id);
-    if (in_samples) {
-        sample_sums alive = birth_sums_of(counted, to.id);
-        alive.subtract(to.samples);
-        to.samples = alive;
-    } else {
-        to.objects += counted.births.read();
-        to.bytes += counted.birth_bytes.read();
-    }
-}
+// What other threads freed of a cohort.
+struct foreign_part {
+    std::uint32_t id;
+    death_sum deaths;
+};
 
-inline void subtract_deaths(cohort_part& from, bool in_samples) noexcept {
-    const cohort& counted = *process.cohorts.by_id(from.id);
-    if (in_samples) {
-        from.samples = death_sums_of(counted, from.id);  // add_births() takes them off
-    } else {
-        const death_sum deaths = deaths_of(counted, from.id);
-        from.objects -= deaths.deaths;
-        from.bytes -= deaths.bytes;
-    }
-}
+// The cohorts of events, as windows/window_reading.hpp finds them.
+class cohort_counts {
+public:
+    static constexpr bool are_wanted = true;
 
-// Deaths of all first, then births: see windows/window_sums.hpp.
-inline void collect_cohorts(list<cohort_part>& to, const birth_range& range, bool in_samples,
-                            counted_objects which) {
-    for_each_cohort_in(range, [&to](const cohort& c, std::uint32_t id) {
-        to.push_back({id, c.facts().site.load(std::memory_order_relaxed), 0, 0, {}});
+    explicit cohort_counts(arena& memory) noexcept : own_(memory), foreign_(memory) {}
+
+    void clear() noexcept { own_.clear(); }
+    void begin_thread() noexcept { thread_begins_at_ = own_.size(); }
+    void undo_thread() noexcept { own_.cut(thread_begins_at_); }
+    void add(const cohort_count& count) { own_.push_back(count); }
+
+    death_sum read_foreign(const birth_range& range) {
+        foreign_.clear();
+        death_sum sum;
+        if (process.foreign.is_empty()) return sum;
+        for_each_epoch_of_all(range, [&](const epoch& e) {
+            if (is_of_samples(e)) return;
+            for_each_cohort(e, [&](const cohort&, std::uint32_t id) {
+                const death_sum deaths = foreign_deaths_of(id);
+                if (deaths.deaths == 0) return;
+                foreign_.push_back({id, deaths});
+                sum.deaths += deaths.deaths;
+                sum.bytes += deaths.bytes;
+            });
+        });
+        return sum;
+    }
+
+    // Once, when all is read.
+    void add_parts(list<cohort_part>& to, counted_objects which, bool in_samples) {
+        sort(foreign_, [](const foreign_part& a, const foreign_part& b) { return a.id < b.id; });
+        to.reserve(own_.size());
+        for (const cohort_count& own : own_) {
+            death_sum deaths;
+            if (which == counted_objects::alive) {
+                deaths = foreign_of(own.id);
+                deaths.deaths += own.deaths;
+                deaths.bytes += own.death_bytes;
+            }
+            const std::uint64_t objects = own.births - deaths.deaths;
+            const std::uint64_t bytes = own.birth_bytes - deaths.bytes;
+            cohort_part part{own.site, objects, bytes, {}};
+            if (in_samples) {
+                part.samples = certain_sums(own.births, own.birth_bytes);
+                part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
+            }
+            to.push_back(part);
+        }
+    }
+
+private:
+    death_sum foreign_of(std::uint32_t id) const noexcept {
+        const std::size_t at =
+            plain::partition_point(foreign_.data(), foreign_.size(),
+                                   [id](const foreign_part& part) { return part.id < id; });
+        const bool is_found = at < foreign_.size() && foreign_[at].id == id;
+        return is_found ? foreign_[at].deaths : death_sum{};
+    }
+
+    list<cohort_count> own_;
+    list<foreign_part> foreign_;
+    std::size_t thread_begins_at_ = 0;
+};
+
+// Deaths before births, so that no part is negative.
+inline void add_sampled_parts(list<cohort_part>& to, const birth_range& range) {
+    const std::size_t first = to.size();
+    struct sampled_cohort {
+        const cohort* counters;
+        std::uint32_t id;
+    };
+    list<sampled_cohort> found{to.memory()};
+    for_each_sampled_cohort(range, [&found](const cohort& c, std::uint32_t id) {
+        found.push_back({&c, id});
     });
-    if (which == counted_objects::alive) {
-        for (cohort_part& each : to) subtract_deaths(each, in_samples);
-    }
-    for (cohort_part& each : to) add_births(each, in_samples);
+    list<sample_sums> deaths{to.memory()};
+    read_between_samples(range, [&] {
+        deaths.clear();
+        to.cut(first);
+        for (const sampled_cohort& each : found) {
+            deaths.push_back(death_sums_of(*each.counters, each.id));
+        }
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const cohort& counters = *found[i].counters;
+            cohort_part part{counters.facts().site.load(std::memory_order_relaxed), 0, 0,
+                             birth_sums_of(counters, found[i].id)};
+            part.samples.subtract(deaths[i]);
+            to.push_back(part);
+        }
+    });
 }
 
 // What names are found again by.
@@ -131,10 +196,16 @@ inline void add_known_site(live_window& to, const live_site& found) {
     add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most);
 }
 
-inline void collect_sites(live_window& to, const birth_range& range, counted_objects which) {
-    const bool in_samples = to.wanted.record == recording::sampled;
+// Walking lock. Reads the window's totals, and its sites from the same numbers.
+inline void read_sites(live_window& to, const window_facts& facts, counted_objects which) {
+    const bool in_samples = facts.how == recording::sampled;
+    cohort_counts counts{to.sites.memory()};
+    const window_sum totals = read_totals(facts.range, facts.how, facts.retired, to.doubt, counts,
+                                          [&] { return counts.read_foreign(facts.range); });
     list<cohort_part> found{to.sites.memory()};
-    collect_cohorts(found, range, in_samples, which);
+    counts.add_parts(found, which, in_samples);
+    if (in_samples) add_sampled_parts(found, facts.range);
+    to.totals = totals;
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {
         live_site here{found[i].site, 0, 0, {}, 0, 0, 0};
@@ -170,51 +241,72 @@ inline void add_own_memory(live_window& taken) noexcept {
     taken.own_memory_bytes = own_memory_bytes();
 }
 
-// Takes the window's live objects; the window then starts anew if it is to forget them. To end it
-// is left to the caller, because types are still to be read from the live objects. Throws
-// std::bad_alloc when memory for the sites is refused; everything else is then in `taken` all the
-// same, but for own_memory_bytes, which add_own_memory() fills: it asks the system for each table.
-inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
-    const control_lock lock;
+// Control lock and walking lock. False: there is no such window.
+inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, after_stats then) {
     open_window* window = find_window(id);
-    if (window == nullptr) return;
+    if (window == nullptr) return false;
     taken.exists = true;
     taken.id = id;
     copy_name(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
-    birth_range range = births_in(*window);
-    taken.totals = totals_of(*window, slot_of(id));
+    facts = begin_reading(*window, id);
     if (then == after_stats::forget) {
-        const retired_births ended = window->retired;
-        const std::uint64_t peak_bytes = taken.totals.counts.peak_bytes;
         begin_window(*window);
         announce(*window, 0);
         all_threads_are_outside();  // an object born just now would else be in neither report
-        range.until = window->open_at.load(std::memory_order_relaxed);
-        taken.totals = totals_in(range, taken.wanted.record, ended);
-        taken.totals.counts.peak_bytes = peak_bytes;
+        facts.range.until = window->open_at.load(std::memory_order_relaxed);
     }
+    return true;
+}
+
+inline void end_taking(live_window& taken, const window_facts& facts) {
+    const control_lock lock;
+    allocation_counts& totals = taken.totals.counts;
+    totals.peak_bytes = end_reading(facts, totals.live_bytes());
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
         taken.losses[i] =
             losses_ever(static_cast<loss_reason>(i)) - process.losses_before_session[i];
     }
-    if (taken.wanted.record != recording::counters) {
-        collect_sites(taken, range, counted_objects::alive);
+}
+
+// Takes the window's live objects; the window then starts anew if it is to forget them. To end it
+// is left to the caller, because types are still to be read from the live objects. Throws
+// std::bad_alloc when memory for the sites is refused; everything else is then in `taken` all the
+// same, but for own_memory_bytes, which add_own_memory() fills: it asks the system for each table.
+inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
+    const walking_lock walk;
+    window_facts facts;
+    {
+        const control_lock lock;
+        if (!begin_taking(taken, facts, id, then)) return;
+        if (then == after_stats::forget) process.is_reclaim_put_off = true;
     }
-    if (then == after_stats::forget) reclaim_when_due();
+    const bool has_rows = taken.wanted.record != recording::counters && is_done_with_memory([&] {
+                              read_sites(taken, facts, counted_objects::alive);
+                          });
+    if (!has_rows) taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt);
+    end_taking(taken, facts);
+    if (!has_rows && taken.wanted.record != recording::counters) refuse_memory();
 }
 
 // Replaces the live objects of a window that records every event by all that were born in it,
 // whatever has become of them since: who allocated too much may have freed it all again. What
 // nested windows have reclaimed meanwhile is in the totals only.
 inline void count_births_by_site(live_window& window, window_id id) {
-    const control_lock lock;
-    const open_window* found = find_window(id);
-    if (found == nullptr) return;
-    window.sites.clear();
-    window.frames.clear();
-    collect_sites(window, births_in(*found), counted_objects::born);
+    const walking_lock walk;
+    live_window born{window.sites.memory()};
+    window_facts facts;
+    {
+        const control_lock lock;
+        if (!begin_taking(born, facts, id, after_stats::go_on)) return;
+    }
+    const bool has_rows =
+        is_done_with_memory([&] { read_sites(born, facts, counted_objects::born); });
+    end_taking(born, facts);
+    if (!has_rows) refuse_memory();
+    window.sites = born.sites;
+    window.frames = born.frames;
 }
 
 }  // namespace detail

@@ -51,7 +51,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
         *stack = nullptr;
         return found.size() < wanted.size();
     };
-    const control_lock lock;
+    const walking_lock tables_stay;
     process.objects.for_each(process.session, look_at);
     if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
 }
@@ -210,6 +210,8 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.duration_ns = window.duration_ns;
     info.totals = window.totals.counts;
     info.own_memory_bytes = window.own_memory_bytes;
+    info.uncertain_objects = window.doubt.objects;
+    info.uncertain_bytes = window.doubt.bytes;
     info.losses = losses;
     info.loss_count = loss_count;
     info.not_recording = not_recording;

@@ -241,6 +241,8 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.not_recording = "";
     about.totals = counts_difference(later.info.totals, earlier.info.totals);
     about.samples = later.info.samples + earlier.info.samples;
+    about.uncertain_objects = later.info.uncertain_objects + earlier.info.uncertain_objects;
+    about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
     about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
     about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns : 0;

@@ -67,7 +67,7 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
         born.deaths.add(1);
         return;
     }
-    foreign_count* count = thread.foreign.for_writing(process.arena, id);
+    foreign_count* count = thread.foreign.for_writing(process.arena, process.foreign, id);
     if (ALLOCSCOPE_UNLIKELY(count == nullptr)) {
         thread.lose(loss_reason::no_room_for_death);
         return;

@@ -12,6 +12,7 @@
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/random_seed.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/record/answer_reading.hpp>
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/sampling/sample_gap.hpp>
 #include <allocscope/state/gate.hpp>
@@ -115,6 +116,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.epoch_serial = no_epoch;
         thread.plain_cohort = 0;
         forget_pending(thread);
+    }
+    // Numbers that are asked for are those of before this event.
+    if (thread.question.step.load(std::memory_order_relaxed) != question_step::nobody_asks) {
+        answer_reading(thread);
     }
     const std::uint64_t own = thread.primary().own_clock.load(std::memory_order_acquire);
     const std::uint64_t clock = now.clock > own ? now.clock : own;

@@ -237,6 +237,14 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
         write_mode(out, info, form);
         write_totals(out, rows, form);
     }
+    if (info.uncertain_objects != 0) {
+        text_out sentence{form.parts};
+        sentence << "  in doubt: " << decimal{info.uncertain_objects}
+                 << (info.uncertain_objects == 1 ? " object" : " objects") << " with ";
+        write_bytes(sentence, info.uncertain_bytes);
+        sentence << " may have been freed by other threads while this was read";
+        form.write_sentence(out, sentence.view());
+    }
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         text_out sentence{form.parts};
         sentence << "  not recorded: " << decimal{info.losses[i].count} << ' ';

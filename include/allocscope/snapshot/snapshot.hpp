@@ -94,6 +94,10 @@ public:
         window_estimates estimates;
         std::uint64_t window;    // tells windows of this process apart; 0: of none
         bool is_of_two_windows;  // a difference of snapshots of two windows
+        // Other threads went on while this was read. So many of the objects and bytes may have been
+        // freed, by another thread than their own, before the snapshot was complete. In a
+        // difference: of both snapshots together.
+        std::uint64_t uncertain_objects, uncertain_bytes;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window

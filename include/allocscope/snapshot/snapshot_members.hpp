@@ -39,7 +39,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              {},
              0,
-             false},
+             false,
+             0,
+             0},
             nullptr};
 }
 

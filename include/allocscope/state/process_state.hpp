@@ -18,6 +18,7 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/state/window_table.hpp>
 #include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/foreign_deaths.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 #include <allocscope/tables/site_table.hpp>
 
@@ -37,6 +38,7 @@ struct process_state {
     cohort_table cohorts;
     site_table sites;
     page_arena arena;
+    foreign_death_lists foreign;
 
     std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
     std::atomic<std::uint32_t> last_state_number{0};
@@ -46,10 +48,15 @@ struct process_state {
     // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
     std::atomic<std::uint64_t> clock{1};
 
-    // Held while a snapshot is named; taken before `control` and never while it is held.
+    // Held while a snapshot is named; taken before the two below and never while one is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    // Held while tables are read: then nothing in them is used again or given back. Taken after
+    // `naming` and before `control`, which is not held meanwhile: windows open, processes fork.
+    pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
     // --- control lock ---
+    std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
+    bool is_reclaim_put_off = false;      // until the reader is done
     window_table windows;
     std::uint32_t session = 1;
     std::uint32_t tables = 1;
@@ -107,6 +114,14 @@ public:
     ~control_lock() { ::pthread_mutex_unlock(&process.control); }
     control_lock(const control_lock&) = delete;
     control_lock& operator=(const control_lock&) = delete;
+};
+
+class walking_lock {
+public:
+    walking_lock() noexcept { ::pthread_mutex_lock(&process.walking); }
+    ~walking_lock() { ::pthread_mutex_unlock(&process.walking); }
+    walking_lock(const walking_lock&) = delete;
+    walking_lock& operator=(const walking_lock&) = delete;
 };
 
 }  // namespace detail

@@ -21,6 +21,7 @@
 #include <allocscope/sampling/random_source.hpp>
 #include <allocscope/state/epoch.hpp>
 #include <allocscope/state/gate.hpp>
+#include <allocscope/state/reading_question.hpp>
 #include <allocscope/state/window_table.hpp>
 #include <allocscope/tables/cohort_of_site.hpp>
 #include <allocscope/tables/cohort_table.hpp>
@@ -132,6 +133,8 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
+
+    reading_question question;  // walking lock and this thread
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made

@@ -1,13 +1,19 @@
-// foreign_deaths.hpp - what one thread freed of the cohorts of other threads.
+// foreign_deaths.hpp - what threads freed of the cohorts of other threads.
 //
 // Room:     tables (floor 2), malloc-safe
 // Called:   when a thread frees what another one allocated, and when cohorts are summed up
-// Threads:  written by one thread, read by any
-// Memory:   1 KiB for each 64 cohorts of which the thread freed something
+// Threads:  each counter is written by one thread; any thread may read
+// Memory:   1 KiB for each thread and each 64 cohorts of which it freed something
 //
-//     directory_  [ chunk* ][ null ][ chunk* ] ...   one entry for each page of the cohort table
-//                      |
-//                    64 x {deaths, bytes}
+// A thread finds its counters in a table of its own, a reader those of all threads in a list for
+// each page of the cohort table. So a sum over all threads costs what threads have freed, not how
+// many there are.
+//
+//     thread's directory_   [ chunk* ][ null ][ chunk* ] ...   one entry for each cohort page
+//                               |
+//                             64 x {deaths, bytes}, next --> another thread's chunk of this page
+//                               |
+//     process's first_of_   [ chunk* ][ null ][ chunk* ] ...   likewise
 
 #ifndef ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 #define ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
@@ -31,53 +37,104 @@ struct foreign_count {
     owned_counter death_bytes;
 };
 
-class foreign_deaths {
+struct foreign_chunk {
+    foreign_count counts[cohort_table::page_cohorts];
+    std::atomic<foreign_chunk*> next;
+};
+
+using foreign_chunk_pointer = std::atomic<foreign_chunk*>;
+constexpr std::size_t foreign_directory_bytes =
+    cohort_table::page_count * sizeof(foreign_chunk_pointer);
+
+// The chunks of all threads, by page of the cohort table.
+class foreign_death_lists {
 public:
-    // Owner only: its counters for a cohort; null when there is no memory for them.
-    ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, std::uint32_t id) noexcept {
-        chunk_pointer* directory = directory_.load(std::memory_order_relaxed);
-        if (ALLOCSCOPE_LIKELY(directory != nullptr)) {
-            foreign_count* chunk =
-                directory[id / cohort_table::page_ids].load(std::memory_order_relaxed);
-            if (ALLOCSCOPE_LIKELY(chunk != nullptr)) return chunk + id % cohort_table::page_ids;
+    // Any thread. False when there is no memory for the lists. Called again after a failure.
+    ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
+        if (!is_empty()) return true;
+        void* fresh = reserve_pages(foreign_directory_bytes);
+        if (fresh == nullptr) return false;
+        foreign_chunk_pointer* expected = nullptr;
+        if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(fresh, foreign_directory_bytes);  // another thread was faster
         }
-        return add_chunk(arena, id);
+        return true;
     }
 
-    // Any thread: the counters for a cohort, or null when this thread freed none of its page.
-    foreign_count* for_reading(std::uint32_t id) const noexcept {
-        chunk_pointer* directory = directory_.load(std::memory_order_acquire);
-        if (directory == nullptr) return nullptr;
-        foreign_count* chunk =
-            directory[id / cohort_table::page_ids].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk + id % cohort_table::page_ids;
+    // Any thread, after prepare(): the chunk is for the page of this cohort.
+    void add(foreign_chunk& fresh, std::uint32_t id) noexcept {
+        foreign_chunk_pointer& first =
+            first_of_.load(std::memory_order_acquire)[id / cohort_table::page_ids];
+        foreign_chunk* next = first.load(std::memory_order_relaxed);
+        do {
+            fresh.next.store(next, std::memory_order_relaxed);
+            // Release: whoever finds the chunk finds its `next`.
+        } while (!first.compare_exchange_weak(next, &fresh, std::memory_order_acq_rel));
+    }
+
+    // Whether a thread has ever freed what another one allocated.
+    bool is_empty() const noexcept { return first_of_.load(std::memory_order_acquire) == nullptr; }
+
+    // Calls visit(foreign_count&) for each thread's counters of a cohort.
+    template <class Visit>
+    void for_each(std::uint32_t id, Visit&& visit) const noexcept {
+        const foreign_chunk_pointer* lists = first_of_.load(std::memory_order_acquire);
+        if (lists == nullptr) return;
+        for (foreign_chunk* chunk =
+                 lists[id / cohort_table::page_ids].load(std::memory_order_acquire);
+             chunk != nullptr; chunk = chunk->next.load(std::memory_order_relaxed)) {
+            visit(chunk->counts[id % cohort_table::page_ids]);
+        }
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
-        chunk_pointer* directory = directory_.exchange(nullptr, std::memory_order_acq_rel);
-        if (directory != nullptr) return_reservation(directory, directory_bytes);
+        foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
+        if (lists != nullptr) return_reservation(lists, foreign_directory_bytes);
     }
 
 private:
-    using chunk_pointer = std::atomic<foreign_count*>;
-    static constexpr std::size_t directory_bytes = cohort_table::page_count * sizeof(chunk_pointer);
+    std::atomic<foreign_chunk_pointer*> first_of_{nullptr};
+};
 
-    ALLOCSCOPE_SLOW_PATH foreign_count* add_chunk(page_arena& arena, std::uint32_t id) noexcept {
-        chunk_pointer* directory = directory_.load(std::memory_order_relaxed);
-        if (directory == nullptr) {
-            directory = static_cast<chunk_pointer*>(reserve_pages(directory_bytes));
-            if (directory == nullptr) return nullptr;
-            directory_.store(directory, std::memory_order_release);
+// What one thread freed of the cohorts of others. Only that thread uses it.
+class foreign_deaths {
+public:
+    // The counters for a cohort; null when there is no memory for them.
+    ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
+                                                    std::uint32_t id) noexcept {
+        if (ALLOCSCOPE_LIKELY(directory_ != nullptr)) {
+            foreign_chunk* chunk = directory_[id / cohort_table::page_ids];
+            if (ALLOCSCOPE_LIKELY(chunk != nullptr)) {
+                return chunk->counts + id % cohort_table::page_ids;
+            }
         }
-        auto* chunk = static_cast<foreign_count*>(
-            arena.allocate(cohort_table::page_cohorts * sizeof(foreign_count)));
-        if (chunk == nullptr) return nullptr;
-        directory[id / cohort_table::page_ids].store(chunk, std::memory_order_release);
-        return chunk + id % cohort_table::page_ids;
+        return add_chunk(arena, lists, id);
     }
 
-    std::atomic<chunk_pointer*> directory_{nullptr};
+    // Forgets everything. The arena that held the chunks is released by the caller.
+    void release() noexcept {
+        if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
+        directory_ = nullptr;
+    }
+
+private:
+    ALLOCSCOPE_SLOW_PATH foreign_count* add_chunk(page_arena& arena, foreign_death_lists& lists,
+                                                  std::uint32_t id) noexcept {
+        if (!lists.prepare()) return nullptr;
+        if (directory_ == nullptr) {
+            directory_ = static_cast<foreign_chunk**>(reserve_pages(foreign_directory_bytes));
+            if (directory_ == nullptr) return nullptr;
+        }
+        auto* chunk = static_cast<foreign_chunk*>(arena.allocate(sizeof(foreign_chunk)));
+        if (chunk == nullptr) return nullptr;
+        lists.add(*chunk, id);
+        directory_[id / cohort_table::page_ids] = chunk;
+        return chunk->counts + id % cohort_table::page_ids;
+    }
+
+    foreign_chunk** directory_ = nullptr;
 };
 
 }  // namespace detail

@@ -33,7 +33,8 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-#include <sched.h>  // sched_yield
+#include <pthread.h>  // pthread_mutex_trylock
+#include <sched.h>    // sched_yield
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -43,13 +44,10 @@ namespace detail {
 
 // Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        foreign_count* count = t->foreign.for_reading(id);
-        if (count == nullptr) continue;
-        count->deaths.set(0);
-        count->death_bytes.set(0);
-    }
+    process.foreign.for_each(id, [](foreign_count& count) {
+        count.deaths.set(0);
+        count.death_bytes.set(0);
+    });
 }
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
@@ -136,8 +134,9 @@ inline std::uint64_t cohorts_ever_made() noexcept {
 }
 
 // Reclaims when enough cohorts have been made since the last time to pay for looking through all
-// of them.
-inline void reclaim_when_due() noexcept {
+// of them. Nobody reads the tables.
+inline void reclaim_unread() noexcept {
+    process.is_reclaim_put_off = false;
     constexpr std::uint64_t least = 2048;
     const std::uint64_t made = cohorts_ever_made();
     const std::uint64_t since = made - process.cohorts_at_last_reclaim;
@@ -158,6 +157,16 @@ inline void reclaim_when_due() noexcept {
     process.cohorts_kept = kept;
 }
 
+// Likewise; when tables are just being read, their reader does it afterwards.
+inline void reclaim_when_due() noexcept {
+    if (::pthread_mutex_trylock(&process.walking) != 0) {
+        process.is_reclaim_put_off = true;
+        return;
+    }
+    reclaim_unread();
+    ::pthread_mutex_unlock(&process.walking);
+}
+
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
@@ -175,7 +184,16 @@ inline bool all_threads_are_outside() noexcept {
     return true;
 }
 
+inline void release_room(reading_question& question) noexcept {
+    if (question.room == nullptr) return;
+    return_reservation(question.room, question.room_cohorts * sizeof(cohort_count));
+    question.room = nullptr;
+    question.room_cohorts = 0;
+}
+
 inline void release_thread_tables(thread_state& thread) noexcept {
+    release_room(thread.question);
+    thread.question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
     thread.memo.release();
     thread.cohorts.release();
     thread.foreign.release();
@@ -187,8 +205,9 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.last_cohort = 0;
 }
 
-// The gate is shut. False: a thread is still inside; nothing was given back.
-inline bool release_tables() noexcept {
+// The gate is shut, and nobody reads the tables. False: a thread is still inside; nothing was given
+// back.
+inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -196,6 +215,7 @@ inline bool release_tables() noexcept {
     }
     process.objects.wipe();
     process.samples.wipe();
+    process.foreign.release();
     process.cohorts.release();
     process.sites.release();
     process.arena.release();
@@ -205,6 +225,14 @@ inline bool release_tables() noexcept {
     process.cohorts_at_last_reclaim = cohorts_ever_made();
     process.cohorts_kept = 0;
     return true;
+}
+
+// Likewise. False also when tables are just being read.
+inline bool release_tables() noexcept {
+    if (::pthread_mutex_trylock(&process.walking) != 0) return false;
+    const bool is_released = release_unread_tables();
+    ::pthread_mutex_unlock(&process.walking);
+    return is_released;
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.

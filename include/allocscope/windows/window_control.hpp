@@ -1,4 +1,4 @@
-// window_control.hpp - opens, closes and counts windows.
+// window_control.hpp - opens and closes windows.
 //
 // Room:     windows (floor 6), malloc-safe
 // Called:   by the engine table, from any thread
@@ -140,10 +140,12 @@ inline void begin_window(open_window& window) noexcept {
 
 inline void before_fork() noexcept {
     ::pthread_mutex_lock(&process.naming);
+    ::pthread_mutex_lock(&process.walking);
     ::pthread_mutex_lock(&process.control);
 }
 inline void after_fork_in_parent() noexcept {
     ::pthread_mutex_unlock(&process.control);
+    ::pthread_mutex_unlock(&process.walking);
     ::pthread_mutex_unlock(&process.naming);
 }
 // Parent and child must not draw the same samples.
@@ -262,15 +264,20 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
     end_session();
 }
 
+// A window that another thread is just reading stays open until that is done.
 inline void close_window_now(window_id id) noexcept {
-    control_lock lock;
-    if (open_window* window = find_window(id)) close_found_window(*window, slot_of(id));
-}
-
-inline allocation_counts counts_now(window_id id) noexcept {
-    control_lock lock;
-    open_window* window = find_window(id);
-    return window == nullptr ? allocation_counts{} : totals_of(*window, slot_of(id)).counts;
+    for (;;) {
+        {
+            const control_lock lock;
+            open_window* window = find_window(id);
+            if (window == nullptr) return;
+            if (process.window_being_read != id) {
+                close_found_window(*window, slot_of(id));
+                return;
+            }
+        }
+        const walking_lock until_read;
+    }
 }
 
 inline void pause_now(int change) noexcept {

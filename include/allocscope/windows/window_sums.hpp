@@ -1,25 +1,22 @@
-// window_sums.hpp - adds up the cohorts of a window.
+// window_sums.hpp - sums of what all threads have counted, and when they are those of one moment.
 //
 // Room:     windows (floor 6), malloc-safe
-// Called:   by counts(), stats() and when cohorts are reclaimed, under the control lock
-// Threads:  the control lock keeps epochs in their lists; counting goes on meanwhile
+// Called:   by windows/window_reading.hpp, and when cohorts are reclaimed
+// Threads:  the walking lock keeps tables in place; counting goes on meanwhile
 // Memory:   none
-//
-// Deaths are read before births. Every object is born before it dies, so a death that is seen has
-// a birth that will be seen: no sum is ever negative, whatever goes on meanwhile.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/options.hpp>
-#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/record/answer_reading.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/state/epoch.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/cohort_table.hpp>
+#include <allocscope/tables/foreign_deaths.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
@@ -28,47 +25,26 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
-template <class Visit>
-inline void for_each_cohort(const epoch& of, Visit&& visit) {
-    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
-        const cohort& found = *process.cohorts.by_id(id);
-        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
-        visit(found, id);
-        id = next;
-    }
-}
-
-// The objects that are meant: born on one thread or any, in [from, until) of the boundary clock.
-struct birth_range {
-    std::uint64_t from;
-    std::uint64_t until;
-    std::uint64_t instance;
-};
-
 inline birth_range births_in(const open_window& window) noexcept {
     return {window.open_at.load(std::memory_order_relaxed), ~std::uint64_t{0},
             window.instance.load(std::memory_order_relaxed)};
 }
 
-// Calls visit(cohort, id) for every cohort in the range. Older epochs cost nothing, because those
-// of a thread are in order of time. Throws what `visit` throws.
+// Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
-            if (began_at < range.from) break;
-            if (began_at >= range.until) continue;
-            if (range.instance != every_thread &&
-                range.instance != e->instance.load(std::memory_order_relaxed)) {
-                continue;
-            }
-            for_each_cohort(*e, visit);
-        }
+        for_each_epoch_in(*t, range, visit);
     }
+}
+
+// Calls visit(cohort, id) for all sampled cohorts in the range. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_sampled_cohort(const birth_range& range, Visit&& visit) {
+    for_each_epoch_of_all(range, [&visit](const epoch& e) {
+        if (is_of_samples(e)) for_each_cohort(e, visit);
+    });
 }
 
 struct death_sum {
@@ -76,18 +52,36 @@ struct death_sum {
     std::uint64_t bytes = 0;
 };
 
+// The deaths of a cohort on other threads than its own.
+inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
+    death_sum sum;
+    process.foreign.for_each(id, [&sum](const foreign_count& count) {
+        sum.deaths += count.deaths.read();
+        sum.bytes += count.death_bytes.read();
+    });
+    return sum;
+}
+
 // The deaths of one cohort, on all threads.
 inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
+    death_sum sum = foreign_deaths_of(id);
+    sum.deaths += of.deaths.read();
+    sum.bytes += of.death_bytes.read();
+    return sum;
+}
+
+// The deaths of all cohorts of events in the range, each on other threads than its own.
+inline death_sum foreign_deaths_in(const birth_range& range) noexcept {
     death_sum sum;
-    sum.deaths = of.deaths.read();
-    sum.bytes = of.death_bytes.read();
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        const foreign_count* count = t->foreign.for_reading(id);
-        if (count == nullptr) continue;
-        sum.deaths += count->deaths.read();
-        sum.bytes += count->death_bytes.read();
-    }
+    if (process.foreign.is_empty()) return sum;
+    for_each_epoch_of_all(range, [&sum](const epoch& e) {
+        if (is_of_samples(e)) return;
+        for_each_cohort(e, [&sum](const cohort&, std::uint32_t id) {
+            const death_sum deaths = foreign_deaths_of(id);
+            sum.deaths += deaths.deaths;
+            sum.bytes += deaths.bytes;
+        });
+    });
     return sum;
 }
 
@@ -133,22 +127,6 @@ struct window_sum {
     sample_sums deaths;
 };
 
-// Control lock. The totals of a window that is not sampled, without the peak.
-inline allocation_counts sum_of(const birth_range& range,
-                                const allocation_counts& retired) noexcept {
-    allocation_counts sum = retired;
-    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t id) {
-        const death_sum deaths = deaths_of(c, id);
-        sum.frees += deaths.deaths;
-        sum.bytes_freed += deaths.bytes;
-    });
-    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t) {
-        sum.allocations += c.births.read();
-        sum.bytes_allocated += c.birth_bytes.read();
-    });
-    return sum;
-}
-
 // Objects and bytes of a sampled window. The frees are computed as the allocations minus what is
 // alive, so that the numbers of a window agree when nothing of it is left.
 inline allocation_counts counts_from(const sample_sums& births,
@@ -167,33 +145,26 @@ inline allocation_counts counts_from(const sample_sums& births,
     return counts;
 }
 
-// Control lock. The totals of a sampled window, without the peak.
-inline window_sum sampled_totals(const birth_range& range, const retired_births& retired) noexcept {
-    window_sum totals{{}, retired.births, retired.deaths};
-    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
-        totals.deaths.add(death_sums_of(c, id));
+// Samples that were taken, and those that have gone.
+inline std::uint64_t sample_events(const birth_range& range) noexcept {
+    std::uint64_t events = 0;
+    for_each_sampled_cohort(range, [&events](const cohort& c, std::uint32_t) {
+        events += c.births.read() + c.deaths.read();
     });
-    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
-        totals.births.add(birth_sums_of(c, id));
-    });
-    totals.counts = counts_from(totals.births, totals.deaths);
-    return totals;
+    return events;
 }
 
-// Control lock. The totals of any window, without the peak.
-inline window_sum totals_in(const birth_range& range, recording how,
-                            const retired_births& retired) noexcept {
-    if (how == recording::sampled) return sampled_totals(range, retired);
-    return {sum_of(range, retired.counts), {}, {}};
-}
-
-// Control lock. The numbers of an open window.
-inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexcept {
-    window_sum totals = totals_in(births_in(window), window.wanted.record, window.retired);
-    allocation_counts& counts = totals.counts;
-    counts.peak_bytes = peak_of_window(slot, window.open_at.load(std::memory_order_relaxed));
-    if (counts.peak_bytes < counts.live_bytes()) counts.peak_bytes = counts.live_bytes();
-    return totals;
+// Calls read() until no sample was taken and none has gone meanwhile. Samples are few, so that is
+// nearly always the first time. False: some did each time, and the last reading stands.
+template <class Read>
+inline bool read_between_samples(const birth_range& range, const Read& read) {
+    constexpr int most_readings = 32;
+    for (int i = 0; i < most_readings; ++i) {
+        const std::uint64_t before = sample_events(range);
+        read();
+        if (sample_events(range) == before) return true;
+    }
+    return false;
 }
 
 // What the tables have in memory, without the live object map.

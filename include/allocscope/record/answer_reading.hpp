@@ -1,0 +1,106 @@
+// answer_reading.hpp - adds up what one thread has counted, and answers when a reader asks for it.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   by a thread that reads its view anew, by windows/window_reading.hpp from outside
+// Threads:  the thread itself, whose counters then stand still; a reader makes sure that they did
+// Memory:   none
+//
+// Only cohorts of events are added up: those of samples count the deaths of all threads.
+
+#ifndef ALLOCSCOPE_RECORD_ANSWER_READING_HPP
+#define ALLOCSCOPE_RECORD_ANSWER_READING_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/state/epoch.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/reading_question.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/state/window_table.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_cohort(const epoch& of, Visit&& visit) {
+    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
+        const cohort& found = *process.cohorts.by_id(id);
+        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
+        visit(found, id);
+        id = next;
+    }
+}
+
+// Calls visit(epoch) for the thread's epochs in the range. Older ones cost nothing, because those
+// of a thread are in order of time. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
+    for (const epoch* e = thread.newest_epoch.load(std::memory_order_acquire); e != nullptr;
+         e = e->older.load(std::memory_order_relaxed)) {
+        const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
+        if (began_at < range.from) return;
+        if (began_at >= range.until) continue;
+        if (range.instance != every_thread &&
+            range.instance != e->instance.load(std::memory_order_relaxed)) {
+            continue;
+        }
+        visit(*e);
+    }
+}
+
+inline bool is_of_samples(const epoch& which) noexcept {
+    return which.sample_bytes.load(std::memory_order_relaxed) != 0;
+}
+
+// Calls visit(cohort_count) for each cohort of events, and returns the sums. Throws what `visit`
+// throws.
+template <class Visit>
+inline count_sums add_up(const thread_state& thread, const birth_range& range, Visit&& visit) {
+    count_sums sums;
+    for_each_epoch_in(thread, range, [&](const epoch& e) {
+        if (is_of_samples(e)) return;
+        for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
+            const cohort_count count{c.births.read(),
+                                     c.birth_bytes.read(),
+                                     c.deaths.read(),
+                                     c.death_bytes.read(),
+                                     id,
+                                     c.facts().site.load(std::memory_order_relaxed)};
+            sums.add(count);
+            visit(count);
+        });
+    });
+    return sums;
+}
+
+// The thread is in a hook, where none of its counters moves.
+ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
+    reading_question& question = thread.question;
+    question_step expected = question_step::asked;
+    // A step before, a signal handler may have left an answer half done by a jump out of it.
+    if (question.step.load(std::memory_order_relaxed) == question_step::being_answered) {
+        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        return;
+    }
+    // Acquire: what the reader wrote before it asked.
+    if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
+                                               std::memory_order_acquire)) {
+        return;
+    }
+    std::uint64_t filled = 0;
+    question.sums = add_up(thread, question.range, [&](const cohort_count& count) {
+        if (filled < question.room_cohorts) question.room[filled++] = count;
+    });
+    question.step.store(question_step::answered, std::memory_order_release);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_ANSWER_READING_HPP

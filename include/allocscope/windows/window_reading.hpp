@@ -1,0 +1,333 @@
+// window_reading.hpp - the numbers of a window while threads go on: true ones.
+//
+// Room:     windows (floor 6), malloc-safe
+// Called:   for counts(), stats() and checks, from any thread
+// Threads:  one reader at a time, under the walking lock; the control lock is taken for moments
+// Memory:   for the counts of single cohorts, of threads that never rest: 48 bytes for each
+//
+// Alive is what was born less what has died. Both move, and a sum of counters that were read one
+// after the other need never have been true. So each thread is read at one moment:
+//
+//   - its counters are added up twice. Equal sums mean that nothing moved in between;
+//   - where something moves all the time, the thread is asked and adds up itself, in its next hook
+//     (record/answer_reading.hpp). That takes as long as until its next event, and if there is none
+//     the counters stand still.
+//
+// What a thread freed of another's objects is read before, for all threads: an object that has died
+// was born, so no number is negative. An object that is handed over and freed while the reading
+// goes on still counts as alive; how many those can be is added to the reading's doubt.
+
+#ifndef ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
+#define ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/record/answer_reading.hpp>
+#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/reading_question.hpp>
+#include <allocscope/windows/table_release.hpp>
+#include <allocscope/windows/window_control.hpp>
+#include <allocscope/windows/window_sums.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t
+
+#include <sched.h>  // sched_yield
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// By how much the live objects and bytes of a reading may differ from the truth.
+struct reading_doubt {
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+};
+
+// --- the threads, one after the other ---
+
+// For who wants sums alone. Another one keeps what it is given since begin_thread() until
+// undo_thread() is called; add() may throw.
+struct no_counts {
+    static constexpr bool are_wanted = false;
+    void clear() noexcept {}
+    void begin_thread() noexcept {}
+    void undo_thread() noexcept {}
+    void add(const cohort_count&) noexcept {}
+};
+
+// Walking lock. What all threads have counted in a range, each of them at one moment.
+template <class Counts>
+class thread_reading {
+public:
+    thread_reading(const birth_range& range, Counts& counts) noexcept
+        : range_(range), counts_(counts) {}
+
+    // Throws what Counts::add() throws.
+    count_sums read(reading_doubt& doubt) {
+        for_each_thread([](thread_state& t) {
+            t.question.is_read = false;
+            t.question.is_of_this_reading = false;
+        });
+        std::uint64_t gives_up_at = 0;
+        for (std::uint32_t round = 0; !is_done_with_threads(); ++round) {
+            const std::uint64_t now = monotonic_ns();
+            if (gives_up_at == 0) gives_up_at = now + patience_ns;
+            if (now > gives_up_at) {
+                read_the_rest(doubt);
+                break;
+            }
+            wait(round);
+        }
+        return sums_;
+    }
+
+private:
+    static constexpr std::uint64_t patience_ns = 100'000'000;
+
+    // A thread that began meanwhile is not in it: when the reading began it had counted nothing.
+    template <class Visit>
+    static void for_each_thread(Visit&& visit) {
+        for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+             t = t->next_state) {
+            visit(*t);
+        }
+    }
+
+    // An answer takes less than a microsecond when the thread runs. Only then is the processor left
+    // to others, who may keep it for milliseconds.
+    static void wait(std::uint32_t round) noexcept {
+        constexpr std::uint32_t short_rounds = 100;
+        if (round >= short_rounds) {
+            ::sched_yield();
+            return;
+        }
+        for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
+    }
+
+    // Reads the threads that are left. Whoever could not be read is asked.
+    bool is_done_with_threads() {
+        bool is_done = true;
+        bool has_asked = false;
+        for_each_thread([&](thread_state& t) {
+            if (t.question.is_read) return;
+            if (take_answer(t.question) || is_read_twice_the_same(t)) {
+                t.question.is_read = true;
+                withdraw(t.question);
+                return;
+            }
+            is_done = false;
+            has_asked = ask(t.question) || has_asked;
+        });
+        if (has_asked) {  // with the new view each thread finds its question
+            const control_lock lock;
+            publish_view();
+        }
+        return is_done;
+    }
+
+    bool is_read_twice_the_same(const thread_state& thread) {
+        constexpr int most_tries = 3;
+        for (int i = 0; i < most_tries; ++i) {
+            counts_.begin_thread();
+            const count_sums once =
+                add_up(thread, range_, [this](const cohort_count& c) { counts_.add(c); });
+            const count_sums again = add_up(thread, range_, [](const cohort_count&) {});
+            last_cohorts_ = again.cohorts;
+            if (once.is_equal_to(again)) {
+                sums_.add(once);
+                return true;
+            }
+            counts_.undo_thread();
+        }
+        return false;
+    }
+
+    bool take_answer(reading_question& question) {
+        if (question.step.load(std::memory_order_acquire) != question_step::answered) return false;
+        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        if (!question.is_of_this_reading) return false;
+        if (Counts::are_wanted) {
+            if (question.sums.cohorts > question.room_cohorts) return false;
+            counts_.begin_thread();
+            for (std::uint64_t i = 0; i < question.sums.cohorts; ++i) counts_.add(question.room[i]);
+        }
+        sums_.add(question.sums);
+        return true;
+    }
+
+    // False: it is asked already, is answering an older question, or there is no memory.
+    bool ask(reading_question& question) noexcept {
+        if (question.step.load(std::memory_order_acquire) != question_step::nobody_asks)
+            return false;
+        if (Counts::are_wanted && !has_room(question, last_cohorts_)) return false;
+        question.range = range_;
+        question.is_of_this_reading = true;
+        question.step.store(question_step::asked, std::memory_order_release);
+        return true;
+    }
+
+    static bool has_room(reading_question& question, std::uint64_t cohorts) noexcept {
+        if (question.room_cohorts > cohorts) return true;
+        release_room(question);
+        const std::uint64_t wanted = cohorts * 2 + page_bytes / sizeof(cohort_count);
+        const std::uint64_t bytes = wanted * sizeof(cohort_count);
+        question.room = static_cast<cohort_count*>(reserve_pages(bytes));
+        if (question.room == nullptr) return false;
+        question.room_cohorts = wanted;
+        return true;
+    }
+
+    // A thread that has begun to answer goes on with it; what it answers is left lying.
+    static void withdraw(reading_question& question) noexcept {
+        question_step expected = question_step::asked;
+        question.step.compare_exchange_strong(expected, question_step::nobody_asks,
+                                              std::memory_order_acq_rel);
+    }
+
+    // Threads that neither answer nor rest.
+    void read_the_rest(reading_doubt& doubt) {
+        for_each_thread([&](thread_state& t) {
+            if (t.question.is_read) return;
+            withdraw(t.question);
+            const count_sums before = add_up(t, range_, [](const cohort_count&) {});
+            counts_.begin_thread();
+            const count_sums read = add_up(t, range_, [this](const cohort_count& c) {
+                cohort_count kept = c;  // deaths are read last, and may be of later births
+                if (kept.deaths > kept.births) kept.deaths = kept.births;
+                if (kept.death_bytes > kept.birth_bytes) kept.death_bytes = kept.birth_bytes;
+                sums_.add(kept);
+                counts_.add(kept);
+            });
+            doubt.objects += read.deaths - before.deaths;
+            doubt.bytes += read.death_bytes - before.death_bytes;
+        });
+    }
+
+    const birth_range range_;
+    Counts& counts_;
+    count_sums sums_;
+    std::uint64_t last_cohorts_ = 0;
+};
+
+// --- totals ---
+
+// Walking lock. The totals of a window, without the peak. `counts` receives those of each cohort of
+// events; what other threads have freed of them is read before, by foreign_first().
+template <class Counts, class ForeignFirst>
+inline window_sum read_totals(const birth_range& range, recording how,
+                              const retired_births& retired, reading_doubt& doubt, Counts& counts,
+                              const ForeignFirst& foreign_first) {
+    constexpr int most_readings = 3;
+    constexpr std::uint64_t little_doubt = 64;
+    death_sum foreign;
+    count_sums own;
+    for (int i = 1; i <= most_readings; ++i) {
+        counts.clear();
+        doubt = {};
+        foreign = foreign_first();
+        own = thread_reading<Counts>{range, counts}.read(doubt);
+        const death_sum since = foreign_deaths_in(range);
+        doubt.objects += since.deaths - foreign.deaths;
+        doubt.bytes += since.bytes - foreign.bytes;
+        if (doubt.objects <= little_doubt) break;  // or this thread had to wait: again
+    }
+    window_sum totals{retired.counts, retired.births, retired.deaths};
+    if (how != recording::sampled) {
+        totals.counts.allocations += own.births;
+        totals.counts.bytes_allocated += own.birth_bytes;
+        totals.counts.frees += own.deaths + foreign.deaths;
+        totals.counts.bytes_freed += own.death_bytes + foreign.bytes;
+        return totals;
+    }
+    totals.births.add(certain_sums(own.births, own.birth_bytes));
+    totals.deaths.add(certain_sums(own.deaths + foreign.deaths, own.death_bytes + foreign.bytes));
+    sample_sums births;
+    sample_sums deaths;
+    read_between_samples(range, [&] {
+        births = {};
+        deaths = {};
+        for_each_sampled_cohort(range, [&deaths](const cohort& c, std::uint32_t id) {
+            deaths.add(death_sums_of(c, id));
+        });
+        for_each_sampled_cohort(range, [&births](const cohort& c, std::uint32_t id) {
+            births.add(birth_sums_of(c, id));
+        });
+    });
+    totals.births.add(births);
+    totals.deaths.add(deaths);
+    totals.counts = counts_from(totals.births, totals.deaths);
+    return totals;
+}
+
+// Walking lock. The totals alone.
+inline window_sum totals_in(const birth_range& range, recording how, const retired_births& retired,
+                            reading_doubt& doubt) noexcept {
+    no_counts none;
+    return read_totals(range, how, retired, doubt, none,
+                       [&range] { return foreign_deaths_in(range); });
+}
+
+// --- the window ---
+
+// What has to be known of a window to read it. The window stays open until end_reading().
+struct window_facts {
+    birth_range range{};
+    std::uint64_t opened_at = 0;
+    std::uint32_t slot = 0;
+    recording how = recording::exact;
+    retired_births retired;
+    std::uint64_t peak_bytes = 0;
+};
+
+// Both locks.
+inline window_facts begin_reading(const open_window& window, window_id id) noexcept {
+    process.window_being_read = id;
+    window_facts facts;
+    facts.range = births_in(window);
+    facts.opened_at = facts.range.from;
+    facts.slot = slot_of(id);
+    facts.how = window.wanted.record;
+    facts.retired = window.retired;
+    facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
+    return facts;
+}
+
+// Both locks. The window's peak, which may have risen meanwhile.
+inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
+    process.window_being_read = 0;
+    std::uint64_t peak = facts.peak_bytes;
+    const open_window& window = *process.windows.by_slot(facts.slot);
+    if (window.open_at.load(std::memory_order_relaxed) == facts.opened_at) {
+        const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
+        if (now > peak) peak = now;
+    }
+    if (process.is_reclaim_put_off) reclaim_unread();
+    return peak > live_bytes ? peak : live_bytes;
+}
+
+inline allocation_counts counts_now(window_id id) noexcept {
+    const walking_lock walk;
+    window_facts facts;
+    {
+        const control_lock lock;
+        const open_window* window = find_window(id);
+        if (window == nullptr) return {};
+        facts = begin_reading(*window, id);
+    }
+    reading_doubt doubt;
+    allocation_counts counts = totals_in(facts.range, facts.how, facts.retired, doubt).counts;
+    const control_lock lock;
+    counts.peak_bytes = end_reading(facts, counts.live_bytes());
+    return counts;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP

@@ -252,6 +252,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     taken.duration_ns = monotonic_ns() - window->started_ns;
     facts = begin_reading(*window, id);
     if (then == after_stats::forget) {
+        facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window);
         announce(*window, 0);
         all_threads_are_outside();  // an object born just now would else be in neither report

@@ -281,7 +281,7 @@ struct window_facts {
     std::uint32_t slot = 0;
     recording how = recording::exact;
     retired_births retired;
-    std::uint64_t peak_bytes = 0;
+    std::uint64_t peak_bytes = 0;  // when the window has begun anew since; else found at the end
 };
 
 // Both locks.
@@ -293,7 +293,6 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.slot = slot_of(id);
     facts.how = window.wanted.record;
     facts.retired = window.retired;
-    facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
     return facts;
 }
 

@@ -67,6 +67,8 @@ struct info_text {
     allocscope::snapshot::window_estimates estimates{};
     std::uint64_t window = 0;
     bool is_of_two_windows = false;
+    std::uint64_t uncertain_objects = 0;
+    std::uint64_t uncertain_bytes = 0;
 };
 
 // A row without a stack.
@@ -160,7 +162,9 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.samples,
                 about.estimates,
                 about.window,
-                about.is_of_two_windows};
+                about.is_of_two_windows,
+                about.uncertain_objects,
+                about.uncertain_bytes};
         block.add_rows(kept_rows, info, scratch);
     });
     return is_made ? block.finish(info) : nullptr;

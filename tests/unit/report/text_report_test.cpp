@@ -131,6 +131,18 @@ TEST_CASE("text_report: a difference is signed and says that it is one") {
     CHECK(has(to_text(made_snapshot({}, about)), "no row has changed\n"));
 }
 
+TEST_CASE("text_report: what other threads may have freed meanwhile is said") {
+    info_text about = usual_window();
+    CHECK(!has(to_text(usual_rows(about)), "in doubt"));
+    about.uncertain_objects = 1;
+    about.uncertain_bytes = 2048;
+    CHECK(has(to_text(usual_rows(about)),
+              "\n  in doubt: 1 object with 2.0 KiB may have been freed by other threads while this "
+              "was read\n"));
+    about.uncertain_objects = 70;
+    CHECK(has(to_text(usual_rows(about)), "\n  in doubt: 70 objects with 2.0 KiB may"));
+}
+
 TEST_CASE("text_report: what was lost is said, and so is that nothing was recorded") {
     info_text about = usual_window();
     about.losses = {{"stacks were cut", 3}};

@@ -81,7 +81,8 @@ class cohort_counts {
 public:
     static constexpr bool are_wanted = true;
 
-    explicit cohort_counts(arena& memory) noexcept : own_(memory), foreign_(memory) {}
+    explicit cohort_counts(arena& memory) noexcept
+        : own_(memory), foreign_(memory), sampled_(memory) {}
 
     void clear() noexcept { own_.clear(); }
     void begin_thread() noexcept { thread_begins_at_ = own_.size(); }
@@ -105,6 +106,25 @@ public:
         return sum;
     }
 
+    // Deaths before births, so that no part is negative.
+    void read_sampled(const birth_range& range, sample_sums& births, sample_sums& deaths) {
+        sampled_.clear();
+        births = {};
+        deaths = {};
+        for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
+            const sample_sums gone = death_sums_of(c, id);
+            sampled_.push_back({id, c.facts().site.load(std::memory_order_relaxed), gone});
+            deaths.add(gone);
+        });
+        for (sampled_count& each : sampled_) {
+            const sample_sums born = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
+            births.add(born);
+            const sample_sums gone = each.sums;
+            each.sums = born;
+            each.sums.subtract(gone);
+        }
+    }
+
     // Once, when all is read.
     void add_parts(list<cohort_part>& to, counted_objects which, bool in_samples) {
         sort(foreign_, [](const foreign_part& a, const foreign_part& b) { return a.id < b.id; });
@@ -125,9 +145,16 @@ public:
             }
             to.push_back(part);
         }
+        for (const sampled_count& each : sampled_) to.push_back({each.site, 0, 0, each.sums});
     }
 
 private:
+    struct sampled_count {
+        std::uint32_t id;
+        std::uint32_t site;
+        sample_sums sums;  // of deaths, then of what is alive
+    };
+
     death_sum foreign_of(std::uint32_t id) const noexcept {
         const std::size_t at =
             plain::partition_point(foreign_.data(), foreign_.size(),
@@ -138,36 +165,9 @@ private:
 
     list<cohort_count> own_;
     list<foreign_part> foreign_;
+    list<sampled_count> sampled_;
     std::size_t thread_begins_at_ = 0;
 };
-
-// Deaths before births, so that no part is negative.
-inline void add_sampled_parts(list<cohort_part>& to, const birth_range& range) {
-    const std::size_t first = to.size();
-    struct sampled_cohort {
-        const cohort* counters;
-        std::uint32_t id;
-    };
-    list<sampled_cohort> found{to.memory()};
-    for_each_sampled_cohort(range, [&found](const cohort& c, std::uint32_t id) {
-        found.push_back({&c, id});
-    });
-    list<sample_sums> deaths{to.memory()};
-    read_between_samples(range, [&] {
-        deaths.clear();
-        to.cut(first);
-        for (const sampled_cohort& each : found) {
-            deaths.push_back(death_sums_of(*each.counters, each.id));
-        }
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const cohort& counters = *found[i].counters;
-            cohort_part part{counters.facts().site.load(std::memory_order_relaxed), 0, 0,
-                             birth_sums_of(counters, found[i].id)};
-            part.samples.subtract(deaths[i]);
-            to.push_back(part);
-        }
-    });
-}
 
 // What names are found again by.
 inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count) noexcept {
@@ -204,7 +204,6 @@ inline void read_sites(live_window& to, const window_facts& facts, counted_objec
                                           [&] { return counts.read_foreign(facts.range); });
     list<cohort_part> found{to.sites.memory()};
     counts.add_parts(found, which, in_samples);
-    if (in_samples) add_sampled_parts(found, facts.range);
     to.totals = totals;
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {

@@ -50,14 +50,18 @@ struct reading_doubt {
 
 // --- the threads, one after the other ---
 
-// For who wants sums alone. Another one keeps what it is given since begin_thread() until
-// undo_thread() is called; add() may throw.
+// For who wants sums alone. Another one keeps what it is given, and forgets all since begin_thread()
+// in undo_thread(); its add() and read_sampled() may throw.
 struct no_counts {
     static constexpr bool are_wanted = false;
     void clear() noexcept {}
     void begin_thread() noexcept {}
     void undo_thread() noexcept {}
     void add(const cohort_count&) noexcept {}
+    void read_sampled(const birth_range& range, sample_sums& births, sample_sums& deaths) noexcept {
+        deaths = sampled_deaths_in(range);  // before births, so that no difference is negative
+        births = sampled_births_in(range);
+    }
 };
 
 // Walking lock. What all threads have counted in a range, each of them at one moment.
@@ -248,16 +252,13 @@ inline window_sum read_totals(const birth_range& range, recording how,
     totals.deaths.add(certain_sums(own.deaths + foreign.deaths, own.death_bytes + foreign.bytes));
     sample_sums births;
     sample_sums deaths;
-    read_between_samples(range, [&] {
-        births = {};
-        deaths = {};
-        for_each_sampled_cohort(range, [&deaths](const cohort& c, std::uint32_t id) {
-            deaths.add(death_sums_of(c, id));
-        });
-        for_each_sampled_cohort(range, [&births](const cohort& c, std::uint32_t id) {
-            births.add(birth_sums_of(c, id));
-        });
-    });
+    const bool is_true =
+        read_between_samples(range, [&] { counts.read_sampled(range, births, deaths); });
+    if (!is_true) {
+        const sample_sums since = sampled_deaths_in(range);
+        doubt.objects += whole_number(since.objects - deaths.objects);
+        doubt.bytes += whole_number(since.bytes - deaths.bytes);
+    }
     totals.births.add(births);
     totals.deaths.add(deaths);
     totals.counts = counts_from(totals.births, totals.deaths);

@@ -145,6 +145,20 @@ inline allocation_counts counts_from(const sample_sums& births,
     return counts;
 }
 
+inline sample_sums sampled_deaths_in(const birth_range& range) noexcept {
+    sample_sums sums;
+    for_each_sampled_cohort(
+        range, [&sums](const cohort& c, std::uint32_t id) { sums.add(death_sums_of(c, id)); });
+    return sums;
+}
+
+inline sample_sums sampled_births_in(const birth_range& range) noexcept {
+    sample_sums sums;
+    for_each_sampled_cohort(
+        range, [&sums](const cohort& c, std::uint32_t id) { sums.add(birth_sums_of(c, id)); });
+    return sums;
+}
+
 // Samples that were taken, and those that have gone.
 inline std::uint64_t sample_events(const birth_range& range) noexcept {
     std::uint64_t events = 0;

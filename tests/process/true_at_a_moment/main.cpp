@@ -18,6 +18,7 @@
 #include <sched.h>  // sched_setaffinity
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
 using namespace allocscope_test;
@@ -33,10 +34,12 @@ constexpr std::uint64_t peak_tolerance = worker_count * 64 * 1024;
 
 struct alignas(64) hand {
     std::atomic<void*> object{nullptr};
+    std::atomic<const allocscope::scope*> own_window{nullptr};  // of the worker's thread alone
 };
 
 std::atomic<bool> is_over{false};
 std::atomic<bool> is_handing{false};
+bool are_samples_drawn = false;  // not while a window wants every event
 std::atomic<int> ready{0};
 std::atomic<std::uint64_t> handed{0};
 hand hands[worker_count];  // what worker i frees for worker i - 1
@@ -55,6 +58,10 @@ void* made_at(int step, int self) {
 
 void work(void* argument) {
     const int self = static_cast<int>(static_cast<hand*>(argument) - hands);
+    allocscope::options of_thread;
+    of_thread.from = allocscope::threads::current;
+    std::optional<allocscope::scope> own;
+    if (!are_samples_drawn) hands[self].own_window = &own.emplace("own", of_thread);
     struct {
         void* address;
         int site;
@@ -136,6 +143,11 @@ void watch(const allocscope::scope& exact, const allocscope::scope& counters,
         expect_true(numbers.first, numbers.second);
         const auto exact_numbers = bounded([&] { return exact.counts(); });
         expect_true(exact_numbers.first, exact_numbers.second);
+        const auto& worker = hands[i % worker_count];
+        const auto own_numbers = worker.own_window.load()->counts();
+        ALLOCSCOPE_EXPECT_AT_MOST(own_numbers.live_objects(),
+                                  most_held + (is_free_of_hands ? 0 : numbers.second.most));
+        ALLOCSCOPE_EXPECT_AT_MOST(1, own_numbers.live_objects());
         if (i % 8 != 0) continue;
         const auto rows = bounded([&] { return exact.stats(); });
         expect_true_rows(rows.first, rows.second);
@@ -156,6 +168,7 @@ void run_on(const cpu_set_t& processors) {
 void try_all(long rounds) {
     is_over = false;
     is_handing = false;
+    are_samples_drawn = false;
     allocscope::options wanted;
     const allocscope::scope exact{"exact"};
     wanted.record = allocscope::recording::counters;
@@ -183,14 +196,38 @@ void try_all(long rounds) {
     ALLOCSCOPE_EXPECT_EQUAL(every_sample.stats().live_objects(), 0);
 }
 
+// With no other window open, so that samples are drawn. As many are alive as objects at most.
+void try_samples(long rounds) {
+    is_over = false;
+    is_handing = false;
+    are_samples_drawn = true;
+    allocscope::options wanted;
+    wanted.record = allocscope::recording::sampled;
+    wanted.sample_bytes = 16;
+    const allocscope::scope samples{"samples", wanted};
+    own_thread workers[worker_count];
+    for (int i = 0; i < worker_count; ++i) workers[i].start(work, &hands[i]);
+    while (ready.load() != worker_count) sched_yield();
+    for (long i = 0; i < rounds; ++i) {
+        std::uint64_t alive = 0;
+        const allocscope::snapshot seen = samples.stats();
+        for (const allocscope::snapshot::row& row : seen) alive += row.samples;
+        ALLOCSCOPE_EXPECT_AT_MOST(alive, most_alive + seen.info().uncertain_objects);
+    }
+    is_over = true;
+    for (own_thread& worker : workers) worker.join();
+    ALLOCSCOPE_EXPECT_EQUAL(samples.counts().live_objects(), 0);
+}
+
 }  // namespace
 
 int main() {
     watchdog();
-    const long rounds = scaled(1500);
+    const long rounds = scaled(600);
     cpu_set_t every;
     sched_getaffinity(0, sizeof every, &every);
     try_all(rounds);
+    try_samples(rounds);
     cpu_set_t one;
     CPU_ZERO(&one);
     for (int i = 0; CPU_COUNT(&one) == 0; ++i) {
@@ -198,5 +235,6 @@ int main() {
     }
     run_on(one);
     try_all(rounds / 10 + 1);
+    try_samples(rounds / 2 + 1);
     return verdict();
 }

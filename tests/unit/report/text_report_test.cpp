@@ -137,10 +137,10 @@ TEST_CASE("text_report: what other threads may have freed meanwhile is said") {
     about.uncertain_objects = 1;
     about.uncertain_bytes = 2048;
     CHECK(has(to_text(usual_rows(about)),
-              "\n  in doubt: 1 object with 2.0 KiB may have been freed by other threads while this "
+              "\n  in doubt: 1 object with 2048 B may have been freed by other threads while this "
               "was read\n"));
     about.uncertain_objects = 70;
-    CHECK(has(to_text(usual_rows(about)), "\n  in doubt: 70 objects with 2.0 KiB may"));
+    CHECK(has(to_text(usual_rows(about)), "\n  in doubt: 70 objects with 2048 B may"));
 }
 
 TEST_CASE("text_report: what was lost is said, and so is that nothing was recorded") {

@@ -223,7 +223,7 @@ void try_samples(long rounds) {
 
 int main() {
     watchdog();
-    const long rounds = scaled(600);
+    const long rounds = scaled(250);
     cpu_set_t every;
     sched_getaffinity(0, sizeof every, &every);
     try_all(rounds);

@@ -3688,7 +3688,7 @@ inline std::uintptr_t thread_control_block() noexcept {
 }
 
 inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::uintptr_t deepest = std::uintptr_t{1} << 30U;  // when the limit is "unlimited"
+    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
     struct rlimit limit;
@@ -6813,6 +6813,8 @@ enum class loss_reason : std::uint32_t {
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
     record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    sample_not_recorded,   // counts what the lost samples stand for, not the samples
+    hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
     count
 };
 
@@ -6893,6 +6895,7 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
+    std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made
@@ -6903,7 +6906,10 @@ struct thread_state : thread_entry {
     thread_state& primary() const noexcept {
         return *primary_state.load(std::memory_order_relaxed);
     }
-    void lose(loss_reason reason) noexcept { losses[static_cast<std::uint32_t>(reason)].add(1); }
+    // Also from a signal handler that interrupts another loss.
+    void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
+        losses[static_cast<std::uint32_t>(reason)].add_shared(events);
+    }
 };
 
 }  // namespace detail
@@ -7196,6 +7202,10 @@ struct process_state {
     std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     std::atomic<bool> is_prepared{false};
     std::atomic<bool> has_thread_key{false};
+    // Threads end without telling us, because no key was free; looked for when the last instance
+    // is at least the second number.
+    std::atomic<bool> has_untold_ends{false};
+    std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
@@ -7210,7 +7220,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time.
+// What threads use after their last destructor, one at a time; as many more as were needed at the
+// same time are its nested states.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
@@ -7431,6 +7442,13 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     return thread.plain_cohort;
 }
 
+// The same, where stacks are wanted: the object is counted, its place is not known.
+ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
+    const std::uint32_t id = plain_cohort(thread);
+    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
+    return id;
+}
+
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -7458,12 +7476,9 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, remembered_chain* memo) noexcept {
     const site* const found =
         process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
-    if (found == nullptr) {
-        thread.lose(loss_reason::no_room_for_site);
-        return plain_cohort(thread);
-    }
+    if (found == nullptr) return unplaced_cohort(thread);
     cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return plain_cohort(thread);
+    if (entry == nullptr) return unplaced_cohort(thread);
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
@@ -7513,10 +7528,7 @@ inline bool prepare_caches(thread_state& thread) noexcept {
 
 // The cohort of an allocation whose caller's frame is `frame`.
 ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
-    if (!prepare_caches(thread)) {
-        thread.lose(loss_reason::no_room_for_site);
-        return plain_cohort(thread);
-    }
+    if (!prepare_caches(thread)) return unplaced_cohort(thread);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
         return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
@@ -7528,7 +7540,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame)) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
-        if (entry == nullptr) return plain_cohort(thread);
+        if (entry == nullptr) return unplaced_cohort(thread);
         settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
@@ -7540,6 +7552,32 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+
+// thread_identity.hpp - which thread this is, and whether another one still runs.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline std::int32_t own_thread_id() noexcept {
+    return static_cast<std::int32_t>(::syscall(SYS_gettid));
+}
+
+inline bool is_thread_gone(std::int32_t id) noexcept {
+    const int saved_errno = errno;
+    const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
+    errno = saved_errno;
+    return is_gone;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
 
 // peak_tracking.hpp - the high-water mark of each window, without a shared counter.
 
@@ -7750,8 +7788,8 @@ inline void enlist(thread_state& fresh) noexcept {
     } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
 }
 
-// Takes a state that nobody uses; null when there is no memory.
-inline thread_state* take_state() noexcept {
+// Takes a state that was given back; null when there is none.
+inline thread_state* take_used_state() noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         if (t->is_taken.load(std::memory_order_relaxed)) continue;
@@ -7762,13 +7800,7 @@ inline thread_state* take_state() noexcept {
             return t;
         }
     }
-    constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
-    void* pages = map_pages(bytes);
-    if (pages == nullptr) return nullptr;
-    auto* fresh = ::new (pages) thread_state;
-    fresh->is_taken.store(true, std::memory_order_relaxed);
-    enlist(*fresh);
-    return fresh;
+    return nullptr;
 }
 
 inline void give_back_state(thread_state& state) noexcept {
@@ -7778,6 +7810,60 @@ inline void give_back_state(thread_state& state) noexcept {
     state.nested.store(nullptr, std::memory_order_relaxed);
     state.busy.store(0, std::memory_order_relaxed);
     state.is_taken.store(false, std::memory_order_release);
+}
+
+// With those of the signal handlers that interrupted its hooks.
+inline void give_back_with_nested(thread_state& state) noexcept {
+    for (thread_state* inner = &state; inner != nullptr;) {
+        thread_state* next = inner->nested.load(std::memory_order_relaxed);
+        give_back_state(*inner);
+        inner = next;
+    }
+}
+
+// Under one long window there are no boundaries; only threads that end call for a reclaim.
+inline void reclaim_if_possible() noexcept {
+    if (::pthread_mutex_trylock(&process.control) != 0) return;
+    if (process.reclaim != nullptr) process.reclaim();
+    ::pthread_mutex_unlock(&process.control);
+}
+
+// Gives back the states of threads that ended without telling us. One system call for each thread
+// that may have: so only after as many have begun since the last time as were left then.
+ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
+    constexpr std::uint64_t least = 16;
+    const std::uint64_t begun = process.last_instance.load(std::memory_order_relaxed);
+    if (begun < process.collect_at_instance.load(std::memory_order_relaxed)) return;
+    std::uint64_t left = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        std::int32_t id = t->thread_id.load(std::memory_order_acquire);
+        if (id == 0) continue;
+        // Of two threads that do this at the same time, one gives the state back.
+        if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
+            give_back_with_nested(*t);
+        } else {
+            ++left;
+        }
+    }
+    process.collect_at_instance.store(begun + left + least, std::memory_order_relaxed);
+    reclaim_if_possible();
+}
+
+// Takes a state that nobody uses; null when there is no memory.
+inline thread_state* take_state() noexcept {
+    if (thread_state* used = take_used_state()) return used;
+    if (process.has_untold_ends.load(std::memory_order_relaxed)) {
+        collect_ended_threads();
+        if (thread_state* used = take_used_state()) return used;
+    }
+    constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
+    void* pages = map_pages(bytes);
+    if (pages == nullptr) return nullptr;
+    auto* fresh = ::new (pages) thread_state;
+    fresh->is_taken.store(true, std::memory_order_relaxed);
+    enlist(*fresh);
+    return fresh;
 }
 
 // ThreadSanitizer forgets a thread in the last round; none of our code may run after that.
@@ -7793,16 +7879,8 @@ inline void thread_end(void* value) noexcept {
     }
     current_entry = &departed;
     compiler_barrier();
-    for (thread_state* inner = state; inner != nullptr;) {
-        thread_state* next = inner->nested.load(std::memory_order_relaxed);
-        give_back_state(*inner);
-        inner = next;
-    }
-    // Under one long window there are no boundaries; only threads that end call for a reclaim.
-    if (::pthread_mutex_trylock(&process.control) == 0) {
-        process.reclaim();
-        ::pthread_mutex_unlock(&process.control);
-    }
+    give_back_with_nested(*state);
+    reclaim_if_possible();
 }
 
 // Control lock, before the first window opens.
@@ -7846,14 +7924,14 @@ inline void begin_state(thread_state& state, thread_state& primary,
 // The state of the calling thread, made on its first call; null when there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     thread_state* state = take_state();
-    if (state == nullptr) {
-        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
-        return nullptr;
-    }
+    if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    if (process.has_thread_key.load(std::memory_order_acquire)) {
-        ::pthread_setspecific(process.thread_key, state);
+    const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
+                             ::pthread_setspecific(process.thread_key, state) == 0;
+    if (!is_end_told) {
+        state->thread_id.store(own_thread_id(), std::memory_order_release);
+        process.has_untold_ends.store(true, std::memory_order_relaxed);
     }
     return state;
 }
@@ -7888,20 +7966,21 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state, so it waits for the common one.
+// After its last destructor a thread has no state. It takes the first of the common ones in which no
+// hook works: there is one more than hooks of such threads were ever interrupted at the same time.
+// Null when there is no memory for one more.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    constexpr int most_tries = 1000;
-    for (int i = 0; i < most_tries; ++i) {
+    for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;
-        if (latecomer.busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
-            return &latecomer;
+        if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
+            return common;
         }
-        ::sched_yield();
     }
     return nullptr;
 }
 
-// A state that no other hook works on, for a thread that has none or is interrupted in one.
+// A state that no other hook works on, for a thread that has none or is interrupted in one; null
+// when handlers are nested too deeply or there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
@@ -7909,12 +7988,15 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     if (state == nullptr) return attach_thread();
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
-        if (busy == 0 || is_abandoned(*state, busy, frame)) return state;
+        if (busy == 0) return state;
+        if (is_abandoned(*state, busy, frame)) {
+            state->lose(loss_reason::hook_abandoned);
+            return state;
+        }
         thread_state* inner = nested_state(*state);
         if (inner == nullptr) break;
         state = inner;
     }
-    current_state()->lose(loss_reason::too_deeply_nested);
     return nullptr;
 }
 
@@ -7927,8 +8009,10 @@ inline void forget_other_threads() noexcept {
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
+        t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
+    latecomer.nested.store(nullptr, std::memory_order_relaxed);
     latecomer.busy.store(0, std::memory_order_relaxed);
 }
 
@@ -8278,16 +8362,31 @@ ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     thread.busy.store(0, std::memory_order_release);
 }
 
-// The thread's state, marked busy and with its view up to date; null when there is nothing to do.
+// An event finds no state to be recorded in.
+ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
+    thread_state* own = current_state();
+    if (own != nullptr) {
+        own->lose(loss_reason::too_deeply_nested);
+    } else {
+        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+// The thread's state, marked busy and with its view up to date. Null when no window is open, or
+// when there is no state: the event is then told as lost, unless `is_event` is false because the
+// hook will enter once more for it.
 //
 // The gate is read after `busy` is set. A thread that gives tables back does the reverse: it shuts
 // the gate, fences all threads, and reads `busy`. So either it sees this thread busy, or this
 // thread sees the gate shut.
-inline thread_state* enter(std::uintptr_t frame) noexcept {
+inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
     if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {
         thread = enter_slow(frame);
-        if (thread == nullptr) return nullptr;
+        if (thread == nullptr) {
+            if (is_event && process.entry.word() != 0) lose_event();
+            return nullptr;
+        }
     }
     thread->busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();
@@ -8380,7 +8479,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     const bool may_fail = fault_plans.armed.load(std::memory_order_acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
-    thread_state* thread = enter(frame);
+    thread_state* thread = enter(frame, false);
     if (thread == nullptr) return false;
     const thread_state& primary = thread->primary();
     if (primary.pause_depth != 0 || thread != &primary) {
@@ -8404,7 +8503,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
 // Called at a free, which nothing can refuse.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
-    thread_state* thread = enter(frame);
+    thread_state* thread = enter(frame, false);
     if (thread == nullptr) return;
     const thread_state& primary = thread->primary();
     const bool is_meant = primary.pause_depth == 0 && thread == &primary;
@@ -8457,6 +8556,12 @@ inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) no
     return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
 }
 
+// A sample that gets no record leaves out what it stands for.
+ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
+    const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
+    thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
+}
+
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
@@ -8489,7 +8594,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     }
     const std::uint32_t id = find_cohort(thread, frame);
     if (slot == nullptr || id == no_cohort) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_sample(thread, bytes);
         return;
     }
     sampled_part& part = *process.cohorts.sampled_part_of(id);
@@ -16634,6 +16739,11 @@ inline const char* sentence_for(loss_reason reason) noexcept {
                    " again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
+        case loss_reason::sample_not_recorded:
+            return "allocations (estimated) are missing in the estimates: memory for the records of"
+                   " their samples was refused";
+        case loss_reason::hook_abandoned:
+            return "events may be missing: a signal handler jumped out of their recording";
         case loss_reason::count:
             break;
     }
@@ -16954,6 +17064,17 @@ inline void write_file_name(text_out& out, const char* name) {
     }
 }
 
+// Makes the folder unless it is there. "" or why nothing is written to it.
+inline const char* problem_of_folder(const char* folder, char (&space)[128]) noexcept {
+    struct stat found = {};
+    if (::mkdir(folder, 0700) != 0 && errno != EEXIST) return ::strerror_r(errno, space, 128);
+    if (::stat(folder, &found) != 0) return ::strerror_r(errno, space, 128);
+    if (!S_ISDIR(found.st_mode)) return ::strerror_r(ENOTDIR, space, 128);
+    if (found.st_uid != ::geteuid()) return "the folder belongs to another user";
+    const bool is_open_to_all = (found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0;
+    return is_open_to_all ? "other users can write to the folder" : "";
+}
+
 // Saves the rows below `head`. `path` is empty when nothing was saved; `problem` then says why,
 // unless it was not wanted.
 inline void save_evidence_of(const snapshot& rows, const char* name, const char* head,
@@ -16972,11 +17093,14 @@ inline void save_evidence_of(const snapshot& rows, const char* name, const char*
     write_file_name(path, name);
     path << '-' << decimal{static_cast<std::uint64_t>(::getpid())} << '-' << decimal{number}
          << ".txt";
-    int failure = ::mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
-    if (failure == 0) failure = own->save_evidence(rows, head, path.c_str());
-    if (failure == 0) return;
     char space[128];
-    problem << "cannot write '" << path.view() << "': " << ::strerror_r(failure, space, 128);
+    const char* reason = problem_of_folder(folder, space);
+    if (reason[0] == '\0') {
+        const int failure = own->save_evidence(rows, head, path.c_str());
+        if (failure == 0) return;
+        reason = ::strerror_r(failure, space, 128);
+    }
+    problem << "cannot write '" << path.view() << "': " << reason;
     path.cut(0);
 }
 
@@ -17849,9 +17973,9 @@ inline bool is_estimated(window_id id) noexcept {
 // Events of this session that are in no number: a limit that seems kept may be broken.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
-    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
-                                        loss_reason::too_deeply_nested,
-                                        loss_reason::no_memory_for_thread};
+    const loss_reason in_no_number[] = {
+        loss_reason::no_memory_for_record, loss_reason::too_deeply_nested,
+        loss_reason::no_memory_for_thread, loss_reason::hook_abandoned};
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
         sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
@@ -18606,7 +18730,7 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
 }
 
 // Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
-// the gate's. False: ask is_sample().
+// the gate's. False: ask draw_for().
 ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
                                  std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
@@ -18620,16 +18744,22 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     return true;
 }
 
+// What became of one allocation: it met no sample, it is one, or nobody asks for it, because no
+// window is open any more or because it was told as lost.
+enum class draw { passed, sample, not_wanted };
+
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
 // still the thread's own countdown that decides, not that of the state the handler works with:
 // passes() asked it already, and two dice would have to fall.
-ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
-    if (thread == nullptr) return false;
+    if (thread == nullptr) return draw::not_wanted;
     const std::uint64_t counted = bytes_to_count(bytes);
     bool is_drawn = false;
     if (thread->mode == charge::samples) {
-        thread_state& primary = thread->primary();
+        // The common states of ended threads belong to whoever is in them.
+        const bool is_shared = current_entry == &departed;
+        thread_state& primary = is_shared ? *thread : thread->primary();
         const bool is_known = primary.view_number == thread->view_number;
         std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
         const std::uint64_t left = countdown.load(std::memory_order_relaxed);
@@ -18637,7 +18767,7 @@ ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) no
         countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
     }
     leave(*thread);
-    return is_drawn;
+    return is_drawn ? draw::sample : draw::passed;
 }
 
 // Called after a block at a page was allocated for a sample.
@@ -18655,10 +18785,11 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
 }
 
 // Called when there was no memory for a block at a page; the object gets no record.
-ALLOCSCOPE_NOINLINE void on_sample_refused(std::uintptr_t frame) noexcept {
+ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
-    thread->lose(loss_reason::no_memory_for_record);
+    // Where the windows want every event by now, it is recorded like one.
+    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
     leave(*thread);
 }
 
@@ -18748,7 +18879,7 @@ inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame
     errno = saved_errno;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     if (block == nullptr) {
-        on_sample_refused(address);
+        on_sample_refused(bytes, address);
     } else {
         on_sampled(block, bytes, address);
     }
@@ -18762,13 +18893,16 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
         return nullptr;
     }
     const bool is_possible = (alignment & (alignment - 1)) == 0;
-    if (is_possible && is_sample(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
+    const auto address = reinterpret_cast<std::uintptr_t>(frame);
+    const draw drawn = is_possible ? draw_for(bytes, address) : draw::not_wanted;
+    if (drawn == draw::sample) {
         if (void* block = sampled_block(bytes, alignment, frame)) return block;
     }
     void* block =
         alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
-    if (block != nullptr && (process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, reinterpret_cast<std::uintptr_t>(frame));
+    if (block != nullptr && drawn != draw::not_wanted &&
+        (process.entry.word() & every_event) != 0) {
+        on_allocate_slow(block, bytes, address);
     }
     return block;
 }
@@ -20344,7 +20478,7 @@ inline std::string change_text(double before, double now) {
 
 // "" or what is wrong with the value; `update` becomes whether the file is to be written.
 inline std::string read_update_request(bool& update) {
-    const char* value = std::getenv("ALLOCSCOPE_UPDATE_BASELINES");
+    const char* value = ::secure_getenv("ALLOCSCOPE_UPDATE_BASELINES");
     const std::string text = value != nullptr ? value : "";
     update = text == "1";
     if (update || text.empty() || text == "0") return {};
@@ -22867,7 +23001,7 @@ struct benchmark_outputs {
 };
 
 inline std::string text_of_environment(const char* name, const char* otherwise) {
-    const char* found = std::getenv(name);
+    const char* found = ::secure_getenv(name);
     return found != nullptr ? found : otherwise;
 }
 

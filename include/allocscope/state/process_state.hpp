@@ -67,6 +67,10 @@ struct process_state {
     std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     std::atomic<bool> is_prepared{false};
     std::atomic<bool> has_thread_key{false};
+    // Threads end without telling us, because no key was free; looked for when the last instance
+    // is at least the second number.
+    std::atomic<bool> has_untold_ends{false};
+    std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
@@ -81,7 +85,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time.
+// What threads use after their last destructor, one at a time; as many more as were needed at the
+// same time are its nested states.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable

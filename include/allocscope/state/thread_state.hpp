@@ -52,6 +52,8 @@ enum class loss_reason : std::uint32_t {
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
     record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    sample_not_recorded,   // counts what the lost samples stand for, not the samples
+    hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
     count
 };
 
@@ -132,6 +134,7 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
+    std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made
@@ -142,7 +145,10 @@ struct thread_state : thread_entry {
     thread_state& primary() const noexcept {
         return *primary_state.load(std::memory_order_relaxed);
     }
-    void lose(loss_reason reason) noexcept { losses[static_cast<std::uint32_t>(reason)].add(1); }
+    // Also from a signal handler that interrupts another loss.
+    void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
+        losses[static_cast<std::uint32_t>(reason)].add_shared(events);
+    }
 };
 
 }  // namespace detail

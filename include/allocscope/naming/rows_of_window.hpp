@@ -192,6 +192,13 @@ inline const char* sentence_for(loss_reason reason) noexcept {
                    " their samples was refused";
         case loss_reason::hook_abandoned:
             return "events may be missing: a signal handler jumped out of their recording";
+        case loss_reason::no_room_for_peak:
+            return "changes are missing in the peaks of windows above the 64th: memory for them was"
+                   " refused";
+        case loss_reason::torn_by_fork:
+            return "time the process was forked past its handlers (_Fork) while another thread "
+                   "moved"
+                   " sums: numbers of before may be off";
         case loss_reason::count:
             break;
     }

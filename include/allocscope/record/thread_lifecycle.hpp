@@ -69,6 +69,7 @@ inline thread_state* take_used_state() noexcept {
 
 inline void give_back_state(thread_state& state) noexcept {
     flush_pending(state);
+    settle(state);
     state.forget_view();
     state.is_epoch_current = false;
     state.nested.store(nullptr, std::memory_order_relaxed);
@@ -87,7 +88,8 @@ inline void give_back_with_nested(thread_state& state) noexcept {
 
 // Under one long window there are no boundaries; only threads that end call for a reclaim.
 inline void reclaim_if_possible() noexcept {
-    if (::pthread_mutex_trylock(&process.control) != 0) return;
+    // Nobody opens the lock that a thread of the parent held at a _Fork().
+    if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
     if (process.reclaim != nullptr) process.reclaim();
     ::pthread_mutex_unlock(&process.control);
 }
@@ -96,6 +98,7 @@ inline void reclaim_if_possible() noexcept {
 // that may have: so only after as many have begun since the last time as were left then.
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
+    if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
     const std::uint64_t begun = process.last_instance.load(std::memory_order_relaxed);
     if (begun < process.collect_at_instance.load(std::memory_order_relaxed)) return;
     std::uint64_t left = 0;
@@ -173,7 +176,6 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);
     state.has_dice = false;  // each thread has its own
     state.end_rounds = 0;
-    state.own_windows.store(0, std::memory_order_relaxed);
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
     state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
     state.clock.store(0, std::memory_order_relaxed);

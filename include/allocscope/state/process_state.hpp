@@ -13,6 +13,7 @@
 #define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/child_mark.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/thread_state.hpp>
@@ -49,6 +50,14 @@ struct process_state {
     // Held while a snapshot is named; taken before `control` and never while it is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
+    // the process is a child which has not mended them yet; and how it does.
+    std::atomic<const void*> forking{nullptr};
+    child_mark mark;
+    void (*mend_child)() noexcept = nullptr;
+    std::atomic<bool> are_sums_moving{false};  // under the control lock
+    std::atomic<bool> is_releasing{false};     // likewise: tables are given back
+    bool are_names_torn = false;               // naming lock: the book was left half written
     // --- control lock ---
     window_table windows;
     std::uint32_t session = 1;
@@ -106,12 +115,38 @@ inline thread_state* current_state() noexcept {
     return static_cast<thread_state*>(entry);
 }
 
-class control_lock {
+// Whether the calling thread is in fork(), between our handlers: then it holds all locks.
+inline bool is_forking() noexcept {
+    return process.forking.load(std::memory_order_relaxed) == &current_entry;
+}
+
+// One of the locks above. In a forked child the first one that is taken mends them all.
+class process_lock {
 public:
-    control_lock() noexcept { ::pthread_mutex_lock(&process.control); }
-    ~control_lock() { ::pthread_mutex_unlock(&process.control); }
-    control_lock(const control_lock&) = delete;
-    control_lock& operator=(const control_lock&) = delete;
+    process_lock(const process_lock&) = delete;
+    process_lock& operator=(const process_lock&) = delete;
+
+protected:
+    explicit process_lock(pthread_mutex_t& mutex) noexcept {
+        if (ALLOCSCOPE_UNLIKELY(process.mark.is_unsettled()) && process.mark.claim()) {
+            process.mend_child();
+            process.mark.settle();
+        }
+        if (is_forking()) return;
+        mutex_ = &mutex;
+        ::pthread_mutex_lock(mutex_);
+    }
+    ~process_lock() {
+        if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
+    }
+
+private:
+    pthread_mutex_t* mutex_ = nullptr;
+};
+
+class control_lock : process_lock {
+public:
+    control_lock() noexcept : process_lock(process.control) {}
 };
 
 }  // namespace detail

@@ -8419,9 +8419,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state. It takes the first of the common ones in which no
-// hook works: there is one more than hooks of such threads were ever interrupted at the same time.
-// Null when there is no memory for one more.
+// After its last destructor a thread has no state. It takes the first of the common ones in which
+// no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;
@@ -10139,6 +10138,11 @@ inline allocation_counts counts_now(window_id id) noexcept {
 }
 
 inline void pause_now(int change) noexcept {
+    // Before a first window this is the first thing that is called.
+    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+        const control_lock lock;
+        prepare_threads();
+    }
     thread_state* self = own_state();
     if (self == nullptr || self == &latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);

@@ -9,11 +9,12 @@
 // A thread ends in rounds: first its thread_local objects are destroyed, then up to four rounds of
 // pthread_key destructors run, and all of them may still allocate and free. Our destructor asks to
 // be called again until the last round. Events after that (of other keys in the last round, of the
-// C library's own clean-up) are recorded in `latecomer`, or in another such state while a hook works
-// in that one.
+// C library's own clean-up) are recorded in `latecomer`, or in another such state while a hook
+// works in that one.
 //
 // In a program that owns every pthread key nobody tells us of the end of a thread. Such a thread's
-// state remembers whose it is. When a new one is wanted, the kernel is asked which threads are gone.
+// state remembers whose it is. When a new one is wanted, the kernel is asked which threads are
+// gone.
 
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
@@ -232,9 +233,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state. It takes the first of the common ones in which no
-// hook works: there is one more than hooks of such threads were ever interrupted at the same time.
-// Null when there is no memory for one more.
+// After its last destructor a thread has no state. It takes the first of the common ones in which
+// no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
     for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;

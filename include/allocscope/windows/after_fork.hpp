@@ -5,8 +5,8 @@
 // Threads:  the one that forks, and in the child the first that takes a lock
 // Memory:   none
 //
-//     fork()     the thread takes every lock before, so no other thread is in the middle of anything
-//     _Fork()    runs no handlers: other threads may have held locks, which nobody will open again
+//     fork()     takes every lock first, so that nobody else is in the middle of a change
+//     _Fork()    runs no handlers: locks may be held by threads that the child does not have
 //
 // Between the handlers the forking thread holds every lock, and handlers of the program's own run
 // in it, before ours or after: locks let this thread pass (is_forking). In the child the first lock

@@ -227,6 +227,11 @@ inline allocation_counts counts_now(window_id id) noexcept {
 }
 
 inline void pause_now(int change) noexcept {
+    // Before a first window this is the first thing that is called.
+    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+        const control_lock lock;
+        prepare_threads();
+    }
     thread_state* self = own_state();
     if (self == nullptr || self == &latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);

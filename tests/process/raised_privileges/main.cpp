@@ -1,5 +1,5 @@
-// Danger: a program with raised privileges (set-user-id) writes a file where its caller says. Run by
-// root it copies itself, makes the copy set-user-id and starts it as nobody.
+// Danger: a program with raised privileges (set-user-id) writes a file where its caller says. Run
+// by root it copies itself, makes the copy set-user-id and starts it as nobody.
 
 #include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"

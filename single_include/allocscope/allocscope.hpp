@@ -3399,7 +3399,66 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <sched.h>
 #include <signal.h>
+
+// child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
+
+#ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+#define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class child_mark {
+public:
+    // Once, before it is asked by more than one thread.
+    void prepare() noexcept {
+        void* page = map_pages(page_bytes);
+        if (page == nullptr) return;
+        const int saved_errno = errno;
+        const bool is_wiped_by_fork = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0;
+        errno = saved_errno;
+        if (!is_wiped_by_fork) return;
+        auto* state = static_cast<std::atomic<std::uint32_t>*>(page);
+        state->store(settled, std::memory_order_relaxed);
+        state_.store(state, std::memory_order_release);
+    }
+
+    // In a child that has not mended what its parent's threads left behind.
+    ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
+        const std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        return state != nullptr && state->load(std::memory_order_acquire) != settled;
+    }
+
+    // True for one thread of such a child, which then has to call settle(); the others wait for it.
+    bool claim() noexcept {
+        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        if (state == nullptr) return false;
+        std::uint32_t seen = wiped;
+        if (state->compare_exchange_strong(seen, claimed)) return true;
+        while (state->load(std::memory_order_acquire) == claimed) ::sched_yield();
+        return false;
+    }
+    void settle() noexcept {
+        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        if (state != nullptr) state->store(settled, std::memory_order_release);
+    }
+
+private:
+    static constexpr std::uint32_t wiped = 0;
+    static constexpr std::uint32_t settled = 1;
+    static constexpr std::uint32_t claimed = 2;
+
+    std::atomic<std::atomic<std::uint32_t>*> state_{nullptr};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
 // page_arena.hpp - small pieces of zeroed memory that are given back all at once.
 
@@ -3688,7 +3747,7 @@ inline std::uintptr_t thread_control_block() noexcept {
 }
 
 inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::uintptr_t deepest = std::uintptr_t{1} << 30U;  // when the limit is "unlimited"
+    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
     struct rlimit limit;
@@ -4073,10 +4132,99 @@ ALLOCSCOPE_COLD_END
 #include <link.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+// window_demand.hpp - what many windows want together, without looking at each of them.
+
+#ifndef ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
+#define ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What one window wants. It stays the same while the window is open.
+struct window_wish {
+    charge mode = charge::nothing;
+    std::uint32_t frames = 0;
+    unwinding_set methods = 0;
+    std::uint64_t sample_bytes = 0;
+};
+
+class window_demand {
+public:
+    std::uint32_t windows() const noexcept { return windows_; }
+
+    // Windows that are not sampled: they want every event.
+    std::uint32_t of_every_event() const noexcept {
+        return windows_ - modes_[static_cast<std::uint32_t>(charge::samples)];
+    }
+
+    // `change` is +1 or -1.
+    void change(const window_wish& wish, int change) noexcept {
+        const auto by = static_cast<std::uint32_t>(change);
+        windows_ += by;
+        modes_[static_cast<std::uint32_t>(wish.mode)] += by;
+        if (wish.mode == charge::samples) change_interval(wish.sample_bytes, by);
+        if (wish.mode == charge::numbers) return;
+        frames_[wish.frames <= max_stack_frames ? wish.frames : max_stack_frames] += by;
+        for (std::uint32_t i = 0; i < method_count; ++i) {
+            if ((wish.methods & (1U << i)) != 0) methods_[i] += by;
+        }
+    }
+
+    // Sampled windows are left, and the least of their intervals is not known: add_interval() has
+    // to be called for each.
+    bool lacks_interval() const noexcept {
+        return interval_users_ == 0 && modes_[static_cast<std::uint32_t>(charge::samples)] != 0;
+    }
+    void add_interval(std::uint64_t sample_bytes) noexcept { change_interval(sample_bytes, 1); }
+
+    // What serves them all.
+    window_wish together() const noexcept {
+        window_wish all;
+        for (std::uint32_t i = 0; i < mode_count; ++i) {
+            if (modes_[i] != 0) all.mode = static_cast<charge>(i);
+        }
+        all.frames = max_stack_frames;
+        while (all.frames != 0 && frames_[all.frames] == 0) --all.frames;
+        for (std::uint32_t i = 0; i < method_count; ++i) {
+            if (methods_[i] != 0) all.methods |= 1U << i;
+        }
+        if (interval_users_ != 0) all.sample_bytes = interval_;
+        return all;
+    }
+
+private:
+    static constexpr std::uint32_t mode_count =
+        static_cast<std::uint32_t>(charge::stacks_without_memo) + 1;
+    static constexpr std::uint32_t method_count = 3;
+
+    void change_interval(std::uint64_t sample_bytes, std::uint32_t by) noexcept {
+        const bool is_less = interval_users_ == 0 || sample_bytes < interval_;
+        if (is_less && by == 1) {
+            interval_ = sample_bytes;
+            interval_users_ = 1;
+        } else if (interval_users_ != 0 && sample_bytes == interval_) {
+            interval_users_ += by;
+        }
+    }
+
+    std::uint32_t windows_ = 0;
+    std::uint32_t modes_[mode_count] = {};
+    std::uint32_t methods_[method_count] = {};
+    std::uint32_t frames_[max_stack_frames + 1] = {};
+    std::uint32_t interval_users_ = 0;  // 0: the interval is not known, or there is none
+    std::uint64_t interval_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
 
 // window_table.hpp - the windows that are open, each in a numbered slot.
 
@@ -4111,6 +4259,12 @@ struct alignas(64) open_window {
     retired_births retired;
     char name[64] = {};
 
+    window_wish wish() const noexcept {
+        return {mode.load(std::memory_order_relaxed), frames.load(std::memory_order_relaxed),
+                methods.load(std::memory_order_relaxed),
+                sample_bytes.load(std::memory_order_relaxed)};
+    }
+
     bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(std::memory_order_acquire);
         if (opened == 0 || born_at < opened) return false;
@@ -4125,23 +4279,15 @@ class window_table {
 public:
     static constexpr std::uint32_t masked_windows = 64;
     static constexpr std::uint32_t chunk_windows = 64;
-    static constexpr std::uint32_t chunk_count = 1024;
+    static constexpr std::uint32_t chunk_count = 2048;
+    static constexpr std::uint32_t most_windows = chunk_windows * chunk_count;
 
-    // Control lock. A free slot's number, or -1 when there is no memory.
+    // Control lock. The number of the lowest free slot, or -1 when there is no memory.
     std::int64_t take_slot() noexcept {
-        for (std::uint32_t slot = lowest_free_;; ++slot) {
-            open_window* window = by_slot(slot);
-            if (window == nullptr) window = add_chunk(slot);
-            if (window == nullptr) return -1;
-            if (window->open_at.load(std::memory_order_relaxed) != 0) continue;
-            lowest_free_ = slot + 1;
-            ++open_count_;
-            if (slot >= masked_windows) ++unmasked_count_;
-            if (slot >= slot_end_.load(std::memory_order_relaxed)) {
-                slot_end_.store(slot + 1, std::memory_order_release);
-            }
-            return slot;
-        }
+        const std::uint32_t slot = lowest_free();
+        if (by_slot(slot) == nullptr && add_chunk(slot) == nullptr) return -1;
+        note_taken(slot);
+        return slot;
     }
 
     // Control lock.
@@ -4149,19 +4295,22 @@ public:
         open_window* window = by_slot(slot);
         window->open_at.store(0, std::memory_order_release);
         ++window->generation;
-        if (slot < lowest_free_) lowest_free_ = slot;
-        --open_count_;
-        if (slot >= masked_windows) --unmasked_count_;
-        std::uint32_t end = slot_end_.load(std::memory_order_relaxed);
-        while (end > 0 && by_slot(end - 1)->open_at.load(std::memory_order_relaxed) == 0) --end;
-        slot_end_.store(end, std::memory_order_release);
+        note_free(slot);
     }
 
     open_window* by_slot(std::uint32_t slot) noexcept {
         if (slot < chunk_windows) return first_ + slot;
-        if (slot >= chunk_windows * chunk_count) return nullptr;
+        if (slot >= most_windows) return nullptr;
         open_window* chunk = chunks_[slot / chunk_windows].load(std::memory_order_acquire);
         return chunk == nullptr ? nullptr : chunk + slot % chunk_windows;
+    }
+
+    // The window's bit in the window masks; 0 when it has none.
+    std::uint64_t mask_of(const open_window& window) const noexcept {
+        const auto from = reinterpret_cast<std::uintptr_t>(first_);
+        const std::uintptr_t slot =
+            (reinterpret_cast<std::uintptr_t>(&window) - from) / sizeof(open_window);
+        return slot < masked_windows ? std::uint64_t{1} << slot : 0;
     }
 
     // All open windows are in slots below this.
@@ -4169,9 +4318,74 @@ public:
     std::uint32_t open_count() const noexcept { return open_count_; }
     std::uint32_t unmasked_count() const noexcept { return unmasked_count_; }
 
+    // At least the opening of the newest window without a mask bit.
+    std::uint64_t newest_unmasked() const noexcept {
+        return newest_unmasked_.load(std::memory_order_acquire);
+    }
+
+    // Control lock. The window begins, perhaps anew.
+    void begin(open_window& window, std::uint64_t now) noexcept {
+        if (mask_of(window) == 0) newest_unmasked_.store(now, std::memory_order_release);
+        window.open_at.store(now, std::memory_order_release);
+    }
+
+    // --- control lock: process-wide windows, as all threads are to see them ---
+
+    const window_demand& demand() const noexcept { return demand_; }
+    std::uint64_t wide_mask() const noexcept { return wide_mask_; }
+
+    // A process-wide window has opened (+1) or closed (-1).
+    void change_demand(const open_window& window, int change) noexcept {
+        wide_mask_ = change > 0 ? wide_mask_ | mask_of(window) : wide_mask_ & ~mask_of(window);
+        change_demand(demand_, window, change);
+    }
+    // The same in a demand of windows that watch one thread, or all.
+    void change_demand(window_demand& demand, const open_window& window, int change) noexcept {
+        demand.change(window.wish(), change);
+        if (!demand.lacks_interval()) return;
+        const std::uint64_t watched = window.instance.load(std::memory_order_relaxed);
+        for_each_open([&](const open_window& each) {
+            const bool is_of_these = each.instance.load(std::memory_order_relaxed) == watched;
+            if (is_of_these && each.mode.load(std::memory_order_relaxed) == charge::samples) {
+                demand.add_interval(each.sample_bytes.load(std::memory_order_relaxed));
+            }
+        });
+    }
+
+    // Computes everything from the windows that have begun: a forked child was left in the middle.
+    void count_anew() noexcept {
+        for (std::uint64_t& taken : taken_) taken = 0;
+        for (std::uint64_t& some : some_) some = 0;
+        for (std::uint64_t& full : full_) full = 0;
+        open_count_ = 0;
+        unmasked_count_ = 0;
+        demand_ = {};
+        wide_mask_ = 0;
+        slot_end_.store(0, std::memory_order_release);
+        for (std::uint32_t slot = 0; slot < most_windows; ++slot) {
+            const open_window* window = by_slot(slot);
+            if (window == nullptr) break;
+            if (window->open_at.load(std::memory_order_relaxed) == 0) continue;
+            note_taken(slot);
+            if (window->instance.load(std::memory_order_relaxed) == every_thread) {
+                change_demand(*window, +1);
+            }
+        }
+    }
+
+    // Control lock. Calls visit(open_window) for each.
+    template <class Visit>
+    void for_each_open(Visit&& visit) noexcept {
+        for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
+            for (std::uint64_t words = some_[i]; words != 0; words &= words - 1) {
+                visit_word(i * 64 + lowest_bit(words), visit);
+            }
+        }
+    }
+
 private:
     open_window* add_chunk(std::uint32_t slot) noexcept {
-        if (slot >= chunk_windows * chunk_count) return nullptr;
+        if (slot >= most_windows) return nullptr;
         void* pages = map_pages(chunk_windows * sizeof(open_window));
         if (pages == nullptr) return nullptr;
         auto* chunk = static_cast<open_window*>(pages);  // zeroed pages are free windows
@@ -4179,12 +4393,68 @@ private:
         return chunk + slot % chunk_windows;
     }
 
+    template <class Visit>
+    void visit_word(std::uint32_t word, Visit&& visit) noexcept {
+        for (std::uint64_t left = taken_[word]; left != 0; left &= left - 1) {
+            open_window& window = *by_slot(word * 64 + lowest_bit(left));
+            if (window.open_at.load(std::memory_order_relaxed) != 0) visit(window);
+        }
+    }
+
+    // most_windows when all are taken.
+    std::uint32_t lowest_free() const noexcept {
+        for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
+            if (full_[i] == ~std::uint64_t{0}) continue;
+            const std::uint32_t word = i * 64 + lowest_bit(~full_[i]);
+            return word * 64 + lowest_bit(~taken_[word]);
+        }
+        return most_windows;
+    }
+
+    void note_taken(std::uint32_t slot) noexcept {
+        std::uint64_t& word = taken_[slot / 64];
+        word |= std::uint64_t{1} << slot % 64;
+        some_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
+        if (word == ~std::uint64_t{0}) full_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
+        ++open_count_;
+        if (slot >= masked_windows) ++unmasked_count_;
+        if (slot >= slot_end_.load(std::memory_order_relaxed)) {
+            slot_end_.store(slot + 1, std::memory_order_release);
+        }
+    }
+
+    void note_free(std::uint32_t slot) noexcept {
+        const std::uint64_t bit_of_word = std::uint64_t{1} << slot / 64 % 64;
+        taken_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
+        full_[slot / 4096] &= ~bit_of_word;
+        if (taken_[slot / 64] == 0) some_[slot / 4096] &= ~bit_of_word;
+        --open_count_;
+        if (slot >= masked_windows) --unmasked_count_;
+        if (slot + 1 != slot_end_.load(std::memory_order_relaxed)) return;
+        std::uint32_t word = slot / 64;
+        while (word != 0 && taken_[word] == 0) --word;
+        const std::uint32_t end = taken_[word] == 0 ? 0 : word * 64 + highest_bit(taken_[word]) + 1;
+        slot_end_.store(end, std::memory_order_release);
+    }
+
+    static std::uint32_t lowest_bit(std::uint64_t word) noexcept {
+        return static_cast<std::uint32_t>(__builtin_ctzll(word));
+    }
+    static std::uint32_t highest_bit(std::uint64_t word) noexcept {
+        return 63U - static_cast<std::uint32_t>(__builtin_clzll(word));
+    }
+
     open_window first_[chunk_windows];
     std::atomic<open_window*> chunks_[chunk_count] = {};
+    std::uint64_t taken_[chunk_count] = {};      // a bit for each slot
+    std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_: not 0
+    std::uint64_t full_[chunk_count / 64] = {};  // likewise: all bits are set
     std::atomic<std::uint32_t> slot_end_{0};
-    std::uint32_t lowest_free_ = 0;
+    std::atomic<std::uint64_t> newest_unmasked_{0};
     std::uint32_t open_count_ = 0;
     std::uint32_t unmasked_count_ = 0;
+    std::uint64_t wide_mask_ = 0;
+    window_demand demand_;
 };
 
 }  // namespace detail
@@ -6805,6 +7075,37 @@ struct window_share {
     std::uint64_t reserved;
 };
 
+// What a thread added to the live bytes between two boundaries, and the most it was in between.
+struct unsettled_bytes {
+    std::atomic<std::uint64_t> clock;  // boundary clock of its view then
+    std::atomic<std::int64_t> net;
+    std::atomic<std::int64_t> highest;
+};
+
+// The shares of a thread in windows without a mask bit. They may be many, so that a boundary only
+// writes down what they are to be told, and each of them is told of many boundaries at once.
+struct unmasked_shares {
+    static constexpr std::uint32_t most_unsettled = 1024;
+
+    std::atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
+    std::atomic<std::uint32_t> count;
+    std::int64_t net;  // of all that is unsettled
+    unsettled_bytes unsettled[most_unsettled];
+    window_share shares[window_table::most_windows];  // by slot
+};
+
+// What the windows that watch one thread alone want together.
+struct own_demand {
+    window_demand demand;                    // control lock
+    std::atomic<std::uint64_t> instance{0};  // of the thread that is meant
+    std::atomic<std::uint32_t> count{0};
+    std::atomic<std::uint64_t> windows{0};  // slots 0..63
+    std::atomic<charge> mode{charge::nothing};
+    std::atomic<std::uint32_t> frames{0};
+    std::atomic<unwinding_set> methods{0};
+    std::atomic<std::uint64_t> sample_bytes{0};
+};
+
 // Why something was not recorded.
 enum class loss_reason : std::uint32_t {
     no_memory_for_record,  // the object is in no number
@@ -6813,6 +7114,10 @@ enum class loss_reason : std::uint32_t {
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
     record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    sample_not_recorded,   // counts what the lost samples stand for, not the samples
+    hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
+    no_room_for_peak,      // changes of live bytes that peaks of windows without mask bit miss
+    torn_by_fork,          // _Fork() while another thread moved sums
     count
 };
 
@@ -6884,7 +7189,6 @@ struct thread_state : thread_entry {
 
     // --- control lock, or the list ---
     std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
-    std::atomic<std::uint32_t> own_windows{0};       // open threads::current windows
     std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
     std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
     std::atomic<epoch*> returned_epochs{nullptr};    // reclaimed: list through epoch::older
@@ -6893,17 +7197,22 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
+    std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made
 
     window_share shares[window_table::masked_windows] = {};
-    std::atomic<window_share*> more_shares{nullptr};  // for slots from 64 on
+    std::atomic<unmasked_shares*> more_shares{nullptr};
+    own_demand own;
 
     thread_state& primary() const noexcept {
         return *primary_state.load(std::memory_order_relaxed);
     }
-    void lose(loss_reason reason) noexcept { losses[static_cast<std::uint32_t>(reason)].add(1); }
+    // Also from a signal handler that interrupts another loss.
+    void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
+        losses[static_cast<std::uint32_t>(reason)].add_shared(events);
+    }
 };
 
 }  // namespace detail
@@ -7178,6 +7487,14 @@ struct process_state {
     // Held while a snapshot is named; taken before `control` and never while it is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
+    // the process is a child which has not mended them yet; and how it does.
+    std::atomic<const void*> forking{nullptr};
+    child_mark mark;
+    void (*mend_child)() noexcept = nullptr;
+    std::atomic<bool> are_sums_moving{false};  // under the control lock
+    std::atomic<bool> is_releasing{false};     // likewise: tables are given back
+    bool are_names_torn = false;               // naming lock: the book was left half written
     // --- control lock ---
     window_table windows;
     std::uint32_t session = 1;
@@ -7196,6 +7513,10 @@ struct process_state {
     std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     std::atomic<bool> is_prepared{false};
     std::atomic<bool> has_thread_key{false};
+    // Threads end without telling us, because no key was free; looked for when the last instance
+    // is at least the second number.
+    std::atomic<bool> has_untold_ends{false};
+    std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
@@ -7210,7 +7531,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time.
+// What threads use after their last destructor, one at a time; as many more as were needed at the
+// same time are its nested states.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
@@ -7230,12 +7552,38 @@ inline thread_state* current_state() noexcept {
     return static_cast<thread_state*>(entry);
 }
 
-class control_lock {
+// Whether the calling thread is in fork(), between our handlers: then it holds all locks.
+inline bool is_forking() noexcept {
+    return process.forking.load(std::memory_order_relaxed) == &current_entry;
+}
+
+// One of the locks above. In a forked child the first one that is taken mends them all.
+class process_lock {
 public:
-    control_lock() noexcept { ::pthread_mutex_lock(&process.control); }
-    ~control_lock() { ::pthread_mutex_unlock(&process.control); }
-    control_lock(const control_lock&) = delete;
-    control_lock& operator=(const control_lock&) = delete;
+    process_lock(const process_lock&) = delete;
+    process_lock& operator=(const process_lock&) = delete;
+
+protected:
+    explicit process_lock(pthread_mutex_t& mutex) noexcept {
+        if (ALLOCSCOPE_UNLIKELY(process.mark.is_unsettled()) && process.mark.claim()) {
+            process.mend_child();
+            process.mark.settle();
+        }
+        if (is_forking()) return;
+        mutex_ = &mutex;
+        ::pthread_mutex_lock(mutex_);
+    }
+    ~process_lock() {
+        if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
+    }
+
+private:
+    pthread_mutex_t* mutex_ = nullptr;
+};
+
+class control_lock : process_lock {
+public:
+    control_lock() noexcept : process_lock(process.control) {}
 };
 
 }  // namespace detail
@@ -7431,6 +7779,13 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     return thread.plain_cohort;
 }
 
+// The same, where stacks are wanted: the object is counted, its place is not known.
+ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
+    const std::uint32_t id = plain_cohort(thread);
+    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
+    return id;
+}
+
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -7458,12 +7813,9 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, remembered_chain* memo) noexcept {
     const site* const found =
         process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
-    if (found == nullptr) {
-        thread.lose(loss_reason::no_room_for_site);
-        return plain_cohort(thread);
-    }
+    if (found == nullptr) return unplaced_cohort(thread);
     cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return plain_cohort(thread);
+    if (entry == nullptr) return unplaced_cohort(thread);
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
@@ -7513,10 +7865,7 @@ inline bool prepare_caches(thread_state& thread) noexcept {
 
 // The cohort of an allocation whose caller's frame is `frame`.
 ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
-    if (!prepare_caches(thread)) {
-        thread.lose(loss_reason::no_room_for_site);
-        return plain_cohort(thread);
-    }
+    if (!prepare_caches(thread)) return unplaced_cohort(thread);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
         return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
@@ -7528,7 +7877,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame)) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
-        if (entry == nullptr) return plain_cohort(thread);
+        if (entry == nullptr) return unplaced_cohort(thread);
         settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
@@ -7540,6 +7889,32 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+
+// thread_identity.hpp - which thread this is, and whether another one still runs.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline std::int32_t own_thread_id() noexcept {
+    return static_cast<std::int32_t>(::syscall(SYS_gettid));
+}
+
+inline bool is_thread_gone(std::int32_t id) noexcept {
+    const int saved_errno = errno;
+    const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
+    errno = saved_errno;
+    return is_gone;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
 
 // peak_tracking.hpp - the high-water mark of each window, without a shared counter.
 
@@ -7560,17 +7935,22 @@ inline void forget_pending(thread_state& thread) noexcept {
     thread.pending_peak.store(0, std::memory_order_relaxed);
 }
 
+inline unmasked_shares* existing_more_shares(const thread_state& thread) noexcept {
+    return thread.more_shares.load(std::memory_order_acquire);
+}
+inline unmasked_shares* make_more_shares(thread_state& thread) noexcept {
+    unmasked_shares* more = existing_more_shares(thread);
+    if (more != nullptr) return more;
+    more = static_cast<unmasked_shares*>(reserve_pages(sizeof(unmasked_shares)));
+    thread.more_shares.store(more, std::memory_order_release);
+    return more;
+}
+
 // The share of a thread in the window of a slot; null when there is no memory for it.
 inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool make) noexcept {
     if (slot < window_table::masked_windows) return thread.shares + slot;
-    constexpr std::size_t bytes =
-        std::size_t{window_table::chunk_windows} * window_table::chunk_count * sizeof(window_share);
-    window_share* more = thread.more_shares.load(std::memory_order_acquire);
-    if (more == nullptr && make) {
-        more = static_cast<window_share*>(reserve_pages(bytes));
-        thread.more_shares.store(more, std::memory_order_release);
-    }
-    return more == nullptr ? nullptr : more + slot;
+    unmasked_shares* more = make ? make_more_shares(thread) : existing_more_shares(thread);
+    return more == nullptr ? nullptr : more->shares + slot;
 }
 
 // What all threads but `except` have published of a window.
@@ -7602,13 +7982,14 @@ inline window_share* current_share(thread_state& thread, std::uint32_t slot,
     return share;
 }
 
-inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::int64_t net,
-                            std::int64_t highest) noexcept {
+// `clock` is that of the view under which the bytes were summed.
+inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint64_t clock,
+                            std::int64_t net, std::int64_t highest) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
     const std::uint64_t opened_at = window->open_at.load(std::memory_order_acquire);
     // The window of this view may have closed meanwhile, and another one opened in its slot.
-    if (opened_at == 0 || opened_at > thread.clock.load(std::memory_order_relaxed)) return;
+    if (opened_at == 0 || opened_at > clock) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
     const std::int64_t live = share->live_bytes.load(std::memory_order_relaxed);
@@ -7618,6 +7999,105 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::int64
     }
     share->live_bytes.store(live + net, std::memory_order_release);
 }
+
+// --- windows without a mask bit ---
+
+// What is unsettled from one entry to the last is put into that entry.
+inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+    for (std::uint32_t i = count - 1; i-- > 0;) {
+        unsettled_bytes& here = more.unsettled[i];
+        const unsettled_bytes& later = more.unsettled[i + 1];
+        const std::int64_t net = here.net.load(std::memory_order_relaxed);
+        const std::int64_t reached = net + later.highest.load(std::memory_order_relaxed);
+        if (reached > here.highest.load(std::memory_order_relaxed)) {
+            here.highest.store(reached, std::memory_order_relaxed);
+        }
+        here.net.store(net + later.net.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+}
+
+// Tells each window what is unsettled of the time since it opened.
+ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
+    unmasked_shares* more = existing_more_shares(thread);
+    const std::uint32_t count = more == nullptr ? 0 : more->count.load(std::memory_order_relaxed);
+    if (count == 0) return;
+    const std::uint32_t settlings = more->settlings.load(std::memory_order_relaxed);
+    more->settlings.store(settlings + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    sum_from_the_last(*more, count);
+    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = window_table::masked_windows; slot < end; ++slot) {
+        const open_window* window = process.windows.by_slot(slot);
+        std::uint32_t first = 0;
+        const auto clock_of = [more](std::uint32_t entry) {
+            return more->unsettled[entry].clock.load(std::memory_order_relaxed);
+        };
+        if (!window->owns(clock_of(count - 1), instance)) continue;  // the latest
+        while (!window->owns(clock_of(first), instance) && first + 1 < count) ++first;
+        flush_to_window(thread, slot, clock_of(first),
+                        more->unsettled[first].net.load(std::memory_order_relaxed),
+                        more->unsettled[first].highest.load(std::memory_order_relaxed));
+    }
+    more->count.store(0, std::memory_order_relaxed);
+    more->net = 0;
+    more->settlings.store(settlings + 2, std::memory_order_release);
+}
+
+ALLOCSCOPE_SLOW_PATH void note_unsettled(thread_state& thread, std::int64_t net,
+                                         std::int64_t highest) noexcept {
+    unmasked_shares* more = make_more_shares(thread);
+    if (more == nullptr) {
+        thread.lose(loss_reason::no_room_for_peak);
+        return;
+    }
+    const std::uint32_t count = more->count.load(std::memory_order_relaxed);
+    unsettled_bytes& entry = more->unsettled[count];
+    entry.clock.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    entry.net.store(net, std::memory_order_relaxed);
+    entry.highest.store(highest, std::memory_order_relaxed);
+    more->count.store(count + 1, std::memory_order_release);
+    const std::int64_t reached = more->net + highest;
+    more->net += net;
+    if (count + 1 == unmasked_shares::most_unsettled || reached >= flush_bytes ||
+        more->net <= -flush_bytes) {
+        settle(thread);
+    }
+}
+
+struct unsettled_sum {
+    std::int64_t net = 0;
+    std::int64_t highest = 0;
+};
+
+// Any thread. What is unsettled of a window in a thread, which may go on meanwhile.
+inline unsettled_sum unsettled_of(const thread_state& thread, const open_window& window) noexcept {
+    constexpr int most_tries = 1000;
+    const unmasked_shares* more = existing_more_shares(thread);
+    unsettled_sum sum;
+    for (int i = 0; more != nullptr && i < most_tries; ++i) {
+        const std::uint32_t before = more->settlings.load(std::memory_order_acquire);
+        if ((before & 1U) != 0) {
+            ::sched_yield();
+            continue;
+        }
+        sum = {};
+        const std::uint32_t count = more->count.load(std::memory_order_acquire);
+        const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const unsettled_bytes& each = more->unsettled[k];
+            if (!window.owns(each.clock.load(std::memory_order_relaxed), instance)) continue;
+            const std::int64_t reached = sum.net + each.highest.load(std::memory_order_relaxed);
+            if (reached > sum.highest) sum.highest = reached;
+            sum.net += each.net.load(std::memory_order_relaxed);
+        }
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (more->settlings.load(std::memory_order_relaxed) == before) break;
+    }
+    return sum;
+}
+
+// --- all windows ---
 
 // Calls action(slot) for every window in the mask, and for those without a mask bit when `many`.
 template <class Action>
@@ -7635,16 +8115,11 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
     const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
     if (net == 0 && highest == 0) return;
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
-    for_each_window(thread.windows, thread.many_windows != 0, [&](std::uint32_t slot) {
-        if (slot >= window_table::masked_windows) {
-            const open_window* window = process.windows.by_slot(slot);
-            if (window == nullptr ||
-                !window->owns(thread.clock.load(std::memory_order_relaxed), instance))
-                return;
-        }
-        flush_to_window(thread, slot, net, highest);
+    const std::uint64_t clock = thread.clock.load(std::memory_order_relaxed);
+    for_each_window(thread.windows, false, [&](std::uint32_t slot) {
+        flush_to_window(thread, slot, clock, net, highest);
     });
+    if (thread.many_windows != 0) note_unsettled(thread, net, highest);
     forget_pending(thread);
 }
 
@@ -7671,13 +8146,17 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
                                             std::uint64_t born_at, std::uint64_t born_windows,
                                             std::uint64_t born_instance) noexcept {
     flush_pending(thread);
+    settle(thread);
     const bool many = process.windows.slot_end() > window_table::masked_windows;
     for_each_window(born_windows, many, [&](std::uint32_t slot) {
         const open_window* window = process.windows.by_slot(slot);
         if (window == nullptr || !window->owns(born_at, born_instance)) return;
         window_share* share =
             current_share(thread, slot, window->open_at.load(std::memory_order_acquire));
-        if (share == nullptr) return;
+        if (share == nullptr) {
+            thread.lose(loss_reason::no_room_for_peak);
+            return;
+        }
         share->live_bytes.store(
             share->live_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes),
             std::memory_order_release);
@@ -7699,10 +8178,15 @@ ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_fact
 }
 
 // Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
-// thread, `reached` what the pending bytes of that thread add.
+// thread, `reached` what that thread's unsettled or pending bytes add.
 inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
-    const open_window* window = process.windows.by_slot(slot);
-    const std::int64_t published = published_bytes(slot, opened_at, nullptr);
+    const open_window& window = *process.windows.by_slot(slot);
+    const bool is_masked = slot < window_table::masked_windows;
+    std::int64_t published = published_bytes(slot, opened_at, nullptr);
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+         t != nullptr && !is_masked; t = t->next_state) {
+        published += unsettled_of(*t, window).net;
+    }
     std::int64_t peak = 0;
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -7711,8 +8195,13 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
             const std::int64_t seen = share->peak_bytes.load(std::memory_order_relaxed);
             if (seen > peak) peak = seen;
         }
-        if (!window->owns(t->clock.load(std::memory_order_acquire),
-                          t->instance.load(std::memory_order_acquire))) {
+        if (!is_masked) {
+            const unsettled_sum own = unsettled_of(*t, window);
+            const std::int64_t reached = published - own.net + own.highest;
+            if (reached > peak) peak = reached;
+        }
+        if (!window.owns(t->clock.load(std::memory_order_acquire),
+                         t->instance.load(std::memory_order_acquire))) {
             continue;
         }
         const std::int64_t reached = published + t->pending_peak.load(std::memory_order_relaxed);
@@ -7750,8 +8239,8 @@ inline void enlist(thread_state& fresh) noexcept {
     } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
 }
 
-// Takes a state that nobody uses; null when there is no memory.
-inline thread_state* take_state() noexcept {
+// Takes a state that was given back; null when there is none.
+inline thread_state* take_used_state() noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         if (t->is_taken.load(std::memory_order_relaxed)) continue;
@@ -7762,6 +8251,66 @@ inline thread_state* take_state() noexcept {
             return t;
         }
     }
+    return nullptr;
+}
+
+inline void give_back_state(thread_state& state) noexcept {
+    flush_pending(state);
+    settle(state);
+    state.forget_view();
+    state.is_epoch_current = false;
+    state.nested.store(nullptr, std::memory_order_relaxed);
+    state.busy.store(0, std::memory_order_relaxed);
+    state.is_taken.store(false, std::memory_order_release);
+}
+
+// With those of the signal handlers that interrupted its hooks.
+inline void give_back_with_nested(thread_state& state) noexcept {
+    for (thread_state* inner = &state; inner != nullptr;) {
+        thread_state* next = inner->nested.load(std::memory_order_relaxed);
+        give_back_state(*inner);
+        inner = next;
+    }
+}
+
+// Under one long window there are no boundaries; only threads that end call for a reclaim.
+inline void reclaim_if_possible() noexcept {
+    // Nobody opens the lock that a thread of the parent held at a _Fork().
+    if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
+    if (process.reclaim != nullptr) process.reclaim();
+    ::pthread_mutex_unlock(&process.control);
+}
+
+// Gives back the states of threads that ended without telling us. One system call for each thread
+// that may have: so only after as many have begun since the last time as were left then.
+ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
+    constexpr std::uint64_t least = 16;
+    if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
+    const std::uint64_t begun = process.last_instance.load(std::memory_order_relaxed);
+    if (begun < process.collect_at_instance.load(std::memory_order_relaxed)) return;
+    std::uint64_t left = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        std::int32_t id = t->thread_id.load(std::memory_order_acquire);
+        if (id == 0) continue;
+        // Of two threads that do this at the same time, one gives the state back.
+        if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
+            give_back_with_nested(*t);
+        } else {
+            ++left;
+        }
+    }
+    process.collect_at_instance.store(begun + left + least, std::memory_order_relaxed);
+    reclaim_if_possible();
+}
+
+// Takes a state that nobody uses; null when there is no memory.
+inline thread_state* take_state() noexcept {
+    if (thread_state* used = take_used_state()) return used;
+    if (process.has_untold_ends.load(std::memory_order_relaxed)) {
+        collect_ended_threads();
+        if (thread_state* used = take_used_state()) return used;
+    }
     constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
     void* pages = map_pages(bytes);
     if (pages == nullptr) return nullptr;
@@ -7769,15 +8318,6 @@ inline thread_state* take_state() noexcept {
     fresh->is_taken.store(true, std::memory_order_relaxed);
     enlist(*fresh);
     return fresh;
-}
-
-inline void give_back_state(thread_state& state) noexcept {
-    flush_pending(state);
-    state.forget_view();
-    state.is_epoch_current = false;
-    state.nested.store(nullptr, std::memory_order_relaxed);
-    state.busy.store(0, std::memory_order_relaxed);
-    state.is_taken.store(false, std::memory_order_release);
 }
 
 // ThreadSanitizer forgets a thread in the last round; none of our code may run after that.
@@ -7793,16 +8333,8 @@ inline void thread_end(void* value) noexcept {
     }
     current_entry = &departed;
     compiler_barrier();
-    for (thread_state* inner = state; inner != nullptr;) {
-        thread_state* next = inner->nested.load(std::memory_order_relaxed);
-        give_back_state(*inner);
-        inner = next;
-    }
-    // Under one long window there are no boundaries; only threads that end call for a reclaim.
-    if (::pthread_mutex_trylock(&process.control) == 0) {
-        process.reclaim();
-        ::pthread_mutex_unlock(&process.control);
-    }
+    give_back_with_nested(*state);
+    reclaim_if_possible();
 }
 
 // Control lock, before the first window opens.
@@ -7831,7 +8363,6 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);
     state.has_dice = false;  // each thread has its own
     state.end_rounds = 0;
-    state.own_windows.store(0, std::memory_order_relaxed);
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
     state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
     state.clock.store(0, std::memory_order_relaxed);
@@ -7846,14 +8377,14 @@ inline void begin_state(thread_state& state, thread_state& primary,
 // The state of the calling thread, made on its first call; null when there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     thread_state* state = take_state();
-    if (state == nullptr) {
-        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
-        return nullptr;
-    }
+    if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    if (process.has_thread_key.load(std::memory_order_acquire)) {
-        ::pthread_setspecific(process.thread_key, state);
+    const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
+                             ::pthread_setspecific(process.thread_key, state) == 0;
+    if (!is_end_told) {
+        state->thread_id.store(own_thread_id(), std::memory_order_release);
+        process.has_untold_ends.store(true, std::memory_order_relaxed);
     }
     return state;
 }
@@ -7888,20 +8419,20 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state, so it waits for the common one.
+// After its last destructor a thread has no state. It takes the first of the common ones in which
+// no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    constexpr int most_tries = 1000;
-    for (int i = 0; i < most_tries; ++i) {
+    for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;
-        if (latecomer.busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
-            return &latecomer;
+        if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
+            return common;
         }
-        ::sched_yield();
     }
     return nullptr;
 }
 
-// A state that no other hook works on, for a thread that has none or is interrupted in one.
+// A state that no other hook works on, for a thread that has none or is interrupted in one; null
+// when handlers are nested too deeply or there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
@@ -7909,12 +8440,15 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     if (state == nullptr) return attach_thread();
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
-        if (busy == 0 || is_abandoned(*state, busy, frame)) return state;
+        if (busy == 0) return state;
+        if (is_abandoned(*state, busy, frame)) {
+            state->lose(loss_reason::hook_abandoned);
+            return state;
+        }
         thread_state* inner = nested_state(*state);
         if (inner == nullptr) break;
         state = inner;
     }
-    current_state()->lose(loss_reason::too_deeply_nested);
     return nullptr;
 }
 
@@ -7927,8 +8461,10 @@ inline void forget_other_threads() noexcept {
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
+        t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
+    latecomer.nested.store(nullptr, std::memory_order_relaxed);
     latecomer.busy.store(0, std::memory_order_relaxed);
 }
 
@@ -8143,21 +8679,19 @@ struct thread_needs {
         if (opened_at > newest) newest = opened_at;
     }
 
-    void add(const open_window& window, std::uint32_t slot) noexcept {
-        if (slot < window_table::masked_windows) windows |= std::uint64_t{1} << slot;
-        note_opening(window);
-        const charge wanted = window.mode.load(std::memory_order_relaxed);
+    void add(const own_demand& own) noexcept {
+        windows |= own.windows.load(std::memory_order_relaxed);
+        const charge wanted = own.mode.load(std::memory_order_relaxed);
         if (wanted > mode) mode = wanted;
-        const std::uint32_t depth = window.frames.load(std::memory_order_relaxed);
-        if (wanted != charge::numbers && depth > frames) frames = depth;
-        if (wanted != charge::numbers) methods |= window.methods.load(std::memory_order_relaxed);
-        if (wanted == charge::samples) {
-            sample_bytes =
-                least_interval(sample_bytes, window.sample_bytes.load(std::memory_order_relaxed));
-        }
+        const std::uint32_t depth = own.frames.load(std::memory_order_relaxed);
+        if (depth > frames) frames = depth;
+        methods |= own.methods.load(std::memory_order_relaxed);
+        sample_bytes =
+            least_interval(sample_bytes, own.sample_bytes.load(std::memory_order_relaxed));
     }
 };
 
+// A boundary that comes meanwhile makes the thread look again.
 inline thread_needs needs_of(const thread_state& thread, const view& now) noexcept {
     thread_needs needs;
     needs.windows = now.windows;
@@ -8165,20 +8699,19 @@ inline thread_needs needs_of(const thread_state& thread, const view& now) noexce
     needs.frames = now.frames;
     needs.methods = now.methods;
     needs.sample_bytes = now.sample_bytes;
-    for (std::uint64_t left = now.windows; left != 0; left &= left - 1) {
+    const own_demand& own = thread.primary().own;
+    if (own.count.load(std::memory_order_acquire) != 0 &&
+        own.instance.load(std::memory_order_relaxed) ==
+            thread.instance.load(std::memory_order_relaxed)) {
+        needs.add(own);
+    }
+    for (std::uint64_t left = needs.windows; left != 0; left &= left - 1) {
         const auto slot = static_cast<std::uint32_t>(__builtin_ctzll(left));
         needs.note_opening(*process.windows.by_slot(slot));
     }
-    const bool has_own = thread.primary().own_windows.load(std::memory_order_acquire) != 0;
-    if (!has_own && now.many_windows == 0) return needs;
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = has_own ? 0 : window_table::masked_windows; slot < end; ++slot) {
-        const open_window* window = process.windows.by_slot(slot);
-        if (window->open_at.load(std::memory_order_acquire) == 0) continue;
-        const std::uint64_t watched = window->instance.load(std::memory_order_relaxed);
-        if (watched == instance) needs.add(*window, slot);
-        if (watched == every_thread) needs.note_opening(*window);
+    if (now.many_windows != 0) {
+        const std::uint64_t newest = process.windows.newest_unmasked();
+        if (newest > needs.newest) needs.newest = newest;
     }
     return needs;
 }
@@ -8278,16 +8811,31 @@ ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     thread.busy.store(0, std::memory_order_release);
 }
 
-// The thread's state, marked busy and with its view up to date; null when there is nothing to do.
+// An event finds no state to be recorded in.
+ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
+    thread_state* own = current_state();
+    if (own != nullptr) {
+        own->lose(loss_reason::too_deeply_nested);
+    } else {
+        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+// The thread's state, marked busy and with its view up to date. Null when no window is open, or
+// when there is no state: the event is then told as lost, unless `is_event` is false because the
+// hook will enter once more for it.
 //
 // The gate is read after `busy` is set. A thread that gives tables back does the reverse: it shuts
 // the gate, fences all threads, and reads `busy`. So either it sees this thread busy, or this
 // thread sees the gate shut.
-inline thread_state* enter(std::uintptr_t frame) noexcept {
+inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
     if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {
         thread = enter_slow(frame);
-        if (thread == nullptr) return nullptr;
+        if (thread == nullptr) {
+            if (is_event && process.entry.word() != 0) lose_event();
+            return nullptr;
+        }
     }
     thread->busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();
@@ -8380,7 +8928,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     const bool may_fail = fault_plans.armed.load(std::memory_order_acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
-    thread_state* thread = enter(frame);
+    thread_state* thread = enter(frame, false);
     if (thread == nullptr) return false;
     const thread_state& primary = thread->primary();
     if (primary.pause_depth != 0 || thread != &primary) {
@@ -8404,7 +8952,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
 // Called at a free, which nothing can refuse.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
-    thread_state* thread = enter(frame);
+    thread_state* thread = enter(frame, false);
     if (thread == nullptr) return;
     const thread_state& primary = thread->primary();
     const bool is_meant = primary.pause_depth == 0 && thread == &primary;
@@ -8457,6 +9005,12 @@ inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) no
     return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
 }
 
+// A sample that gets no record leaves out what it stands for.
+ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
+    const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
+    thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
+}
+
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
@@ -8489,7 +9043,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     }
     const std::uint32_t id = find_cohort(thread, frame);
     if (slot == nullptr || id == no_cohort) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_sample(thread, bytes);
         return;
     }
     sampled_part& part = *process.cohorts.sampled_part_of(id);
@@ -8778,6 +9332,60 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_RECORDER_HPP
 
+// published_view.hpp - what all process-wide windows together ask of every thread.
+
+#ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
+#define ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Control lock. What all process-wide windows together ask for becomes the view in force.
+inline void publish_view() noexcept {
+    const window_wish wish = process.windows.demand().together();
+    view next;
+    next.clock = process.clock.load(std::memory_order_relaxed);
+    next.session = process.session;
+    next.tables = process.tables;
+    next.many_windows = process.windows.unmasked_count();
+    next.windows = process.windows.wide_mask();
+    next.mode = wish.mode;
+    next.frames = wish.frames;
+    next.methods = wish.methods;
+    next.sample_bytes = wish.sample_bytes;
+    process.entry.publish(next, process.sees_every_event);
+}
+
+// Control lock. The same for the windows that watch one thread: one of them has opened (+1) or
+// closed (-1).
+inline void change_own_demand(thread_state& watched, const open_window& window,
+                              int change) noexcept {
+    own_demand& own = watched.own;
+    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    if (own.instance.load(std::memory_order_relaxed) != instance) {
+        own.demand = {};
+        own.windows.store(0, std::memory_order_relaxed);
+        own.instance.store(instance, std::memory_order_relaxed);
+    }
+    process.windows.change_demand(own.demand, window, change);
+    const std::uint64_t bit = process.windows.mask_of(window);
+    const std::uint64_t others = own.windows.load(std::memory_order_relaxed) & ~bit;
+    own.windows.store(change > 0 ? others | bit : others, std::memory_order_relaxed);
+    const window_wish wish = own.demand.together();
+    own.mode.store(wish.mode, std::memory_order_relaxed);
+    own.frames.store(wish.frames, std::memory_order_relaxed);
+    own.methods.store(wish.methods, std::memory_order_relaxed);
+    own.sample_bytes.store(wish.sample_bytes, std::memory_order_relaxed);
+    own.count.store(own.demand.windows(), std::memory_order_release);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
+
 // window_sums.hpp - adds up the cohorts of a window.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
@@ -8995,6 +9603,15 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// While one lives, a forked child without fork handlers would find sums half moved.
+class moving_sums {
+public:
+    moving_sums() noexcept { process.are_sums_moving.store(true, std::memory_order_seq_cst); }
+    ~moving_sums() { process.are_sums_moving.store(false, std::memory_order_release); }
+    moving_sums(const moving_sums&) = delete;
+    moving_sums& operator=(const moving_sums&) = delete;
+};
+
 // --- reclaim ---
 
 // Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
@@ -9010,23 +9627,20 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
                                 const death_sum& deaths) noexcept {
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = 0; slot < end; ++slot) {
-        open_window* window = process.windows.by_slot(slot);
-        if (!window->owns(of.began_at.load(std::memory_order_relaxed),
-                          of.instance.load(std::memory_order_relaxed))) {
-            continue;
+    const std::uint64_t born_at = of.began_at.load(std::memory_order_relaxed);
+    const std::uint64_t instance = of.instance.load(std::memory_order_relaxed);
+    process.windows.for_each_open([&](open_window& window) {
+        if (!window.owns(born_at, instance)) return;
+        if (window.wanted.record == recording::sampled) {
+            window.retired.births.add(birth_sums_of(dead, id));
+            window.retired.deaths.add(death_sums_of(dead, id));
+            return;
         }
-        if (window->wanted.record == recording::sampled) {
-            window->retired.births.add(birth_sums_of(dead, id));
-            window->retired.deaths.add(death_sums_of(dead, id));
-            continue;
-        }
-        window->retired.counts.allocations += dead.births.read();
-        window->retired.counts.bytes_allocated += dead.birth_bytes.read();
-        window->retired.counts.frees += deaths.deaths;
-        window->retired.counts.bytes_freed += deaths.bytes;
-    }
+        window.retired.counts.allocations += dead.births.read();
+        window.retired.counts.bytes_allocated += dead.birth_bytes.read();
+        window.retired.counts.frees += deaths.deaths;
+        window.retired.counts.bytes_freed += deaths.bytes;
+    });
 }
 
 // Puts an item on the list from which its thread takes it again.
@@ -9098,6 +9712,10 @@ inline void reclaim_when_due() noexcept {
     const std::uint64_t made = cohorts_ever_made();
     const std::uint64_t since = made - process.cohorts_at_last_reclaim;
     if (since < least || since < process.cohorts_kept * 2) return;
+    // Each cohort that goes has to be entered in each window that owns it.
+    constexpr std::uint32_t many_windows = 1024;
+    if (process.windows.open_count() > many_windows) return;
+    const moving_sums meanwhile;
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         reclaim_thread(*t);
@@ -9146,6 +9764,7 @@ inline void release_thread_tables(thread_state& thread) noexcept {
 // The gate is shut. False: a thread is still inside; nothing was given back.
 inline bool release_tables() noexcept {
     if (!all_threads_are_outside()) return false;
+    process.is_releasing.store(true, std::memory_order_seq_cst);
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         release_thread_tables(*t);
@@ -9160,6 +9779,7 @@ inline bool release_tables() noexcept {
     process.births_since_wipe = 0;
     process.cohorts_at_last_reclaim = cohorts_ever_made();
     process.cohorts_kept = 0;
+    process.is_releasing.store(false, std::memory_order_release);
     return true;
 }
 
@@ -9210,6 +9830,112 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
+// after_fork.hpp - what a forked child finds of the locks and tables of its parent.
+
+#ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
+#define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void before_fork() noexcept {
+    ::pthread_mutex_lock(&process.naming);
+    ::pthread_mutex_lock(&process.control);
+    process.forking.store(&current_entry, std::memory_order_relaxed);
+}
+
+inline void after_fork_in_parent() noexcept {
+    process.forking.store(nullptr, std::memory_order_relaxed);
+    ::pthread_mutex_unlock(&process.control);
+    ::pthread_mutex_unlock(&process.naming);
+}
+
+// Parent and child must not draw the same samples.
+inline void draw_anew_in_child() noexcept {
+    thread_state* own = current_state();
+    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+        t->has_dice = false;
+        t->forget_view();
+    }
+    if (own != nullptr && own->thread_id.load(std::memory_order_relaxed) != 0) {
+        own->thread_id.store(own_thread_id(), std::memory_order_relaxed);
+    }
+}
+
+// Control lock. What the windows of the calling thread alone want, from the windows that are open.
+inline void count_own_demand_anew() noexcept {
+    thread_state* own = current_state();
+    if (own == nullptr) return;
+    own->own.instance.store(0, std::memory_order_relaxed);
+    own->own.count.store(0, std::memory_order_relaxed);
+    const std::uint64_t instance = own->instance.load(std::memory_order_relaxed);
+    process.windows.for_each_open([&](const open_window& window) {
+        if (window.instance.load(std::memory_order_relaxed) == instance) {
+            change_own_demand(*own, window, +1);
+        }
+    });
+}
+
+// Another thread of the parent was opening or closing a window, or giving memory back. A window is
+// open if it has begun; everything else follows from the windows that are.
+inline void mend_windows() noexcept {
+    if (process.are_sums_moving.load(std::memory_order_relaxed)) {
+        latecomer.lose(loss_reason::torn_by_fork);
+        process.are_sums_moving.store(false, std::memory_order_relaxed);
+    }
+    process.windows.count_anew();
+    count_own_demand_anew();
+    process.windows_of_every_event = process.windows.demand().of_every_event();
+    process.sees_every_event = true;
+    if (process.windows.open_count() != 0) {
+        process.clock.fetch_add(1, std::memory_order_acq_rel);
+        publish_view();
+        return;
+    }
+    process.entry.shut();
+    // Half of the tables may be gone already.
+    if (!process.is_releasing || !release_tables()) end_session();
+}
+
+inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
+    return ::pthread_mutex_trylock(&mutex) == 0;
+}
+
+// In a child, by one thread. The locks belong to threads that do not exist here.
+inline void mend_child() noexcept {
+    const bool has_handlers = is_forking();
+    const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
+    const bool are_names_whole = has_handlers || is_locked_by_nobody(process.naming);
+    const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
+    process.control = open;
+    process.naming = open;
+    process.forking.store(nullptr, std::memory_order_relaxed);
+    forget_other_threads();
+    draw_anew_in_child();
+    if (!are_names_whole) process.are_names_torn = true;
+    if (!are_windows_whole) mend_windows();
+}
+
+inline void after_fork_in_child() noexcept {
+    if (!process.mark.claim() && !is_forking()) return;  // mended already
+    mend_child();
+    process.mark.settle();
+}
+
+// Before the first window opens. Registering may allocate, so the control lock is not held.
+inline void prepare_for_forks() noexcept {
+    process.mend_child = &mend_child;
+    process.mark.prepare();
+    ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
+
 // window_control.hpp - opens, closes and counts windows.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
@@ -9255,32 +9981,6 @@ inline void make_view_stale(thread_state& thread) noexcept {
 
 // --- boundaries ---
 
-// Control lock. What all process-wide windows together ask for becomes the view in force.
-inline void publish_view() noexcept {
-    view next;
-    next.clock = process.clock.load(std::memory_order_relaxed);
-    next.session = process.session;
-    next.tables = process.tables;
-    next.many_windows = process.windows.unmasked_count();
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = 0; slot < end; ++slot) {
-        const open_window& window = *process.windows.by_slot(slot);
-        if (window.open_at.load(std::memory_order_relaxed) == 0) continue;
-        if (window.instance.load(std::memory_order_relaxed) != every_thread) continue;
-        if (slot < window_table::masked_windows) next.windows |= std::uint64_t{1} << slot;
-        const charge mode = window.mode.load(std::memory_order_relaxed);
-        const std::uint32_t frames = window.frames.load(std::memory_order_relaxed);
-        if (mode > next.mode) next.mode = mode;
-        if (mode != charge::numbers && frames > next.frames) next.frames = frames;
-        if (mode != charge::numbers) next.methods |= window.methods.load(std::memory_order_relaxed);
-        if (mode == charge::samples) {
-            next.sample_bytes = least_interval(next.sample_bytes,
-                                               window.sample_bytes.load(std::memory_order_relaxed));
-        }
-    }
-    process.entry.publish(next, process.sees_every_event);
-}
-
 inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -9302,11 +10002,12 @@ inline void announce(const open_window& window, int change) noexcept {
     // Any thread that frees an object of this window must look it up.
     const bool is_first_of_all_events = is_of_every_event && !process.sees_every_event;
     if (is_first_of_all_events) process.sees_every_event = true;
+    if (instance == every_thread && change != 0) process.windows.change_demand(window, change);
     if (instance == every_thread || process.windows.unmasked_count() != 0) publish_view();
     if (instance == every_thread) return;
     thread_state* watched = state_of_instance(instance);
     if (watched == nullptr) return;  // the thread has ended
-    watched->own_windows.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
+    if (change != 0) change_own_demand(*watched, window, change);
     watched->own_clock.store(process.clock.load(std::memory_order_relaxed),
                              std::memory_order_release);
     if (watched == own_state()) make_view_stale(*watched);
@@ -9316,40 +10017,16 @@ inline void announce(const open_window& window, int change) noexcept {
 // Control lock. From here on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
+    const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
-    window.open_at.store(now, std::memory_order_release);
+    process.windows.begin(window, now);
 }
 
-// --- fork ---
-
-inline void before_fork() noexcept {
-    ::pthread_mutex_lock(&process.naming);
-    ::pthread_mutex_lock(&process.control);
-}
-inline void after_fork_in_parent() noexcept {
-    ::pthread_mutex_unlock(&process.control);
-    ::pthread_mutex_unlock(&process.naming);
-}
-// Parent and child must not draw the same samples.
-inline void draw_anew_in_child() noexcept {
-    thread_state* own = current_state();
-    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
-        t->has_dice = false;
-        t->forget_view();
-    }
-}
-
-inline void after_fork_in_child() noexcept {
-    forget_other_threads();
-    draw_anew_in_child();
-    after_fork_in_parent();
-}
-
-// Called before the first window. Registering may allocate, so the control lock is not held.
+// Called before the first window.
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, std::memory_order_acq_rel)) return;
-    ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+    prepare_for_forks();
     prepare_thread_fence();
 }
 
@@ -9440,9 +10117,11 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
         return;
     }
     process.entry.shut();
-    if (window.instance.load(std::memory_order_relaxed) != every_thread) {
-        thread_state* watched = state_of_instance(window.instance.load(std::memory_order_relaxed));
-        if (watched != nullptr) watched->own_windows.fetch_sub(1, std::memory_order_relaxed);
+    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    if (instance == every_thread) {
+        process.windows.change_demand(window, -1);
+    } else if (thread_state* watched = state_of_instance(instance)) {
+        change_own_demand(*watched, window, -1);
     }
     end_session();
 }
@@ -9459,6 +10138,11 @@ inline allocation_counts counts_now(window_id id) noexcept {
 }
 
 inline void pause_now(int change) noexcept {
+    // Before a first window this is the first thing that is called.
+    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+        const control_lock lock;
+        prepare_threads();
+    }
     thread_state* self = own_state();
     if (self == nullptr || self == &latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
@@ -15862,19 +16546,20 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-class naming_lock {
-public:
-    naming_lock() noexcept { ::pthread_mutex_lock(&process.naming); }
-    ~naming_lock() { ::pthread_mutex_unlock(&process.naming); }
-    naming_lock(const naming_lock&) = delete;
-    naming_lock& operator=(const naming_lock&) = delete;
-};
-
 // Which frames are library code; see types/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
 // Under the naming lock. Null until the first report, and after the last window of a large program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+class naming_lock : process_lock {
+public:
+    naming_lock() noexcept : process_lock(process.naming) {
+        // Written by a thread that this forked child does not have; nothing can be freed of it.
+        if (process.are_names_torn) names_of_process = nullptr;
+        process.are_names_torn = false;
+    }
+};
 
 // Naming lock.
 inline void forget_names() noexcept {
@@ -16634,6 +17319,18 @@ inline const char* sentence_for(loss_reason reason) noexcept {
                    " again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
+        case loss_reason::sample_not_recorded:
+            return "allocations (estimated) are missing in the estimates: memory for the records of"
+                   " their samples was refused";
+        case loss_reason::hook_abandoned:
+            return "events may be missing: a signal handler jumped out of their recording";
+        case loss_reason::no_room_for_peak:
+            return "changes are missing in the peaks of windows above the 64th: memory for them was"
+                   " refused";
+        case loss_reason::torn_by_fork:
+            return "time the process was forked past its handlers (_Fork) while another thread "
+                   "moved"
+                   " sums: numbers of before may be off";
         case loss_reason::count:
             break;
     }
@@ -16954,6 +17651,17 @@ inline void write_file_name(text_out& out, const char* name) {
     }
 }
 
+// Makes the folder unless it is there. "" or why nothing is written to it.
+inline const char* problem_of_folder(const char* folder, char (&space)[128]) noexcept {
+    struct stat found = {};
+    if (::mkdir(folder, 0700) != 0 && errno != EEXIST) return ::strerror_r(errno, space, 128);
+    if (::stat(folder, &found) != 0) return ::strerror_r(errno, space, 128);
+    if (!S_ISDIR(found.st_mode)) return ::strerror_r(ENOTDIR, space, 128);
+    if (found.st_uid != ::geteuid()) return "the folder belongs to another user";
+    const bool is_open_to_all = (found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0;
+    return is_open_to_all ? "other users can write to the folder" : "";
+}
+
 // Saves the rows below `head`. `path` is empty when nothing was saved; `problem` then says why,
 // unless it was not wanted.
 inline void save_evidence_of(const snapshot& rows, const char* name, const char* head,
@@ -16972,11 +17680,14 @@ inline void save_evidence_of(const snapshot& rows, const char* name, const char*
     write_file_name(path, name);
     path << '-' << decimal{static_cast<std::uint64_t>(::getpid())} << '-' << decimal{number}
          << ".txt";
-    int failure = ::mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
-    if (failure == 0) failure = own->save_evidence(rows, head, path.c_str());
-    if (failure == 0) return;
     char space[128];
-    problem << "cannot write '" << path.view() << "': " << ::strerror_r(failure, space, 128);
+    const char* reason = problem_of_folder(folder, space);
+    if (reason[0] == '\0') {
+        const int failure = own->save_evidence(rows, head, path.c_str());
+        if (failure == 0) return;
+        reason = ::strerror_r(failure, space, 128);
+    }
+    problem << "cannot write '" << path.view() << "': " << reason;
     path.cut(0);
 }
 
@@ -17849,9 +18560,9 @@ inline bool is_estimated(window_id id) noexcept {
 // Events of this session that are in no number: a limit that seems kept may be broken.
 inline std::uint64_t events_lost() noexcept {
     const control_lock lock;
-    const loss_reason in_no_number[] = {loss_reason::no_memory_for_record,
-                                        loss_reason::too_deeply_nested,
-                                        loss_reason::no_memory_for_thread};
+    const loss_reason in_no_number[] = {
+        loss_reason::no_memory_for_record, loss_reason::too_deeply_nested,
+        loss_reason::no_memory_for_thread, loss_reason::hook_abandoned};
     std::uint64_t sum = 0;
     for (const loss_reason each : in_no_number) {
         sum += losses_ever(each) - process.losses_before_session[static_cast<std::uint32_t>(each)];
@@ -18606,7 +19317,7 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
 }
 
 // Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
-// the gate's. False: ask is_sample().
+// the gate's. False: ask draw_for().
 ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
                                  std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
@@ -18620,16 +19331,22 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     return true;
 }
 
+// What became of one allocation: it met no sample, it is one, or nobody asks for it, because no
+// window is open any more or because it was told as lost.
+enum class draw { passed, sample, not_wanted };
+
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
 // still the thread's own countdown that decides, not that of the state the handler works with:
 // passes() asked it already, and two dice would have to fall.
-ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
-    if (thread == nullptr) return false;
+    if (thread == nullptr) return draw::not_wanted;
     const std::uint64_t counted = bytes_to_count(bytes);
     bool is_drawn = false;
     if (thread->mode == charge::samples) {
-        thread_state& primary = thread->primary();
+        // The common states of ended threads belong to whoever is in them.
+        const bool is_shared = current_entry == &departed;
+        thread_state& primary = is_shared ? *thread : thread->primary();
         const bool is_known = primary.view_number == thread->view_number;
         std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
         const std::uint64_t left = countdown.load(std::memory_order_relaxed);
@@ -18637,7 +19354,7 @@ ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) no
         countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
     }
     leave(*thread);
-    return is_drawn;
+    return is_drawn ? draw::sample : draw::passed;
 }
 
 // Called after a block at a page was allocated for a sample.
@@ -18655,10 +19372,11 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
 }
 
 // Called when there was no memory for a block at a page; the object gets no record.
-ALLOCSCOPE_NOINLINE void on_sample_refused(std::uintptr_t frame) noexcept {
+ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
-    thread->lose(loss_reason::no_memory_for_record);
+    // Where the windows want every event by now, it is recorded like one.
+    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
     leave(*thread);
 }
 
@@ -18748,7 +19466,7 @@ inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame
     errno = saved_errno;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     if (block == nullptr) {
-        on_sample_refused(address);
+        on_sample_refused(bytes, address);
     } else {
         on_sampled(block, bytes, address);
     }
@@ -18762,13 +19480,16 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
         return nullptr;
     }
     const bool is_possible = (alignment & (alignment - 1)) == 0;
-    if (is_possible && is_sample(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
+    const auto address = reinterpret_cast<std::uintptr_t>(frame);
+    const draw drawn = is_possible ? draw_for(bytes, address) : draw::not_wanted;
+    if (drawn == draw::sample) {
         if (void* block = sampled_block(bytes, alignment, frame)) return block;
     }
     void* block =
         alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
-    if (block != nullptr && (process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, reinterpret_cast<std::uintptr_t>(frame));
+    if (block != nullptr && drawn != draw::not_wanted &&
+        (process.entry.word() & every_event) != 0) {
+        on_allocate_slow(block, bytes, address);
     }
     return block;
 }
@@ -20344,7 +21065,7 @@ inline std::string change_text(double before, double now) {
 
 // "" or what is wrong with the value; `update` becomes whether the file is to be written.
 inline std::string read_update_request(bool& update) {
-    const char* value = std::getenv("ALLOCSCOPE_UPDATE_BASELINES");
+    const char* value = ::secure_getenv("ALLOCSCOPE_UPDATE_BASELINES");
     const std::string text = value != nullptr ? value : "";
     update = text == "1";
     if (update || text.empty() || text == "0") return {};
@@ -22867,7 +23588,7 @@ struct benchmark_outputs {
 };
 
 inline std::string text_of_environment(const char* name, const char* otherwise) {
-    const char* found = std::getenv(name);
+    const char* found = ::secure_getenv(name);
     return found != nullptr ? found : otherwise;
 }
 

@@ -40,6 +40,19 @@ def plain(tree):
     return problems
 
 
+def environment(tree):
+    problems = []
+    for path, text in tree.with_ending(".hpp", ".cpp"):
+        if not path.startswith((HEADERS, "tools/")):
+            continue
+        for found in re.finditer(r"(?<!secure_)\bgetenv\s*\(", text):
+            problems.append(Problem(
+                path, text.count("\n", 0, found.start()) + 1, "calls getenv",
+                "in a program with raised privileges the environment is the attacker's",
+                "::secure_getenv(...)"))
+    return problems
+
+
 def last_lines(tree):
     problems = []
     for path, text in tree.with_ending(""):
@@ -101,6 +114,10 @@ CHECKS = {
     "plain": (plain, [{A: "// \u00e9\n"}, {A: "\tint a;\n"}, {A: "x" * 101 + "\n"},
                       {A: "int a; \n"}],
               {A: "x" * 100 + "\n", "README.md": "\u00e9\n"}),
+    "environment": (environment, [{HEADERS + "base/a.hpp": "std::getenv(name);\n"},
+                                  {"tools/a.cpp": "getenv (\"A\")\n"}],
+                    {HEADERS + "base/a.hpp": "::secure_getenv(name);\n",
+                     "tests/a.cpp": "getenv(name)\n"}),
     "last_lines": (last_lines, [{A: "int a;"}, {"a.md": "text\n\n"}], {A: "int a;\n"}),
     "words": (words, [{A: "// TO" "DO: later\n"}, {"README.md": "not " "implemented\n"}],
               {A: "// mkstemp(XXXXXX)\n"}),

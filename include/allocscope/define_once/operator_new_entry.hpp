@@ -101,7 +101,7 @@ inline void* sampled_block(std::size_t bytes, std::size_t alignment, void* frame
     errno = saved_errno;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     if (block == nullptr) {
-        on_sample_refused(address);
+        on_sample_refused(bytes, address);
     } else {
         on_sampled(block, bytes, address);
     }
@@ -115,13 +115,16 @@ ALLOCSCOPE_NOINLINE void* watched_block(std::size_t bytes, std::size_t alignment
         return nullptr;
     }
     const bool is_possible = (alignment & (alignment - 1)) == 0;
-    if (is_possible && is_sample(bytes, reinterpret_cast<std::uintptr_t>(frame))) {
+    const auto address = reinterpret_cast<std::uintptr_t>(frame);
+    const draw drawn = is_possible ? draw_for(bytes, address) : draw::not_wanted;
+    if (drawn == draw::sample) {
         if (void* block = sampled_block(bytes, alignment, frame)) return block;
     }
     void* block =
         alignment == no_alignment ? plain_block(bytes) : plain_aligned_block(bytes, alignment);
-    if (block != nullptr && (process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, reinterpret_cast<std::uintptr_t>(frame));
+    if (block != nullptr && drawn != draw::not_wanted &&
+        (process.entry.word() & every_event) != 0) {
+        on_allocate_slow(block, bytes, address);
     }
     return block;
 }

@@ -26,7 +26,7 @@
 #include <unistd.h>  // access
 #include <cstdint>   // uint64_t
 #include <cstdio>    // snprintf
-#include <cstdlib>   // getenv
+#include <cstdlib>   // secure_getenv
 #include <mutex>     // mutex, lock_guard
 #include <string>    // string
 #include <utility>   // move
@@ -96,7 +96,7 @@ inline std::string change_text(double before, double now) {
 
 // "" or what is wrong with the value; `update` becomes whether the file is to be written.
 inline std::string read_update_request(bool& update) {
-    const char* value = std::getenv("ALLOCSCOPE_UPDATE_BASELINES");
+    const char* value = ::secure_getenv("ALLOCSCOPE_UPDATE_BASELINES");
     const std::string text = value != nullptr ? value : "";
     update = text == "1";
     if (update || text.empty() || text == "0") return {};

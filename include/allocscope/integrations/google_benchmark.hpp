@@ -22,7 +22,7 @@
 #include <allocscope/integrations/google_benchmark_versions.hpp>
 
 #include <benchmark/benchmark.h>  // Initialize, RunSpecifiedBenchmarks, the reporters
-#include <cstdlib>                // getenv
+#include <cstdlib>                // secure_getenv
 #include <memory>                 // unique_ptr
 #include <string>                 // string
 
@@ -42,7 +42,7 @@ struct benchmark_outputs {
 };
 
 inline std::string text_of_environment(const char* name, const char* otherwise) {
-    const char* found = std::getenv(name);
+    const char* found = ::secure_getenv(name);
     return found != nullptr ? found : otherwise;
 }
 

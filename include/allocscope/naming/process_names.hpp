@@ -15,25 +15,24 @@
 
 #include <cstddef>  // size_t
 
-#include <pthread.h>  // pthread_mutex_lock, pthread_mutex_unlock
-
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
-
-class naming_lock {
-public:
-    naming_lock() noexcept { ::pthread_mutex_lock(&process.naming); }
-    ~naming_lock() { ::pthread_mutex_unlock(&process.naming); }
-    naming_lock(const naming_lock&) = delete;
-    naming_lock& operator=(const naming_lock&) = delete;
-};
 
 // Which frames are library code; see types/frame_rule.hpp.
 ALLOCSCOPE_HIDDEN inline symbolize::frame_rule library_rule;
 
 // Under the naming lock. Null until the first report, and after the last window of a large program.
 ALLOCSCOPE_HIDDEN inline name_book* names_of_process = nullptr;
+
+class naming_lock : process_lock {
+public:
+    naming_lock() noexcept : process_lock(process.naming) {
+        // Written by a thread that this forked child does not have; nothing can be freed of it.
+        if (process.are_names_torn) names_of_process = nullptr;
+        process.are_names_torn = false;
+    }
+};
 
 // Naming lock.
 inline void forget_names() noexcept {

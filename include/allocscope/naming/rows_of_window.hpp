@@ -187,6 +187,18 @@ inline const char* sentence_for(loss_reason reason) noexcept {
                    " again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
+        case loss_reason::sample_not_recorded:
+            return "allocations (estimated) are missing in the estimates: memory for the records of"
+                   " their samples was refused";
+        case loss_reason::hook_abandoned:
+            return "events may be missing: a signal handler jumped out of their recording";
+        case loss_reason::no_room_for_peak:
+            return "changes are missing in the peaks of windows above the 64th: memory for them was"
+                   " refused";
+        case loss_reason::torn_by_fork:
+            return "time the process was forked past its handlers (_Fork) while another thread "
+                   "moved"
+                   " sums: numbers of before may be off";
         case loss_reason::count:
             break;
     }

@@ -8,7 +8,7 @@
 // pthread_getattr_np allocates and locks, so it cannot be asked from inside a hook. What it would
 // answer lies in memory already:
 //
-//     main thread     below __libc_stack_end, at most RLIMIT_STACK deep
+//     main thread     below __libc_stack_end, at most RLIMIT_STACK and 96 MiB deep
 //     other threads   the thread control block lies at the upper end of the thread's stack
 //                     (fs:0), and the block itself remembers where the stack begins
 //
@@ -19,6 +19,10 @@
 // Where {low, size} lies in the control block differs between versions of glibc. So it is searched
 // for, and believed only when it fits: low <= sp, and low + size just behind the block. Any other
 // stack (of a coroutine, of a signal handler) is unknown here: {0, 0}.
+//
+// RLIMIT_STACK alone says nothing: a program that raises it while it runs has its libraries, heaps
+// and other threads' stacks within that distance already. But the kernel lays a program out with
+// 128 MiB at least, less its arguments, in which there is nothing but the main stack.
 
 #ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 #define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
@@ -54,7 +58,7 @@ inline std::uintptr_t thread_control_block() noexcept {
 }
 
 inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::uintptr_t deepest = std::uintptr_t{1} << 30U;  // when the limit is "unlimited"
+    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
     const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
     std::uintptr_t depth = deepest;
     struct rlimit limit;

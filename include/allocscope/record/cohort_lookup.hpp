@@ -156,6 +156,13 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     return thread.plain_cohort;
 }
 
+// The same, where stacks are wanted: the object is counted, its place is not known.
+ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
+    const std::uint32_t id = plain_cohort(thread);
+    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
+    return id;
+}
+
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -183,12 +190,9 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, remembered_chain* memo) noexcept {
     const site* const found =
         process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
-    if (found == nullptr) {
-        thread.lose(loss_reason::no_room_for_site);
-        return plain_cohort(thread);
-    }
+    if (found == nullptr) return unplaced_cohort(thread);
     cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return plain_cohort(thread);
+    if (entry == nullptr) return unplaced_cohort(thread);
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
@@ -238,10 +242,7 @@ inline bool prepare_caches(thread_state& thread) noexcept {
 
 // The cohort of an allocation whose caller's frame is `frame`.
 ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
-    if (!prepare_caches(thread)) {
-        thread.lose(loss_reason::no_room_for_site);
-        return plain_cohort(thread);
-    }
+    if (!prepare_caches(thread)) return unplaced_cohort(thread);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
         return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
@@ -253,7 +254,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame)) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
-        if (entry == nullptr) return plain_cohort(thread);
+        if (entry == nullptr) return unplaced_cohort(thread);
         settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }

@@ -91,7 +91,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
     const bool may_fail = fault_plans.armed.load(std::memory_order_acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
-    thread_state* thread = enter(frame);
+    thread_state* thread = enter(frame, false);
     if (thread == nullptr) return false;
     const thread_state& primary = thread->primary();
     if (primary.pause_depth != 0 || thread != &primary) {
@@ -115,7 +115,7 @@ ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_
 // Called at a free, which nothing can refuse.
 ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
     if (own_watches.is_telling || !has_guard_against(true)) return;
-    thread_state* thread = enter(frame);
+    thread_state* thread = enter(frame, false);
     if (thread == nullptr) return;
     const thread_state& primary = thread->primary();
     const bool is_meant = primary.pause_depth == 0 && thread == &primary;

@@ -28,16 +28,31 @@ ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     thread.busy.store(0, std::memory_order_release);
 }
 
-// The thread's state, marked busy and with its view up to date; null when there is nothing to do.
+// An event finds no state to be recorded in.
+ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
+    thread_state* own = current_state();
+    if (own != nullptr) {
+        own->lose(loss_reason::too_deeply_nested);
+    } else {
+        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+// The thread's state, marked busy and with its view up to date. Null when no window is open, or
+// when there is no state: the event is then told as lost, unless `is_event` is false because the
+// hook will enter once more for it.
 //
 // The gate is read after `busy` is set. A thread that gives tables back does the reverse: it shuts
 // the gate, fences all threads, and reads `busy`. So either it sees this thread busy, or this
 // thread sees the gate shut.
-inline thread_state* enter(std::uintptr_t frame) noexcept {
+inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
     if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {
         thread = enter_slow(frame);
-        if (thread == nullptr) return nullptr;
+        if (thread == nullptr) {
+            if (is_event && process.entry.word() != 0) lose_event();
+            return nullptr;
+        }
     }
     thread->busy.store(frame, std::memory_order_relaxed);
     compiler_barrier();

@@ -17,6 +17,9 @@
 // An object that is freed may belong to other windows than a new one would: it may be older than an
 // inner window, or from another thread. Then the pending sum is flushed first, and the object is
 // taken from the shares of its own windows only.
+//
+// The windows from the 65th on are told in bundles, of up to 1024 boundaries or 64 KiB: with n
+// threads their peaks are within n * 128 KiB.
 
 #ifndef ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 #define ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
@@ -29,6 +32,8 @@
 
 #include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
+
+#include <sched.h>  // sched_yield
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -44,17 +49,22 @@ inline void forget_pending(thread_state& thread) noexcept {
     thread.pending_peak.store(0, std::memory_order_relaxed);
 }
 
+inline unmasked_shares* existing_more_shares(const thread_state& thread) noexcept {
+    return thread.more_shares.load(std::memory_order_acquire);
+}
+inline unmasked_shares* make_more_shares(thread_state& thread) noexcept {
+    unmasked_shares* more = existing_more_shares(thread);
+    if (more != nullptr) return more;
+    more = static_cast<unmasked_shares*>(reserve_pages(sizeof(unmasked_shares)));
+    thread.more_shares.store(more, std::memory_order_release);
+    return more;
+}
+
 // The share of a thread in the window of a slot; null when there is no memory for it.
 inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool make) noexcept {
     if (slot < window_table::masked_windows) return thread.shares + slot;
-    constexpr std::size_t bytes =
-        std::size_t{window_table::chunk_windows} * window_table::chunk_count * sizeof(window_share);
-    window_share* more = thread.more_shares.load(std::memory_order_acquire);
-    if (more == nullptr && make) {
-        more = static_cast<window_share*>(reserve_pages(bytes));
-        thread.more_shares.store(more, std::memory_order_release);
-    }
-    return more == nullptr ? nullptr : more + slot;
+    unmasked_shares* more = make ? make_more_shares(thread) : existing_more_shares(thread);
+    return more == nullptr ? nullptr : more->shares + slot;
 }
 
 // What all threads but `except` have published of a window.
@@ -86,13 +96,14 @@ inline window_share* current_share(thread_state& thread, std::uint32_t slot,
     return share;
 }
 
-inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::int64_t net,
-                            std::int64_t highest) noexcept {
+// `clock` is that of the view under which the bytes were summed.
+inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint64_t clock,
+                            std::int64_t net, std::int64_t highest) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
     const std::uint64_t opened_at = window->open_at.load(std::memory_order_acquire);
     // The window of this view may have closed meanwhile, and another one opened in its slot.
-    if (opened_at == 0 || opened_at > thread.clock.load(std::memory_order_relaxed)) return;
+    if (opened_at == 0 || opened_at > clock) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
     const std::int64_t live = share->live_bytes.load(std::memory_order_relaxed);
@@ -111,6 +122,105 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::int64
     share->live_bytes.store(live + net, std::memory_order_release);
 }
 
+// --- windows without a mask bit ---
+
+// What is unsettled from one entry to the last is put into that entry.
+inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexcept {
+    for (std::uint32_t i = count - 1; i-- > 0;) {
+        unsettled_bytes& here = more.unsettled[i];
+        const unsettled_bytes& later = more.unsettled[i + 1];
+        const std::int64_t net = here.net.load(std::memory_order_relaxed);
+        const std::int64_t reached = net + later.highest.load(std::memory_order_relaxed);
+        if (reached > here.highest.load(std::memory_order_relaxed)) {
+            here.highest.store(reached, std::memory_order_relaxed);
+        }
+        here.net.store(net + later.net.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+}
+
+// Tells each window what is unsettled of the time since it opened.
+ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
+    unmasked_shares* more = existing_more_shares(thread);
+    const std::uint32_t count = more == nullptr ? 0 : more->count.load(std::memory_order_relaxed);
+    if (count == 0) return;
+    const std::uint32_t settlings = more->settlings.load(std::memory_order_relaxed);
+    more->settlings.store(settlings + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    sum_from_the_last(*more, count);
+    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint32_t end = process.windows.slot_end();
+    for (std::uint32_t slot = window_table::masked_windows; slot < end; ++slot) {
+        const open_window* window = process.windows.by_slot(slot);
+        std::uint32_t first = 0;
+        const auto clock_of = [more](std::uint32_t entry) {
+            return more->unsettled[entry].clock.load(std::memory_order_relaxed);
+        };
+        if (!window->owns(clock_of(count - 1), instance)) continue;  // the latest
+        while (!window->owns(clock_of(first), instance) && first + 1 < count) ++first;
+        flush_to_window(thread, slot, clock_of(first),
+                        more->unsettled[first].net.load(std::memory_order_relaxed),
+                        more->unsettled[first].highest.load(std::memory_order_relaxed));
+    }
+    more->count.store(0, std::memory_order_relaxed);
+    more->net = 0;
+    more->settlings.store(settlings + 2, std::memory_order_release);
+}
+
+ALLOCSCOPE_SLOW_PATH void note_unsettled(thread_state& thread, std::int64_t net,
+                                         std::int64_t highest) noexcept {
+    unmasked_shares* more = make_more_shares(thread);
+    if (more == nullptr) {
+        thread.lose(loss_reason::no_room_for_peak);
+        return;
+    }
+    const std::uint32_t count = more->count.load(std::memory_order_relaxed);
+    unsettled_bytes& entry = more->unsettled[count];
+    entry.clock.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    entry.net.store(net, std::memory_order_relaxed);
+    entry.highest.store(highest, std::memory_order_relaxed);
+    more->count.store(count + 1, std::memory_order_release);
+    const std::int64_t reached = more->net + highest;
+    more->net += net;
+    if (count + 1 == unmasked_shares::most_unsettled || reached >= flush_bytes ||
+        more->net <= -flush_bytes) {
+        settle(thread);
+    }
+}
+
+struct unsettled_sum {
+    std::int64_t net = 0;
+    std::int64_t highest = 0;
+};
+
+// Any thread. What is unsettled of a window in a thread, which may go on meanwhile.
+inline unsettled_sum unsettled_of(const thread_state& thread, const open_window& window) noexcept {
+    constexpr int most_tries = 1000;
+    const unmasked_shares* more = existing_more_shares(thread);
+    unsettled_sum sum;
+    for (int i = 0; more != nullptr && i < most_tries; ++i) {
+        const std::uint32_t before = more->settlings.load(std::memory_order_acquire);
+        if ((before & 1U) != 0) {
+            ::sched_yield();
+            continue;
+        }
+        sum = {};
+        const std::uint32_t count = more->count.load(std::memory_order_acquire);
+        const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const unsettled_bytes& each = more->unsettled[k];
+            if (!window.owns(each.clock.load(std::memory_order_relaxed), instance)) continue;
+            const std::int64_t reached = sum.net + each.highest.load(std::memory_order_relaxed);
+            if (reached > sum.highest) sum.highest = reached;
+            sum.net += each.net.load(std::memory_order_relaxed);
+        }
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (more->settlings.load(std::memory_order_relaxed) == before) break;
+    }
+    return sum;
+}
+
+// --- all windows ---
+
 // Calls action(slot) for every window in the mask, and for those without a mask bit when `many`.
 template <class Action>
 inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noexcept {
@@ -127,16 +237,11 @@ ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
     const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
     if (net == 0 && highest == 0) return;
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
-    for_each_window(thread.windows, thread.many_windows != 0, [&](std::uint32_t slot) {
-        if (slot >= window_table::masked_windows) {
-            const open_window* window = process.windows.by_slot(slot);
-            if (window == nullptr ||
-                !window->owns(thread.clock.load(std::memory_order_relaxed), instance))
-                return;
-        }
-        flush_to_window(thread, slot, net, highest);
+    const std::uint64_t clock = thread.clock.load(std::memory_order_relaxed);
+    for_each_window(thread.windows, false, [&](std::uint32_t slot) {
+        flush_to_window(thread, slot, clock, net, highest);
     });
+    if (thread.many_windows != 0) note_unsettled(thread, net, highest);
     forget_pending(thread);
 }
 
@@ -163,13 +268,17 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
                                             std::uint64_t born_at, std::uint64_t born_windows,
                                             std::uint64_t born_instance) noexcept {
     flush_pending(thread);
+    settle(thread);
     const bool many = process.windows.slot_end() > window_table::masked_windows;
     for_each_window(born_windows, many, [&](std::uint32_t slot) {
         const open_window* window = process.windows.by_slot(slot);
         if (window == nullptr || !window->owns(born_at, born_instance)) return;
         window_share* share =
             current_share(thread, slot, window->open_at.load(std::memory_order_acquire));
-        if (share == nullptr) return;
+        if (share == nullptr) {
+            thread.lose(loss_reason::no_room_for_peak);
+            return;
+        }
         share->live_bytes.store(
             share->live_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes),
             std::memory_order_release);
@@ -191,10 +300,15 @@ ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_fact
 }
 
 // Control lock. The peak of a window as far as all threads have seen it. `seen` is its share in a
-// thread, `reached` what the pending bytes of that thread add.
+// thread, `reached` what that thread's unsettled or pending bytes add.
 inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at) noexcept {
-    const open_window* window = process.windows.by_slot(slot);
-    const std::int64_t published = published_bytes(slot, opened_at, nullptr);
+    const open_window& window = *process.windows.by_slot(slot);
+    const bool is_masked = slot < window_table::masked_windows;
+    std::int64_t published = published_bytes(slot, opened_at, nullptr);
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+         t != nullptr && !is_masked; t = t->next_state) {
+        published += unsettled_of(*t, window).net;
+    }
     std::int64_t peak = 0;
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -203,8 +317,13 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
             const std::int64_t seen = share->peak_bytes.load(std::memory_order_relaxed);
             if (seen > peak) peak = seen;
         }
-        if (!window->owns(t->clock.load(std::memory_order_acquire),
-                          t->instance.load(std::memory_order_acquire))) {
+        if (!is_masked) {
+            const unsettled_sum own = unsettled_of(*t, window);
+            const std::int64_t reached = published - own.net + own.highest;
+            if (reached > peak) peak = reached;
+        }
+        if (!window.owns(t->clock.load(std::memory_order_acquire),
+                         t->instance.load(std::memory_order_acquire))) {
             continue;
         }
         const std::int64_t reached = published + t->pending_peak.load(std::memory_order_relaxed);

@@ -57,6 +57,12 @@ inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) no
     return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
 }
 
+// A sample that gets no record leaves out what it stands for.
+ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes) noexcept {
+    const double objects = weigh_sample(bytes, thread.sample_bytes).objects;
+    thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
+}
+
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
@@ -89,7 +95,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     }
     const std::uint32_t id = find_cohort(thread, frame);
     if (slot == nullptr || id == no_cohort) {
-        thread.lose(loss_reason::no_memory_for_record);
+        lose_sample(thread, bytes);
         return;
     }
     sampled_part& part = *process.cohorts.sampled_part_of(id);

@@ -61,7 +61,7 @@ constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
 }
 
 // Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
-// the gate's. False: ask is_sample().
+// the gate's. False: ask draw_for().
 ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
                                  std::uint64_t bytes) noexcept {
     const std::uint64_t counted = bytes_to_count(bytes);
@@ -75,16 +75,22 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     return true;
 }
 
+// What became of one allocation: it met no sample, it is one, or nobody asks for it, because no
+// window is open any more or because it was told as lost.
+enum class draw { passed, sample, not_wanted };
+
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
 // still the thread's own countdown that decides, not that of the state the handler works with:
 // passes() asked it already, and two dice would have to fall.
-ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
-    if (thread == nullptr) return false;
+    if (thread == nullptr) return draw::not_wanted;
     const std::uint64_t counted = bytes_to_count(bytes);
     bool is_drawn = false;
     if (thread->mode == charge::samples) {
-        thread_state& primary = thread->primary();
+        // The common states of ended threads belong to whoever is in them.
+        const bool is_shared = current_entry == &departed;
+        thread_state& primary = is_shared ? *thread : thread->primary();
         const bool is_known = primary.view_number == thread->view_number;
         std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
         const std::uint64_t left = countdown.load(std::memory_order_relaxed);
@@ -92,7 +98,7 @@ ALLOCSCOPE_NOINLINE bool is_sample(std::uint64_t bytes, std::uintptr_t frame) no
         countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
     }
     leave(*thread);
-    return is_drawn;
+    return is_drawn ? draw::sample : draw::passed;
 }
 
 // Called after a block at a page was allocated for a sample.
@@ -110,10 +116,11 @@ ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
 }
 
 // Called when there was no memory for a block at a page; the object gets no record.
-ALLOCSCOPE_NOINLINE void on_sample_refused(std::uintptr_t frame) noexcept {
+ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
-    thread->lose(loss_reason::no_memory_for_record);
+    // Where the windows want every event by now, it is recorded like one.
+    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
     leave(*thread);
 }
 

@@ -9,7 +9,12 @@
 // A thread ends in rounds: first its thread_local objects are destroyed, then up to four rounds of
 // pthread_key destructors run, and all of them may still allocate and free. Our destructor asks to
 // be called again until the last round. Events after that (of other keys in the last round, of the
-// C library's own clean-up) are recorded in `latecomer`, one thread at a time.
+// C library's own clean-up) are recorded in `latecomer`, or in another such state while a hook
+// works in that one.
+//
+// In a program that owns every pthread key nobody tells us of the end of a thread. Such a thread's
+// state remembers whose it is. When a new one is wanted, the kernel is asked which threads are
+// gone.
 
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
@@ -17,6 +22,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
+#include <allocscope/platform/thread_identity.hpp>
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
@@ -28,7 +34,6 @@
 
 #include <limits.h>   // PTHREAD_DESTRUCTOR_ITERATIONS
 #include <pthread.h>  // pthread_key_create, pthread_setspecific
-#include <sched.h>    // sched_yield
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -48,8 +53,8 @@ inline void enlist(thread_state& fresh) noexcept {
     } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
 }
 
-// Takes a state that nobody uses; null when there is no memory.
-inline thread_state* take_state() noexcept {
+// Takes a state that was given back; null when there is none.
+inline thread_state* take_used_state() noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         if (t->is_taken.load(std::memory_order_relaxed)) continue;
@@ -60,6 +65,66 @@ inline thread_state* take_state() noexcept {
             return t;
         }
     }
+    return nullptr;
+}
+
+inline void give_back_state(thread_state& state) noexcept {
+    flush_pending(state);
+    settle(state);
+    state.forget_view();
+    state.is_epoch_current = false;
+    state.nested.store(nullptr, std::memory_order_relaxed);
+    state.busy.store(0, std::memory_order_relaxed);
+    state.is_taken.store(false, std::memory_order_release);
+}
+
+// With those of the signal handlers that interrupted its hooks.
+inline void give_back_with_nested(thread_state& state) noexcept {
+    for (thread_state* inner = &state; inner != nullptr;) {
+        thread_state* next = inner->nested.load(std::memory_order_relaxed);
+        give_back_state(*inner);
+        inner = next;
+    }
+}
+
+// Under one long window there are no boundaries; only threads that end call for a reclaim.
+inline void reclaim_if_possible() noexcept {
+    // Nobody opens the lock that a thread of the parent held at a _Fork().
+    if (process.mark.is_unsettled() || ::pthread_mutex_trylock(&process.control) != 0) return;
+    if (process.reclaim != nullptr) process.reclaim();
+    ::pthread_mutex_unlock(&process.control);
+}
+
+// Gives back the states of threads that ended without telling us. One system call for each thread
+// that may have: so only after as many have begun since the last time as were left then.
+ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
+    constexpr std::uint64_t least = 16;
+    if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
+    const std::uint64_t begun = process.last_instance.load(std::memory_order_relaxed);
+    if (begun < process.collect_at_instance.load(std::memory_order_relaxed)) return;
+    std::uint64_t left = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        std::int32_t id = t->thread_id.load(std::memory_order_acquire);
+        if (id == 0) continue;
+        // Of two threads that do this at the same time, one gives the state back.
+        if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
+            give_back_with_nested(*t);
+        } else {
+            ++left;
+        }
+    }
+    process.collect_at_instance.store(begun + left + least, std::memory_order_relaxed);
+    reclaim_if_possible();
+}
+
+// Takes a state that nobody uses; null when there is no memory.
+inline thread_state* take_state() noexcept {
+    if (thread_state* used = take_used_state()) return used;
+    if (process.has_untold_ends.load(std::memory_order_relaxed)) {
+        collect_ended_threads();
+        if (thread_state* used = take_used_state()) return used;
+    }
     constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
     void* pages = map_pages(bytes);
     if (pages == nullptr) return nullptr;
@@ -67,15 +132,6 @@ inline thread_state* take_state() noexcept {
     fresh->is_taken.store(true, std::memory_order_relaxed);
     enlist(*fresh);
     return fresh;
-}
-
-inline void give_back_state(thread_state& state) noexcept {
-    flush_pending(state);
-    state.forget_view();
-    state.is_epoch_current = false;
-    state.nested.store(nullptr, std::memory_order_relaxed);
-    state.busy.store(0, std::memory_order_relaxed);
-    state.is_taken.store(false, std::memory_order_release);
 }
 
 // ThreadSanitizer forgets a thread in the last round; none of our code may run after that.
@@ -91,16 +147,8 @@ inline void thread_end(void* value) noexcept {
     }
     current_entry = &departed;
     compiler_barrier();
-    for (thread_state* inner = state; inner != nullptr;) {
-        thread_state* next = inner->nested.load(std::memory_order_relaxed);
-        give_back_state(*inner);
-        inner = next;
-    }
-    // Under one long window there are no boundaries; only threads that end call for a reclaim.
-    if (::pthread_mutex_trylock(&process.control) == 0) {
-        process.reclaim();
-        ::pthread_mutex_unlock(&process.control);
-    }
+    give_back_with_nested(*state);
+    reclaim_if_possible();
 }
 
 // Control lock, before the first window opens.
@@ -129,7 +177,6 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);
     state.has_dice = false;  // each thread has its own
     state.end_rounds = 0;
-    state.own_windows.store(0, std::memory_order_relaxed);
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
     state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
     state.clock.store(0, std::memory_order_relaxed);
@@ -144,14 +191,14 @@ inline void begin_state(thread_state& state, thread_state& primary,
 // The state of the calling thread, made on its first call; null when there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     thread_state* state = take_state();
-    if (state == nullptr) {
-        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
-        return nullptr;
-    }
+    if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
-    if (process.has_thread_key.load(std::memory_order_acquire)) {
-        ::pthread_setspecific(process.thread_key, state);
+    const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
+                             ::pthread_setspecific(process.thread_key, state) == 0;
+    if (!is_end_told) {
+        state->thread_id.store(own_thread_id(), std::memory_order_release);
+        process.has_untold_ends.store(true, std::memory_order_relaxed);
     }
     return state;
 }
@@ -186,20 +233,20 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
     return !state.bounds.contains(busy) && frame >= busy && frame - busy < same_stack_bytes;
 }
 
-// After its last destructor a thread has no state, so it waits for the common one.
+// After its last destructor a thread has no state. It takes the first of the common ones in which
+// no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    constexpr int most_tries = 1000;
-    for (int i = 0; i < most_tries; ++i) {
+    for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;
-        if (latecomer.busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
-            return &latecomer;
+        if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
+            return common;
         }
-        ::sched_yield();
     }
     return nullptr;
 }
 
-// A state that no other hook works on, for a thread that has none or is interrupted in one.
+// A state that no other hook works on, for a thread that has none or is interrupted in one; null
+// when handlers are nested too deeply or there is no memory.
 ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
@@ -207,12 +254,15 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     if (state == nullptr) return attach_thread();
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
-        if (busy == 0 || is_abandoned(*state, busy, frame)) return state;
+        if (busy == 0) return state;
+        if (is_abandoned(*state, busy, frame)) {
+            state->lose(loss_reason::hook_abandoned);
+            return state;
+        }
         thread_state* inner = nested_state(*state);
         if (inner == nullptr) break;
         state = inner;
     }
-    current_state()->lose(loss_reason::too_deeply_nested);
     return nullptr;
 }
 
@@ -225,8 +275,10 @@ inline void forget_other_threads() noexcept {
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
+        t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
+    latecomer.nested.store(nullptr, std::memory_order_relaxed);
     latecomer.busy.store(0, std::memory_order_relaxed);
 }
 

@@ -46,21 +46,19 @@ struct thread_needs {
         if (opened_at > newest) newest = opened_at;
     }
 
-    void add(const open_window& window, std::uint32_t slot) noexcept {
-        if (slot < window_table::masked_windows) windows |= std::uint64_t{1} << slot;
-        note_opening(window);
-        const charge wanted = window.mode.load(std::memory_order_relaxed);
+    void add(const own_demand& own) noexcept {
+        windows |= own.windows.load(std::memory_order_relaxed);
+        const charge wanted = own.mode.load(std::memory_order_relaxed);
         if (wanted > mode) mode = wanted;
-        const std::uint32_t depth = window.frames.load(std::memory_order_relaxed);
-        if (wanted != charge::numbers && depth > frames) frames = depth;
-        if (wanted != charge::numbers) methods |= window.methods.load(std::memory_order_relaxed);
-        if (wanted == charge::samples) {
-            sample_bytes =
-                least_interval(sample_bytes, window.sample_bytes.load(std::memory_order_relaxed));
-        }
+        const std::uint32_t depth = own.frames.load(std::memory_order_relaxed);
+        if (depth > frames) frames = depth;
+        methods |= own.methods.load(std::memory_order_relaxed);
+        sample_bytes =
+            least_interval(sample_bytes, own.sample_bytes.load(std::memory_order_relaxed));
     }
 };
 
+// A boundary that comes meanwhile makes the thread look again.
 inline thread_needs needs_of(const thread_state& thread, const view& now) noexcept {
     thread_needs needs;
     needs.windows = now.windows;
@@ -68,20 +66,19 @@ inline thread_needs needs_of(const thread_state& thread, const view& now) noexce
     needs.frames = now.frames;
     needs.methods = now.methods;
     needs.sample_bytes = now.sample_bytes;
-    for (std::uint64_t left = now.windows; left != 0; left &= left - 1) {
+    const own_demand& own = thread.primary().own;
+    if (own.count.load(std::memory_order_acquire) != 0 &&
+        own.instance.load(std::memory_order_relaxed) ==
+            thread.instance.load(std::memory_order_relaxed)) {
+        needs.add(own);
+    }
+    for (std::uint64_t left = needs.windows; left != 0; left &= left - 1) {
         const auto slot = static_cast<std::uint32_t>(__builtin_ctzll(left));
         needs.note_opening(*process.windows.by_slot(slot));
     }
-    const bool has_own = thread.primary().own_windows.load(std::memory_order_acquire) != 0;
-    if (!has_own && now.many_windows == 0) return needs;
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = has_own ? 0 : window_table::masked_windows; slot < end; ++slot) {
-        const open_window* window = process.windows.by_slot(slot);
-        if (window->open_at.load(std::memory_order_acquire) == 0) continue;
-        const std::uint64_t watched = window->instance.load(std::memory_order_relaxed);
-        if (watched == instance) needs.add(*window, slot);
-        if (watched == every_thread) needs.note_opening(*window);
+    if (now.many_windows != 0) {
+        const std::uint64_t newest = process.windows.newest_unmasked();
+        if (newest > needs.newest) needs.newest = newest;
     }
     return needs;
 }

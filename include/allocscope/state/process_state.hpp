@@ -13,6 +13,7 @@
 #define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/child_mark.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/thread_state.hpp>
@@ -54,6 +55,14 @@ struct process_state {
     // `naming` and before `control`, which is not held meanwhile: windows open, processes fork.
     pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
+    // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
+    // the process is a child which has not mended them yet; and how it does.
+    std::atomic<const void*> forking{nullptr};
+    child_mark mark;
+    void (*mend_child)() noexcept = nullptr;
+    std::atomic<bool> are_sums_moving{false};  // under the control lock
+    std::atomic<bool> is_releasing{false};     // likewise: tables are given back
+    bool are_names_torn = false;               // naming lock: the book was left half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
     bool is_reclaim_put_off = false;      // until the reader is done
@@ -74,6 +83,10 @@ struct process_state {
     std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
     std::atomic<bool> is_prepared{false};
     std::atomic<bool> has_thread_key{false};
+    // Threads end without telling us, because no key was free; looked for when the last instance
+    // is at least the second number.
+    std::atomic<bool> has_untold_ends{false};
+    std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
@@ -88,7 +101,8 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time.
+// What threads use after their last destructor, one at a time; as many more as were needed at the
+// same time are its nested states.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
@@ -108,20 +122,43 @@ inline thread_state* current_state() noexcept {
     return static_cast<thread_state*>(entry);
 }
 
-class control_lock {
+// Whether the calling thread is in fork(), between our handlers: then it holds all locks.
+inline bool is_forking() noexcept {
+    return process.forking.load(std::memory_order_relaxed) == &current_entry;
+}
+
+// One of the locks above. In a forked child the first one that is taken mends them all.
+class process_lock {
 public:
-    control_lock() noexcept { ::pthread_mutex_lock(&process.control); }
-    ~control_lock() { ::pthread_mutex_unlock(&process.control); }
-    control_lock(const control_lock&) = delete;
-    control_lock& operator=(const control_lock&) = delete;
+    process_lock(const process_lock&) = delete;
+    process_lock& operator=(const process_lock&) = delete;
+
+protected:
+    explicit process_lock(pthread_mutex_t& mutex) noexcept {
+        if (ALLOCSCOPE_UNLIKELY(process.mark.is_unsettled()) && process.mark.claim()) {
+            process.mend_child();
+            process.mark.settle();
+        }
+        if (is_forking()) return;
+        mutex_ = &mutex;
+        ::pthread_mutex_lock(mutex_);
+    }
+    ~process_lock() {
+        if (mutex_ != nullptr) ::pthread_mutex_unlock(mutex_);
+    }
+
+private:
+    pthread_mutex_t* mutex_ = nullptr;
 };
 
-class walking_lock {
+class control_lock : process_lock {
 public:
-    walking_lock() noexcept { ::pthread_mutex_lock(&process.walking); }
-    ~walking_lock() { ::pthread_mutex_unlock(&process.walking); }
-    walking_lock(const walking_lock&) = delete;
-    walking_lock& operator=(const walking_lock&) = delete;
+    control_lock() noexcept : process_lock(process.control) {}
+};
+
+class walking_lock : process_lock {
+public:
+    walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail

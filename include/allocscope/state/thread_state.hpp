@@ -45,6 +45,37 @@ struct window_share {
     std::uint64_t reserved;
 };
 
+// What a thread added to the live bytes between two boundaries, and the most it was in between.
+struct unsettled_bytes {
+    std::atomic<std::uint64_t> clock;  // boundary clock of its view then
+    std::atomic<std::int64_t> net;
+    std::atomic<std::int64_t> highest;
+};
+
+// The shares of a thread in windows without a mask bit. They may be many, so that a boundary only
+// writes down what they are to be told, and each of them is told of many boundaries at once.
+struct unmasked_shares {
+    static constexpr std::uint32_t most_unsettled = 1024;
+
+    std::atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
+    std::atomic<std::uint32_t> count;
+    std::int64_t net;  // of all that is unsettled
+    unsettled_bytes unsettled[most_unsettled];
+    window_share shares[window_table::most_windows];  // by slot
+};
+
+// What the windows that watch one thread alone want together.
+struct own_demand {
+    window_demand demand;                    // control lock
+    std::atomic<std::uint64_t> instance{0};  // of the thread that is meant
+    std::atomic<std::uint32_t> count{0};
+    std::atomic<std::uint64_t> windows{0};  // slots 0..63
+    std::atomic<charge> mode{charge::nothing};
+    std::atomic<std::uint32_t> frames{0};
+    std::atomic<unwinding_set> methods{0};
+    std::atomic<std::uint64_t> sample_bytes{0};
+};
+
 // Why something was not recorded.
 enum class loss_reason : std::uint32_t {
     no_memory_for_record,  // the object is in no number
@@ -53,6 +84,10 @@ enum class loss_reason : std::uint32_t {
     too_deeply_nested,     // signal handlers inside signal handlers inside hooks
     record_replaced,       // a block was freed without our hooks, and its address was used again
     no_memory_for_thread,  // the thread has no state, so none of its events are recorded
+    sample_not_recorded,   // counts what the lost samples stand for, not the samples
+    hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
+    no_room_for_peak,      // changes of live bytes that peaks of windows without mask bit miss
+    torn_by_fork,          // _Fork() while another thread moved sums
     count
 };
 
@@ -124,7 +159,6 @@ struct thread_state : thread_entry {
 
     // --- control lock, or the list ---
     std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
-    std::atomic<std::uint32_t> own_windows{0};       // open threads::current windows
     std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
     std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
     std::atomic<epoch*> returned_epochs{nullptr};    // reclaimed: list through epoch::older
@@ -133,6 +167,7 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
+    std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
 
     reading_question question;  // walking lock and this thread
 
@@ -140,12 +175,16 @@ struct thread_state : thread_entry {
     owned_counter new_cohorts;  // how many were ever made
 
     window_share shares[window_table::masked_windows] = {};
-    std::atomic<window_share*> more_shares{nullptr};  // for slots from 64 on
+    std::atomic<unmasked_shares*> more_shares{nullptr};
+    own_demand own;
 
     thread_state& primary() const noexcept {
         return *primary_state.load(std::memory_order_relaxed);
     }
-    void lose(loss_reason reason) noexcept { losses[static_cast<std::uint32_t>(reason)].add(1); }
+    // Also from a signal handler that interrupts another loss.
+    void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
+        losses[static_cast<std::uint32_t>(reason)].add_shared(events);
+    }
 };
 
 }  // namespace detail

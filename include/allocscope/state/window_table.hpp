@@ -7,8 +7,8 @@
 //
 // A window is an interval of the boundary clock that has begun and not yet ended. It owns what is
 // born in it, on any thread or on one. Slots 0..63 also have a bit in the window masks of threads
-// and cohorts, which makes the usual case cheap. Windows in higher slots are found by looking
-// through the table.
+// and cohorts, which makes the usual case cheap. To open or close a window costs the same however
+// many are open; who frees an older object looks through the windows in higher slots.
 
 #ifndef ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 #define ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
@@ -19,10 +19,11 @@
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/state/gate.hpp>
+#include <allocscope/state/window_demand.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -52,6 +53,12 @@ struct alignas(64) open_window {
     retired_births retired;
     char name[64] = {};
 
+    window_wish wish() const noexcept {
+        return {mode.load(std::memory_order_relaxed), frames.load(std::memory_order_relaxed),
+                methods.load(std::memory_order_relaxed),
+                sample_bytes.load(std::memory_order_relaxed)};
+    }
+
     bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
         const std::uint64_t opened = open_at.load(std::memory_order_acquire);
         if (opened == 0 || born_at < opened) return false;
@@ -66,23 +73,15 @@ class window_table {
 public:
     static constexpr std::uint32_t masked_windows = 64;
     static constexpr std::uint32_t chunk_windows = 64;
-    static constexpr std::uint32_t chunk_count = 1024;
+    static constexpr std::uint32_t chunk_count = 2048;
+    static constexpr std::uint32_t most_windows = chunk_windows * chunk_count;
 
-    // Control lock. A free slot's number, or -1 when there is no memory.
+    // Control lock. The number of the lowest free slot, or -1 when there is no memory.
     std::int64_t take_slot() noexcept {
-        for (std::uint32_t slot = lowest_free_;; ++slot) {
-            open_window* window = by_slot(slot);
-            if (window == nullptr) window = add_chunk(slot);
-            if (window == nullptr) return -1;
-            if (window->open_at.load(std::memory_order_relaxed) != 0) continue;
-            lowest_free_ = slot + 1;
-            ++open_count_;
-            if (slot >= masked_windows) ++unmasked_count_;
-            if (slot >= slot_end_.load(std::memory_order_relaxed)) {
-                slot_end_.store(slot + 1, std::memory_order_release);
-            }
-            return slot;
-        }
+        const std::uint32_t slot = lowest_free();
+        if (by_slot(slot) == nullptr && add_chunk(slot) == nullptr) return -1;
+        note_taken(slot);
+        return slot;
     }
 
     // Control lock.
@@ -90,19 +89,22 @@ public:
         open_window* window = by_slot(slot);
         window->open_at.store(0, std::memory_order_release);
         ++window->generation;
-        if (slot < lowest_free_) lowest_free_ = slot;
-        --open_count_;
-        if (slot >= masked_windows) --unmasked_count_;
-        std::uint32_t end = slot_end_.load(std::memory_order_relaxed);
-        while (end > 0 && by_slot(end - 1)->open_at.load(std::memory_order_relaxed) == 0) --end;
-        slot_end_.store(end, std::memory_order_release);
+        note_free(slot);
     }
 
     open_window* by_slot(std::uint32_t slot) noexcept {
         if (slot < chunk_windows) return first_ + slot;
-        if (slot >= chunk_windows * chunk_count) return nullptr;
+        if (slot >= most_windows) return nullptr;
         open_window* chunk = chunks_[slot / chunk_windows].load(std::memory_order_acquire);
         return chunk == nullptr ? nullptr : chunk + slot % chunk_windows;
+    }
+
+    // The window's bit in the window masks; 0 when it has none.
+    std::uint64_t mask_of(const open_window& window) const noexcept {
+        const auto from = reinterpret_cast<std::uintptr_t>(first_);
+        const std::uintptr_t slot =
+            (reinterpret_cast<std::uintptr_t>(&window) - from) / sizeof(open_window);
+        return slot < masked_windows ? std::uint64_t{1} << slot : 0;
     }
 
     // All open windows are in slots below this.
@@ -110,9 +112,74 @@ public:
     std::uint32_t open_count() const noexcept { return open_count_; }
     std::uint32_t unmasked_count() const noexcept { return unmasked_count_; }
 
+    // At least the opening of the newest window without a mask bit.
+    std::uint64_t newest_unmasked() const noexcept {
+        return newest_unmasked_.load(std::memory_order_acquire);
+    }
+
+    // Control lock. The window begins, perhaps anew.
+    void begin(open_window& window, std::uint64_t now) noexcept {
+        if (mask_of(window) == 0) newest_unmasked_.store(now, std::memory_order_release);
+        window.open_at.store(now, std::memory_order_release);
+    }
+
+    // --- control lock: process-wide windows, as all threads are to see them ---
+
+    const window_demand& demand() const noexcept { return demand_; }
+    std::uint64_t wide_mask() const noexcept { return wide_mask_; }
+
+    // A process-wide window has opened (+1) or closed (-1).
+    void change_demand(const open_window& window, int change) noexcept {
+        wide_mask_ = change > 0 ? wide_mask_ | mask_of(window) : wide_mask_ & ~mask_of(window);
+        change_demand(demand_, window, change);
+    }
+    // The same in a demand of windows that watch one thread, or all.
+    void change_demand(window_demand& demand, const open_window& window, int change) noexcept {
+        demand.change(window.wish(), change);
+        if (!demand.lacks_interval()) return;
+        const std::uint64_t watched = window.instance.load(std::memory_order_relaxed);
+        for_each_open([&](const open_window& each) {
+            const bool is_of_these = each.instance.load(std::memory_order_relaxed) == watched;
+            if (is_of_these && each.mode.load(std::memory_order_relaxed) == charge::samples) {
+                demand.add_interval(each.sample_bytes.load(std::memory_order_relaxed));
+            }
+        });
+    }
+
+    // Computes everything from the windows that have begun: a forked child was left in the middle.
+    void count_anew() noexcept {
+        for (std::uint64_t& taken : taken_) taken = 0;
+        for (std::uint64_t& some : some_) some = 0;
+        for (std::uint64_t& full : full_) full = 0;
+        open_count_ = 0;
+        unmasked_count_ = 0;
+        demand_ = {};
+        wide_mask_ = 0;
+        slot_end_.store(0, std::memory_order_release);
+        for (std::uint32_t slot = 0; slot < most_windows; ++slot) {
+            const open_window* window = by_slot(slot);
+            if (window == nullptr) break;
+            if (window->open_at.load(std::memory_order_relaxed) == 0) continue;
+            note_taken(slot);
+            if (window->instance.load(std::memory_order_relaxed) == every_thread) {
+                change_demand(*window, +1);
+            }
+        }
+    }
+
+    // Control lock. Calls visit(open_window) for each.
+    template <class Visit>
+    void for_each_open(Visit&& visit) noexcept {
+        for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
+            for (std::uint64_t words = some_[i]; words != 0; words &= words - 1) {
+                visit_word(i * 64 + lowest_bit(words), visit);
+            }
+        }
+    }
+
 private:
     open_window* add_chunk(std::uint32_t slot) noexcept {
-        if (slot >= chunk_windows * chunk_count) return nullptr;
+        if (slot >= most_windows) return nullptr;
         void* pages = map_pages(chunk_windows * sizeof(open_window));
         if (pages == nullptr) return nullptr;
         auto* chunk = static_cast<open_window*>(pages);  // zeroed pages are free windows
@@ -120,12 +187,68 @@ private:
         return chunk + slot % chunk_windows;
     }
 
+    template <class Visit>
+    void visit_word(std::uint32_t word, Visit&& visit) noexcept {
+        for (std::uint64_t left = taken_[word]; left != 0; left &= left - 1) {
+            open_window& window = *by_slot(word * 64 + lowest_bit(left));
+            if (window.open_at.load(std::memory_order_relaxed) != 0) visit(window);
+        }
+    }
+
+    // most_windows when all are taken.
+    std::uint32_t lowest_free() const noexcept {
+        for (std::uint32_t i = 0; i < chunk_count / 64; ++i) {
+            if (full_[i] == ~std::uint64_t{0}) continue;
+            const std::uint32_t word = i * 64 + lowest_bit(~full_[i]);
+            return word * 64 + lowest_bit(~taken_[word]);
+        }
+        return most_windows;
+    }
+
+    void note_taken(std::uint32_t slot) noexcept {
+        std::uint64_t& word = taken_[slot / 64];
+        word |= std::uint64_t{1} << slot % 64;
+        some_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
+        if (word == ~std::uint64_t{0}) full_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
+        ++open_count_;
+        if (slot >= masked_windows) ++unmasked_count_;
+        if (slot >= slot_end_.load(std::memory_order_relaxed)) {
+            slot_end_.store(slot + 1, std::memory_order_release);
+        }
+    }
+
+    void note_free(std::uint32_t slot) noexcept {
+        const std::uint64_t bit_of_word = std::uint64_t{1} << slot / 64 % 64;
+        taken_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
+        full_[slot / 4096] &= ~bit_of_word;
+        if (taken_[slot / 64] == 0) some_[slot / 4096] &= ~bit_of_word;
+        --open_count_;
+        if (slot >= masked_windows) --unmasked_count_;
+        if (slot + 1 != slot_end_.load(std::memory_order_relaxed)) return;
+        std::uint32_t word = slot / 64;
+        while (word != 0 && taken_[word] == 0) --word;
+        const std::uint32_t end = taken_[word] == 0 ? 0 : word * 64 + highest_bit(taken_[word]) + 1;
+        slot_end_.store(end, std::memory_order_release);
+    }
+
+    static std::uint32_t lowest_bit(std::uint64_t word) noexcept {
+        return static_cast<std::uint32_t>(__builtin_ctzll(word));
+    }
+    static std::uint32_t highest_bit(std::uint64_t word) noexcept {
+        return 63U - static_cast<std::uint32_t>(__builtin_clzll(word));
+    }
+
     open_window first_[chunk_windows];
     std::atomic<open_window*> chunks_[chunk_count] = {};
+    std::uint64_t taken_[chunk_count] = {};      // a bit for each slot
+    std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_: not 0
+    std::uint64_t full_[chunk_count / 64] = {};  // likewise: all bits are set
     std::atomic<std::uint32_t> slot_end_{0};
-    std::uint32_t lowest_free_ = 0;
+    std::atomic<std::uint64_t> newest_unmasked_{0};
     std::uint32_t open_count_ = 0;
     std::uint32_t unmasked_count_ = 0;
+    std::uint64_t wide_mask_ = 0;
+    window_demand demand_;
 };
 
 }  // namespace detail

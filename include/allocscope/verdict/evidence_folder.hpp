@@ -10,7 +10,8 @@
 //
 //     evidence/parser-4711-1.txt          <name>-<process>-<n>.txt
 //
-// The environment is not consulted in a program with raised privileges (AT_SECURE).
+// The environment is not consulted in a program with raised privileges (AT_SECURE). The folder has
+// to be the user's own, and not one that everybody may write to and move files in.
 
 #ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
 #define ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
@@ -26,8 +27,8 @@
 #include <cstdlib>  // secure_getenv
 #include <cstring>  // strerror_r
 
-#include <sys/stat.h>  // mkdir
-#include <unistd.h>    // getpid
+#include <sys/stat.h>  // mkdir, stat
+#include <unistd.h>    // getpid, geteuid
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -50,6 +51,17 @@ inline void write_file_name(text_out& out, const char* name) {
     }
 }
 
+// Makes the folder unless it is there. "" or why nothing is written to it.
+inline const char* problem_of_folder(const char* folder, char (&space)[128]) noexcept {
+    struct stat found = {};
+    if (::mkdir(folder, 0700) != 0 && errno != EEXIST) return ::strerror_r(errno, space, 128);
+    if (::stat(folder, &found) != 0) return ::strerror_r(errno, space, 128);
+    if (!S_ISDIR(found.st_mode)) return ::strerror_r(ENOTDIR, space, 128);
+    if (found.st_uid != ::geteuid()) return "the folder belongs to another user";
+    const bool is_open_to_all = (found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0;
+    return is_open_to_all ? "other users can write to the folder" : "";
+}
+
 // Saves the rows below `head`. `path` is empty when nothing was saved; `problem` then says why,
 // unless it was not wanted.
 inline void save_evidence_of(const snapshot& rows, const char* name, const char* head,
@@ -68,11 +80,14 @@ inline void save_evidence_of(const snapshot& rows, const char* name, const char*
     write_file_name(path, name);
     path << '-' << decimal{static_cast<std::uint64_t>(::getpid())} << '-' << decimal{number}
          << ".txt";
-    int failure = ::mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
-    if (failure == 0) failure = own->save_evidence(rows, head, path.c_str());
-    if (failure == 0) return;
     char space[128];
-    problem << "cannot write '" << path.view() << "': " << ::strerror_r(failure, space, 128);
+    const char* reason = problem_of_folder(folder, space);
+    if (reason[0] == '\0') {
+        const int failure = own->save_evidence(rows, head, path.c_str());
+        if (failure == 0) return;
+        reason = ::strerror_r(failure, space, 128);
+    }
+    problem << "cannot write '" << path.view() << "': " << reason;
     path.cut(0);
 }
 

@@ -40,6 +40,15 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// While one lives, a forked child without fork handlers would find sums half moved.
+class moving_sums {
+public:
+    moving_sums() noexcept { process.are_sums_moving.store(true, std::memory_order_seq_cst); }
+    ~moving_sums() { process.are_sums_moving.store(false, std::memory_order_release); }
+    moving_sums(const moving_sums&) = delete;
+    moving_sums& operator=(const moving_sums&) = delete;
+};
+
 // --- reclaim ---
 
 // Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
@@ -52,23 +61,20 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
                                 const death_sum& deaths) noexcept {
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = 0; slot < end; ++slot) {
-        open_window* window = process.windows.by_slot(slot);
-        if (!window->owns(of.began_at.load(std::memory_order_relaxed),
-                          of.instance.load(std::memory_order_relaxed))) {
-            continue;
+    const std::uint64_t born_at = of.began_at.load(std::memory_order_relaxed);
+    const std::uint64_t instance = of.instance.load(std::memory_order_relaxed);
+    process.windows.for_each_open([&](open_window& window) {
+        if (!window.owns(born_at, instance)) return;
+        if (window.wanted.record == recording::sampled) {
+            window.retired.births.add(birth_sums_of(dead, id));
+            window.retired.deaths.add(death_sums_of(dead, id));
+            return;
         }
-        if (window->wanted.record == recording::sampled) {
-            window->retired.births.add(birth_sums_of(dead, id));
-            window->retired.deaths.add(death_sums_of(dead, id));
-            continue;
-        }
-        window->retired.counts.allocations += dead.births.read();
-        window->retired.counts.bytes_allocated += dead.birth_bytes.read();
-        window->retired.counts.frees += deaths.deaths;
-        window->retired.counts.bytes_freed += deaths.bytes;
-    }
+        window.retired.counts.allocations += dead.births.read();
+        window.retired.counts.bytes_allocated += dead.birth_bytes.read();
+        window.retired.counts.frees += deaths.deaths;
+        window.retired.counts.bytes_freed += deaths.bytes;
+    });
 }
 
 // Puts an item on the list from which its thread takes it again.
@@ -141,6 +147,10 @@ inline void reclaim_unread() noexcept {
     const std::uint64_t made = cohorts_ever_made();
     const std::uint64_t since = made - process.cohorts_at_last_reclaim;
     if (since < least || since < process.cohorts_kept * 2) return;
+    // Each cohort that goes has to be entered in each window that owns it.
+    constexpr std::uint32_t many_windows = 1024;
+    if (process.windows.open_count() > many_windows) return;
+    const moving_sums meanwhile;
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         reclaim_thread(*t);
@@ -209,6 +219,7 @@ inline void release_thread_tables(thread_state& thread) noexcept {
 // back.
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
+    process.is_releasing.store(true, std::memory_order_seq_cst);
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         release_thread_tables(*t);
@@ -224,6 +235,7 @@ inline bool release_unread_tables() noexcept {
     process.births_since_wipe = 0;
     process.cohorts_at_last_reclaim = cohorts_ever_made();
     process.cohorts_kept = 0;
+    process.is_releasing.store(false, std::memory_order_release);
     return true;
 }
 

@@ -22,13 +22,13 @@
 #include <allocscope/record/thread_lifecycle.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/process_state.hpp>
+#include <allocscope/windows/after_fork.hpp>
+#include <allocscope/windows/published_view.hpp>
 #include <allocscope/windows/table_release.hpp>
 #include <allocscope/windows/window_sums.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
-
-#include <pthread.h>  // pthread_atfork
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -70,32 +70,6 @@ inline void make_view_stale(thread_state& thread) noexcept {
 
 // --- boundaries ---
 
-// Control lock. What all process-wide windows together ask for becomes the view in force.
-inline void publish_view() noexcept {
-    view next;
-    next.clock = process.clock.load(std::memory_order_relaxed);
-    next.session = process.session;
-    next.tables = process.tables;
-    next.many_windows = process.windows.unmasked_count();
-    const std::uint32_t end = process.windows.slot_end();
-    for (std::uint32_t slot = 0; slot < end; ++slot) {
-        const open_window& window = *process.windows.by_slot(slot);
-        if (window.open_at.load(std::memory_order_relaxed) == 0) continue;
-        if (window.instance.load(std::memory_order_relaxed) != every_thread) continue;
-        if (slot < window_table::masked_windows) next.windows |= std::uint64_t{1} << slot;
-        const charge mode = window.mode.load(std::memory_order_relaxed);
-        const std::uint32_t frames = window.frames.load(std::memory_order_relaxed);
-        if (mode > next.mode) next.mode = mode;
-        if (mode != charge::numbers && frames > next.frames) next.frames = frames;
-        if (mode != charge::numbers) next.methods |= window.methods.load(std::memory_order_relaxed);
-        if (mode == charge::samples) {
-            next.sample_bytes = least_interval(next.sample_bytes,
-                                               window.sample_bytes.load(std::memory_order_relaxed));
-        }
-    }
-    process.entry.publish(next, process.sees_every_event);
-}
-
 inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -117,11 +91,12 @@ inline void announce(const open_window& window, int change) noexcept {
     // Any thread that frees an object of this window must look it up.
     const bool is_first_of_all_events = is_of_every_event && !process.sees_every_event;
     if (is_first_of_all_events) process.sees_every_event = true;
+    if (instance == every_thread && change != 0) process.windows.change_demand(window, change);
     if (instance == every_thread || process.windows.unmasked_count() != 0) publish_view();
     if (instance == every_thread) return;
     thread_state* watched = state_of_instance(instance);
     if (watched == nullptr) return;  // the thread has ended
-    watched->own_windows.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
+    if (change != 0) change_own_demand(*watched, window, change);
     watched->own_clock.store(process.clock.load(std::memory_order_relaxed),
                              std::memory_order_release);
     if (watched == own_state()) make_view_stale(*watched);
@@ -131,42 +106,16 @@ inline void announce(const open_window& window, int change) noexcept {
 // Control lock. From here on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
+    const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
-    window.open_at.store(now, std::memory_order_release);
+    process.windows.begin(window, now);
 }
 
-// --- fork ---
-
-inline void before_fork() noexcept {
-    ::pthread_mutex_lock(&process.naming);
-    ::pthread_mutex_lock(&process.walking);
-    ::pthread_mutex_lock(&process.control);
-}
-inline void after_fork_in_parent() noexcept {
-    ::pthread_mutex_unlock(&process.control);
-    ::pthread_mutex_unlock(&process.walking);
-    ::pthread_mutex_unlock(&process.naming);
-}
-// Parent and child must not draw the same samples.
-inline void draw_anew_in_child() noexcept {
-    thread_state* own = current_state();
-    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
-        t->has_dice = false;
-        t->forget_view();
-    }
-}
-
-inline void after_fork_in_child() noexcept {
-    forget_other_threads();
-    draw_anew_in_child();
-    after_fork_in_parent();
-}
-
-// Called before the first window. Registering may allocate, so the control lock is not held.
+// Called before the first window.
 inline void prepare_process() noexcept {
     if (process.is_prepared.exchange(true, std::memory_order_acq_rel)) return;
-    ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+    prepare_for_forks();
     prepare_thread_fence();
 }
 
@@ -257,9 +206,11 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
         return;
     }
     process.entry.shut();
-    if (window.instance.load(std::memory_order_relaxed) != every_thread) {
-        thread_state* watched = state_of_instance(window.instance.load(std::memory_order_relaxed));
-        if (watched != nullptr) watched->own_windows.fetch_sub(1, std::memory_order_relaxed);
+    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    if (instance == every_thread) {
+        process.windows.change_demand(window, -1);
+    } else if (thread_state* watched = state_of_instance(instance)) {
+        change_own_demand(*watched, window, -1);
     }
     end_session();
 }
@@ -281,6 +232,11 @@ inline void close_window_now(window_id id) noexcept {
 }
 
 inline void pause_now(int change) noexcept {
+    // Before a first window this is the first thing that is called.
+    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+        const control_lock lock;
+        prepare_threads();
+    }
     thread_state* self = own_state();
     if (self == nullptr || self == &latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);

@@ -29,6 +29,7 @@
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/reading_question.hpp>
+#include <allocscope/windows/published_view.hpp>
 #include <allocscope/windows/table_release.hpp>
 #include <allocscope/windows/window_control.hpp>
 #include <allocscope/windows/window_sums.hpp>

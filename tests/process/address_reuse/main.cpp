@@ -3,9 +3,9 @@
 // addresses change hands at once; every object is freed by whichever thread comes across it.
 
 #include "../../model/model_sites.hpp"
+#include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -97,5 +97,6 @@ int main(int, char** arguments) {
     std::uint64_t bytes = 0;
     for (const tally& each : tallies) bytes += each.bytes_born;
     ALLOCSCOPE_EXPECT_EQUAL(seen.bytes_freed, bytes);
+    expect_accounted(window.stats(), {births, births});
     return verdict();
 }

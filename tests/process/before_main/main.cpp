@@ -1,8 +1,8 @@
 // Danger: objects allocated before main, by constructors that run before the hooks' own, are lost.
 // The window is opened by the very first code of the program, in .preinit_array.
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -73,6 +73,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(window->stats().live_objects(), groups * blocks / 2);
     for (int i = 0; i < kept_count; ++i) release(kept[i]);
     ALLOCSCOPE_EXPECT_EQUAL(window->counts().live_objects(), 0);
+    const std::uint64_t births = groups * blocks;
+    expect_accounted(window->stats(), {births, births});
     window->~scope();
     return verdict();
 }

@@ -2,7 +2,7 @@
 // be unmapped later; unwinding must neither leave such a stack nor look at it again.
 // not with: tsan (it takes every handler that allocates for an error)
 
-#include "../../support/process_test.hpp"
+#include "../../support/accounting.hpp"
 #include "../../support/stack_tree.hpp"
 
 #include <allocscope/allocscope.hpp>
@@ -89,6 +89,7 @@ void coroutines() {
     expect_only_frames_of_the_coroutine(seen);
     for (std::size_t i = 0; i < kept_count; ++i) release(kept[i]);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
+    expect_accounted(window.stats(), {births, births});
 }
 
 void allocate_in_handler(int signal) {
@@ -129,6 +130,7 @@ void handlers_on_another_stack() {
     munmap(memory, bytes + 8192);
     release(allocate(8));
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, births + 1);
+    expect_accounted(window.stats(), {births + 1, births + 1});
 }
 
 }  // namespace

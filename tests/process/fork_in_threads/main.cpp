@@ -2,6 +2,7 @@
 // half-written table and hangs at its first allocation or window.
 // not with: asan, tsan (their allocators do not hold their locks across a fork: the child hangs)
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"
 #include "../../support/own_threads.hpp"
@@ -52,6 +53,7 @@ int child(const allocscope::scope& inherited, long number) {
         ALLOCSCOPE_EXPECT_EQUAL(own.counts().frees, 60);
         if (number % 16 == 0) ALLOCSCOPE_EXPECT_EQUAL(own.stop().live_objects(), 40);
         for (int i = 60; i < 100; ++i) release(objects[i]);
+        if (number % 16 == 2) expect_accounted(own.stats(), {100, 100});
     }
     const allocscope::allocation_counts later = inherited.counts();
     ALLOCSCOPE_EXPECT_EQUAL(later.allocations - at_fork.allocations, 100);

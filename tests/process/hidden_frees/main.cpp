@@ -3,8 +3,8 @@
 // no count may go below zero.
 // not with: asan, tsan (giving operator new's memory to free() is what they report)
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -46,6 +46,7 @@ void freed_behind_our_back_and_reused() {
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_bytes(), 0);
     ALLOCSCOPE_EXPECT(window.stats().empty());
+    expect_accounted(window.stats(), {object_count + reused, object_count + reused});
 }
 
 // What the first window recorded is forgotten with it, whatever happened to the objects since.
@@ -65,6 +66,7 @@ void died_between_two_windows() {
     for (int i = 0; i < object_count; i += 2) release(objects[i]);
     ALLOCSCOPE_EXPECT_EQUAL(second.counts().live_objects(), 0);
     ALLOCSCOPE_EXPECT(second.stats().empty());
+    expect_accounted(second.stats(), {object_count / 2, object_count / 2});
 }
 
 // A record carries a short number for its session. The number must not be used again while the

@@ -2,9 +2,9 @@
 // where nothing is mapped, or runs in circles. operator new is called with random and chosen values
 // of rbp, and on a stack between two pages that nobody may touch.
 
+#include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -157,6 +157,7 @@ int main() {
         void* kept = allocscope_test_new_unknown(24, 0x10);
         ALLOCSCOPE_EXPECT_EQUAL(window.stats().live_objects(), 1);  // names come out of it, too
         release(kept);
+        expect_accounted(window.stats(), {births + 1, births + 1});
     }
     return verdict();
 }

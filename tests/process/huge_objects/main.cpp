@@ -1,8 +1,8 @@
 // Danger: a size that needs more than 32 bits is cut short, so the bytes of a window are wrong.
 // not with: asan, tsan (they refuse such blocks)
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -41,5 +41,6 @@ int main() {
                       nullptr);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, objects);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_bytes(), 0);
+    expect_accounted(window.stats(), {objects, objects});
     return verdict();
 }

@@ -2,10 +2,10 @@
 // and the thread is blind from then on, or a lock stays held and the next window waits for ever.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
+#include "../../support/accounting.hpp"
 #include "../../support/signal_safe_malloc.hpp"
 
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 #include "../../support/stack_tree.hpp"
 #include "../../support/thread_timer.hpp"
 
@@ -77,6 +77,10 @@ void jump(allocscope::recording record, long wanted_jumps) {
     const std::uint64_t counted = window.counts().allocations;
     ALLOCSCOPE_EXPECT_AT_MOST(counted, attempts);
     ALLOCSCOPE_EXPECT_AT_MOST(attempts, counted + static_cast<std::uint64_t>(jumps));
+    // And an allocation that is missing is told.
+    const std::uint64_t told = declared_losses(window.stats());
+    ALLOCSCOPE_EXPECT_AT_MOST(told, static_cast<std::uint64_t>(jumps));
+    ALLOCSCOPE_EXPECT(told > 0);
     expect_a_thousand_seen(window);
     own_thread other;
     other.start(expect_a_thousand_seen_on_this_thread, &window);

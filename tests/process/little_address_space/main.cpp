@@ -3,6 +3,7 @@
 // recorded must be said.
 // not with: asan, tsan (they reserve terabytes themselves)
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/forked_child.hpp"
 
@@ -63,7 +64,12 @@ void use(allocscope::recording record) {
         release(objects[i]);
     }
     ALLOCSCOPE_EXPECT(window.counts().live_objects() <= object_count || is_estimate);
-    ALLOCSCOPE_EXPECT(is_right_or_refused(window.stop(), counted));
+    const allocscope::snapshot last = window.stop();
+    ALLOCSCOPE_EXPECT(is_right_or_refused(last, counted));
+    if (!is_estimate && !is_refused(last)) {
+        const auto produced = static_cast<std::uint64_t>(object_count);
+        expect_accounted(last, {produced, produced});
+    }
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, counted);
 }
 
@@ -83,19 +89,22 @@ int main(int count, char** arguments) {
     if (count == 2) return use_everything();
     static const char* const limits[] = {"64", "96", "128", "256", "512", "1024", "2048", "70000"};
     for (const char* const mebibytes : limits) {
-        const child_end ended = in_child([mebibytes, arguments] {
-            const rlim_t bytes = std::strtoull(mebibytes, nullptr, 10) << 20;
-            const rlimit limit = {bytes, bytes};
-            if (setrlimit(RLIMIT_AS, &limit) != 0) return 3;
-            char worker[] = "worker";
-            char* const child_arguments[] = {arguments[0], worker, nullptr};
-            execv("/proc/self/exe", child_arguments);
-            return 4;
-        });
-        if (ALLOCSCOPE_EXPECT(ended.exited_with(0))) continue;
-        char out[300];
-        say(out, std::snprintf(out, sizeof out, "with %s MiB of address space: status %x, %.200s\n",
-                               mebibytes, static_cast<unsigned>(ended.status), ended.text.c_str()));
+        for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+            const child_end ended = in_child([mebibytes, arguments, resource] {
+                const rlim_t bytes = std::strtoull(mebibytes, nullptr, 10) << 20;
+                const rlimit limit = {bytes, bytes};
+                if (setrlimit(resource, &limit) != 0) return 3;
+                char worker[] = "worker";
+                char* const child_arguments[] = {arguments[0], worker, nullptr};
+                execv("/proc/self/exe", child_arguments);
+                return 4;
+            });
+            if (ALLOCSCOPE_EXPECT(ended.exited_with(0))) continue;
+            char out[300];
+            say(out, std::snprintf(out, sizeof out, "with %s MiB of %s: status %x, %.200s\n",
+                                   mebibytes, resource == RLIMIT_AS ? "address space" : "memory",
+                                   static_cast<unsigned>(ended.status), ended.text.c_str()));
+        }
     }
     return verdict();
 }

@@ -2,9 +2,9 @@
 // thousand threads, sixty-four at a time, allocate ten objects each: every object is counted, and
 // the last threads take no more memory than the first.
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -78,6 +78,8 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(last.info().totals.frees, at_a_time + threads * objects_each);
     ALLOCSCOPE_EXPECT_EQUAL(last.info().totals.bytes_allocated, at_a_time * 20 + threads * 245);
     ALLOCSCOPE_EXPECT_EQUAL(last.info().totals.live_bytes(), 0);
+    const auto objects = static_cast<std::uint64_t>(at_a_time + threads * objects_each);
+    expect_accounted(last, {objects, objects});
     ALLOCSCOPE_EXPECT_AT_MOST(last.info().own_memory_bytes, memory_early + 1024 * 1024);
     return verdict();
 }

@@ -2,6 +2,7 @@
 // notice; what was not recorded is counted; and when memory is there again, the next window is
 // exact. Each child process has another number of mappings that still succeed.
 
+#include "../../support/accounting.hpp"
 #include "../../support/forked_child.hpp"
 #include "../../support/own_threads.hpp"
 #include "../../support/stack_tree.hpp"
@@ -59,6 +60,13 @@ int child(int mappings, allocscope::recording record) {
         const allocscope::snapshot told = window.stats();
         ALLOCSCOPE_EXPECT_AT_MOST(seen.allocations, 2 * objects_of_a_thread + slack);
         ALLOCSCOPE_EXPECT_AT_MOST(seen.frees, seen.allocations);
+        const bool is_told_whole = told.info().not_recording[0] == 0;
+        if (is_sampled && is_told_whole) {
+            ALLOCSCOPE_EXPECT_AT_MOST(2 * objects_of_a_thread,
+                                      seen.allocations + declared_losses(told) + slack);
+        } else if (is_told_whole) {
+            expect_accounted(told, {2 * objects_of_a_thread, 2 * objects_of_a_thread});
+        }
         const bool is_complete =
             seen.allocations == 2 * objects_of_a_thread && seen.live_objects() == 0;
         const bool says_so = losses(told) > 0 || told.info().not_recording[0] != 0;

@@ -1,9 +1,9 @@
 // Danger: a window that ends on another thread than it began on (a coroutine that was resumed
 // elsewhere) corrupts the state of one of the two.
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -87,5 +87,7 @@ int main() {
     second.join();
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().allocations, 2 * batch * rounds);
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().live_objects(), 0);
+    const auto births = static_cast<std::uint64_t>(2 * batch * rounds);
+    expect_accounted(outer.stats(), {births, births});
     return verdict();
 }

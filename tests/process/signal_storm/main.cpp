@@ -2,11 +2,11 @@
 // for a lock of its own thread, or its objects are lost.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
+#include "../../support/accounting.hpp"
 #include "../../support/signal_safe_malloc.hpp"
 
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 #include "../../support/thread_timer.hpp"
 
 #include <allocscope/allocscope.hpp>
@@ -136,6 +136,7 @@ void storm(allocscope::recording record, std::uint64_t wanted_runs, const char* 
                           ALLOCSCOPE_EXPECT_EQUAL(seen.live_objects(), 0) &&
                           ALLOCSCOPE_EXPECT_EQUAL(seen.live_bytes(), 0);
     if (!is_exact) say_what_was_lost(window.stats(), where);
+    expect_accounted(window.stats(), {births.load(), births.load()});
     if (record == allocscope::recording::exact) {
         ALLOCSCOPE_EXPECT_EQUAL(window.stats().live_objects(), 0);
     }

@@ -1,8 +1,8 @@
 // Danger: the hook needs more stack than a thread has to spare. A thousand threads run on the
 // smallest stack there is, and a painted stack shows how much the hook uses.
 
+#include "../../support/accounting.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 #include "../../support/stack_tree.hpp"
 
 #include <allocscope/allocscope.hpp>
@@ -126,6 +126,7 @@ void thousand_small_threads(allocscope::recording record) {
         ALLOCSCOPE_EXPECT(window.stats().info().samples >= counted_bytes / narrow_interval / 2);
     } else {
         ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, objects);
+        expect_accounted(window.stats(), {objects, objects});
     }
 }
 

@@ -3,9 +3,9 @@
 // certainly done before the look and what was at most done after it.
 
 #include "../../model/model_sites.hpp"
+#include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -145,5 +145,6 @@ int main() {
     opening.join();
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().allocations, now().births_done);
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().live_objects(), 0);
+    expect_accounted(outer.stats(), {now().births_done, now().deaths_done});
     return verdict();
 }

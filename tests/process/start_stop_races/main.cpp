@@ -1,9 +1,9 @@
 // Danger: opening and closing windows from several threads at once, while others allocate, loses
 // objects, leaves a window open for ever, or deadlocks.
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -76,6 +76,7 @@ void expect_a_window_that_works() {
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 1000);
     for (void* object : objects) release(object);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().frees, 1000);
+    expect_accounted(window.stats(), {1000, 1000});
 }
 
 }  // namespace
@@ -98,5 +99,6 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().allocations, born.load());
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().frees, born.load());
     ALLOCSCOPE_EXPECT_EQUAL(outer.counts().live_bytes(), 0);
+    expect_accounted(outer.stats(), {born.load(), born.load()});
     return verdict();
 }

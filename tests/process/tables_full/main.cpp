@@ -2,12 +2,11 @@
 //
 // With room for 8 stacks only, objects from 64 places are all counted; the first places keep their
 // rows, the others share the row of the unknown place, and the loss says how many allocations that
-// concerns.
+// concerns. With room for few cohorts or records, what is in no number is told.
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
-#include "../../support/process_test.hpp"
 
-#include <allocscope/allocscope.hpp>
 #include <allocscope/state/process_state.hpp>
 
 #include <cstring>
@@ -32,10 +31,50 @@ void allocate_at_all(std::vector<void*>& kept, std::index_sequence<Numbers...>) 
     (kept.push_back(at_place<Numbers>()), ...);
 }
 
-}  // namespace
+// Without room for more cohorts, objects are counted without their place while the thread has a
+// cohort for such, and else not at all.
+void few_cohorts() {
+    std::vector<void*> kept;
+    kept.reserve(20 * places);
+    allocscope::detail::process.cohorts.limit.store(2);
+    allocscope::options shallow;
+    shallow.stack_frames = 1;
+    allocscope::scope window{"few cohorts", shallow};
+    std::uint64_t made = 0;
+    for (int round = 0; round < 10; ++round) {
+        allocate_at_all(kept, std::make_index_sequence<places>{});
+        made += places;
+        const allocscope::scope boundary{"a new epoch wants new cohorts", shallow};
+        allocate_at_all(kept, std::make_index_sequence<places>{});
+        made += places;
+    }
+    ALLOCSCOPE_EXPECT(declared_losses(window.stats()) > 0);
+    expect_accounted(window.stats(), {made, 0});
+    for (void* block : kept) release(block);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), std::uint64_t{0});
+    expect_accounted(window.stats(), {made, made});
+    allocscope::detail::process.cohorts.limit.store(~std::uint32_t{0});
+}
 
-int main() {
-    watchdog();
+// Without room for the records of more of the heap.
+void few_records() {
+    constexpr std::uint64_t blocks = 80;
+    void* kept[blocks] = {};
+    allocscope::scope window{"few records"};
+    release(allocate(8));  // with all that the thread needs for its own
+    allocscope::detail::mappings_until_refusal = 0;
+    for (void*& block : kept) block = allocate(std::size_t{1} << 20U);  // more than a region
+    allocscope::detail::mappings_until_refusal = -1;
+    const std::uint64_t lost = declared_losses(window.stats());
+    ALLOCSCOPE_EXPECT(lost > 0);
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations + lost, blocks + 1);
+    expect_accounted(window.stats(), {blocks + 1, 1});
+    for (void* block : kept) release(block);
+    expect_accounted(window.stats(), {blocks + 1, blocks + 1});
+    ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), std::uint64_t{0});
+}
+
+void few_sites() {
     allocscope::detail::process.sites.limit.store(8);
     std::vector<void*> kept;
     kept.reserve(10 * places);
@@ -59,5 +98,16 @@ int main() {
     for (void* block : kept) release(block);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), std::uint64_t{0});
     ALLOCSCOPE_EXPECT(window.stats().empty());
+    expect_accounted(window.stats(), {10 * places, 10 * places});
+    allocscope::detail::process.sites.limit.store(~std::uint32_t{0});
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    few_sites();
+    few_cohorts();
+    few_records();
     return verdict();
 }

@@ -3,9 +3,9 @@
 // created after the library's own have their turn after it, also in the last round.
 // not with: tsan (it ends a thread before the last round)
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -124,6 +124,8 @@ int main() {
                             generations * at_a_time * births_of_a_thread);
     ALLOCSCOPE_EXPECT_EQUAL(last.info().totals.live_objects(), 0);
     ALLOCSCOPE_EXPECT_EQUAL(last.info().totals.live_bytes(), 0);
+    const auto births = static_cast<std::uint64_t>(generations * at_a_time * births_of_a_thread);
+    expect_accounted(last, {births, births});
     ALLOCSCOPE_EXPECT_AT_MOST(last.info().own_memory_bytes, memory_early + 2 * 1024 * 1024);
     return verdict();
 }

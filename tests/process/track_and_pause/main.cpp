@@ -1,9 +1,9 @@
 // Danger: the small doors (track, the free functions, pause_recording) disturb each other or
 // swallow what passes through them.
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/own_threads.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -92,6 +92,7 @@ void pausing() {
     release(after);
     release(left);
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().live_objects(), 0);
+    expect_accounted(window.stats(), {window.counts().allocations, window.counts().frees});
 }
 
 void pausing_before_any_window() {

@@ -2,8 +2,8 @@
 // does there must leave the parent's counts and guards whole.
 // not with: asan, tsan (they intercept vfork)
 
+#include "../../support/accounting.hpp"
 #include "../../support/escape.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -56,5 +56,7 @@ int main() {
     }
     ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, 2 * children);
     ALLOCSCOPE_EXPECT_EQUAL(window.stats().live_objects(), 0);
+    const auto births = static_cast<std::uint64_t>(2 * children);
+    expect_accounted(window.stats(), {births, births});
     return verdict();
 }

@@ -1,10 +1,10 @@
 // Danger: windows that close in another order than they opened, or very many at once, are charged
 // with each other's objects.
 
+#include "../../support/accounting.hpp"
 #include "../../support/dice.hpp"
 #include "../../support/escape.hpp"
 #include "../../support/malloc_containers.hpp"
-#include "../../support/process_test.hpp"
 
 #include <allocscope/allocscope.hpp>
 
@@ -93,6 +93,7 @@ void ten_thousand_nested() {
         ALLOCSCOPE_EXPECT_EQUAL(slots[i].window().counts().frees, depth - i);
     }
     ALLOCSCOPE_EXPECT_EQUAL(slots[depth / 2].window().stop().live_objects(), 0);
+    expect_accounted(slots[0].window().stats(), {depth, depth});
     for (std::size_t i = 0; i < depth; i += 2) slots[i].window().~scope();  // not in order
     for (std::size_t i = 1; i < depth; i += 2) slots[i].window().~scope();
 }

@@ -1,0 +1,76 @@
+// child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
+//
+// Room:     platform (floor 1), malloc-safe
+// Called:   asked whenever a lock of state/process_state.hpp is taken
+// Threads:  any
+// Memory:   a page
+//
+// A page that the kernel wipes in each forked child (MADV_WIPEONFORK). fork() also runs handlers,
+// _Fork() does not, and threads of the parent may have held locks. A child that shares its parent's
+// memory (vfork) is none. Kernels before 4.14 have no such pages: then nothing is told.
+
+#ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+#define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno
+#include <cstdint>  // uint32_t
+
+#include <sched.h>     // sched_yield
+#include <sys/mman.h>  // madvise
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class child_mark {
+public:
+    // Once, before it is asked by more than one thread.
+    void prepare() noexcept {
+        void* page = map_pages(page_bytes);
+        if (page == nullptr) return;
+        const int saved_errno = errno;
+        const bool is_wiped_by_fork = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0;
+        errno = saved_errno;
+        if (!is_wiped_by_fork) return;
+        auto* state = static_cast<std::atomic<std::uint32_t>*>(page);
+        state->store(settled, std::memory_order_relaxed);
+        state_.store(state, std::memory_order_release);
+    }
+
+    // In a child that has not mended what its parent's threads left behind.
+    ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
+        const std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        return state != nullptr && state->load(std::memory_order_acquire) != settled;
+    }
+
+    // True for one thread of such a child, which then has to call settle(); the others wait for it.
+    bool claim() noexcept {
+        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        if (state == nullptr) return false;
+        std::uint32_t seen = wiped;
+        if (state->compare_exchange_strong(seen, claimed)) return true;
+        while (state->load(std::memory_order_acquire) == claimed) ::sched_yield();
+        return false;
+    }
+    void settle() noexcept {
+        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        if (state != nullptr) state->store(settled, std::memory_order_release);
+    }
+
+private:
+    static constexpr std::uint32_t wiped = 0;
+    static constexpr std::uint32_t settled = 1;
+    static constexpr std::uint32_t claimed = 2;
+
+    std::atomic<std::atomic<std::uint32_t>*> state_{nullptr};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP

@@ -1,0 +1,144 @@
+// after_fork.hpp - what a forked child finds of the locks and tables of its parent.
+//
+// Room:     windows (floor 6), malloc-safe
+// Called:   by the C library around fork(); by the first lock that a child takes
+// Threads:  the one that forks, and in the child the first that takes a lock
+// Memory:   none
+//
+//     fork()     takes every lock first, so that nobody else is in the middle of a change
+//     _Fork()    runs no handlers: locks may be held by threads that the child does not have
+//
+// Between the handlers the forking thread holds every lock, and handlers of the program's own run
+// in it, before ours or after: locks let this thread pass (is_forking). In the child the first lock
+// that is asked for mends all, whoever asks: a handler of the program's, ours, or code that runs
+// long after a _Fork().
+
+#ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
+#define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/thread_identity.hpp>
+#include <allocscope/record/thread_lifecycle.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/windows/published_view.hpp>
+#include <allocscope/windows/table_release.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t
+
+#include <pthread.h>  // pthread_mutex_lock, pthread_mutex_unlock
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void before_fork() noexcept {
+    ::pthread_mutex_lock(&process.naming);
+    ::pthread_mutex_lock(&process.walking);
+    ::pthread_mutex_lock(&process.control);
+    process.forking.store(&current_entry, std::memory_order_relaxed);
+}
+
+inline void after_fork_in_parent() noexcept {
+    process.forking.store(nullptr, std::memory_order_relaxed);
+    ::pthread_mutex_unlock(&process.control);
+    ::pthread_mutex_unlock(&process.walking);
+    ::pthread_mutex_unlock(&process.naming);
+}
+
+// Parent and child must not draw the same samples.
+inline void draw_anew_in_child() noexcept {
+    thread_state* own = current_state();
+    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+        t->has_dice = false;
+        t->forget_view();
+    }
+    if (own != nullptr && own->thread_id.load(std::memory_order_relaxed) != 0) {
+        own->thread_id.store(own_thread_id(), std::memory_order_relaxed);
+    }
+}
+
+// Control lock. What the windows of the calling thread alone want, from the windows that are open.
+inline void count_own_demand_anew() noexcept {
+    thread_state* own = current_state();
+    if (own == nullptr) return;
+    own->own.instance.store(0, std::memory_order_relaxed);
+    own->own.count.store(0, std::memory_order_relaxed);
+    const std::uint64_t instance = own->instance.load(std::memory_order_relaxed);
+    process.windows.for_each_open([&](const open_window& window) {
+        if (window.instance.load(std::memory_order_relaxed) == instance) {
+            change_own_demand(*own, window, +1);
+        }
+    });
+}
+
+// Another thread of the parent was opening or closing a window, or giving memory back. A window is
+// open if it has begun; everything else follows from the windows that are.
+inline void mend_windows() noexcept {
+    if (process.are_sums_moving.load(std::memory_order_relaxed)) {
+        latecomer.lose(loss_reason::torn_by_fork);
+        process.are_sums_moving.store(false, std::memory_order_relaxed);
+    }
+    process.windows.count_anew();
+    count_own_demand_anew();
+    process.windows_of_every_event = process.windows.demand().of_every_event();
+    process.sees_every_event = true;
+    if (process.windows.open_count() != 0) {
+        process.clock.fetch_add(1, std::memory_order_acq_rel);
+        publish_view();
+        return;
+    }
+    process.entry.shut();
+    // Half of the tables may be gone already.
+    if (!process.is_releasing || !release_tables()) end_session();
+}
+
+// Who was reading does not exist here.
+inline void forget_readings() noexcept {
+    process.window_being_read = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        t->question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+    }
+}
+
+inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
+    return ::pthread_mutex_trylock(&mutex) == 0;
+}
+
+// In a child, by one thread. The locks belong to threads that do not exist here.
+inline void mend_child() noexcept {
+    const bool has_handlers = is_forking();
+    const bool are_windows_whole = has_handlers || is_locked_by_nobody(process.control);
+    const bool are_names_whole = has_handlers || is_locked_by_nobody(process.naming);
+    const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
+    process.control = open;
+    process.walking = open;
+    process.naming = open;
+    forget_readings();
+    process.forking.store(nullptr, std::memory_order_relaxed);
+    forget_other_threads();
+    draw_anew_in_child();
+    if (!are_names_whole) process.are_names_torn = true;
+    if (!are_windows_whole) mend_windows();
+}
+
+inline void after_fork_in_child() noexcept {
+    if (!process.mark.claim() && !is_forking()) return;  // mended already
+    mend_child();
+    process.mark.settle();
+}
+
+// Before the first window opens. Registering may allocate, so the control lock is not held.
+inline void prepare_for_forks() noexcept {
+    process.mend_child = &mend_child;
+    process.mark.prepare();
+    ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP

@@ -1,0 +1,67 @@
+// published_view.hpp - what all process-wide windows together ask of every thread.
+//
+// Room:     windows (floor 6), malloc-safe
+// Called:   at window boundaries, under the control lock
+// Threads:  hooks go on meanwhile and find the new view with their next event
+// Memory:   none
+
+#ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
+#define ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/state/gate.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/state/window_demand.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Control lock. What all process-wide windows together ask for becomes the view in force.
+inline void publish_view() noexcept {
+    const window_wish wish = process.windows.demand().together();
+    view next;
+    next.clock = process.clock.load(std::memory_order_relaxed);
+    next.session = process.session;
+    next.tables = process.tables;
+    next.many_windows = process.windows.unmasked_count();
+    next.windows = process.windows.wide_mask();
+    next.mode = wish.mode;
+    next.frames = wish.frames;
+    next.methods = wish.methods;
+    next.sample_bytes = wish.sample_bytes;
+    process.entry.publish(next, process.sees_every_event);
+}
+
+// Control lock. The same for the windows that watch one thread: one of them has opened (+1) or
+// closed (-1).
+inline void change_own_demand(thread_state& watched, const open_window& window,
+                              int change) noexcept {
+    own_demand& own = watched.own;
+    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    if (own.instance.load(std::memory_order_relaxed) != instance) {
+        own.demand = {};
+        own.windows.store(0, std::memory_order_relaxed);
+        own.instance.store(instance, std::memory_order_relaxed);
+    }
+    process.windows.change_demand(own.demand, window, change);
+    const std::uint64_t bit = process.windows.mask_of(window);
+    const std::uint64_t others = own.windows.load(std::memory_order_relaxed) & ~bit;
+    own.windows.store(change > 0 ? others | bit : others, std::memory_order_relaxed);
+    const window_wish wish = own.demand.together();
+    own.mode.store(wish.mode, std::memory_order_relaxed);
+    own.frames.store(wish.frames, std::memory_order_relaxed);
+    own.methods.store(wish.methods, std::memory_order_relaxed);
+    own.sample_bytes.store(wish.sample_bytes, std::memory_order_relaxed);
+    own.count.store(own.demand.windows(), std::memory_order_release);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP

@@ -70,103 +70,52 @@ struct cohort_part {
     sample_sums samples;
 };
 
-// What other threads freed of a cohort.
-struct foreign_part {
-    std::uint32_t id;
-    death_sum deaths;
-};
-
-// The cohorts of events, as windows/window_reading.hpp finds them.
-class cohort_counts {
+// From cohort to cohort: what is alive, or what was born.
+class cohort_parts {
 public:
-    static constexpr bool are_wanted = true;
+    cohort_parts(const kept_counts& counts, counted_objects which, bool in_samples,
+                 arena& memory) noexcept
+        : counts_(counts), which_(which), in_samples_(in_samples), foreign_(memory) {}
 
-    explicit cohort_counts(arena& memory) noexcept
-        : own_(memory), foreign_(memory), sampled_(memory) {}
-
-    void clear() noexcept { own_.clear(); }
-    void begin_thread() noexcept { thread_begins_at_ = own_.size(); }
-    void undo_thread() noexcept { own_.cut(thread_begins_at_); }
-    void add(const cohort_count& count) { own_.push_back(count); }
-
-    death_sum read_foreign(const birth_range& range) {
-        foreign_.clear();
-        death_sum sum;
-        if (process.foreign.is_empty()) return sum;
-        for_each_epoch_of_all(range, [&](const epoch& e) {
-            if (is_of_samples(e)) return;
-            for_each_cohort(e, [&](const cohort&, std::uint32_t id) {
-                const death_sum deaths = foreign_deaths_of(id);
-                if (deaths.deaths == 0) return;
-                foreign_.push_back({id, deaths});
-                sum.deaths += deaths.deaths;
-                sum.bytes += deaths.bytes;
-            });
-        });
-        return sum;
-    }
-
-    // Deaths before births, so that no part is negative.
-    void read_sampled(const birth_range& range, sample_sums& births, sample_sums& deaths) {
-        sampled_.clear();
-        births = {};
-        deaths = {};
-        for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
-            const sample_sums gone = death_sums_of(c, id);
-            sampled_.push_back({id, c.facts().site.load(std::memory_order_relaxed), gone});
-            deaths.add(gone);
-        });
-        for (sampled_count& each : sampled_) {
-            const sample_sums born = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
-            births.add(born);
-            const sample_sums gone = each.sums;
-            each.sums = born;
-            each.sums.subtract(gone);
+    // Throws std::bad_alloc.
+    void add_to(list<cohort_part>& parts) {
+        for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
+        sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
+        parts.reserve(counts_.own.size() + counts_.sampled.size());
+        for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
+        for (const sampled_count& each : counts_.sampled) {
+            parts.push_back({each.site, 0, 0, each.alive});
         }
-    }
-
-    // Once, when all is read.
-    void add_parts(list<cohort_part>& to, counted_objects which, bool in_samples) {
-        sort(foreign_, [](const foreign_part& a, const foreign_part& b) { return a.id < b.id; });
-        to.reserve(own_.size());
-        for (const cohort_count& own : own_) {
-            death_sum deaths;
-            if (which == counted_objects::alive) {
-                deaths = foreign_of(own.id);
-                deaths.deaths += own.deaths;
-                deaths.bytes += own.death_bytes;
-            }
-            const std::uint64_t objects = own.births - deaths.deaths;
-            const std::uint64_t bytes = own.birth_bytes - deaths.bytes;
-            cohort_part part{own.site, objects, bytes, {}};
-            if (in_samples) {
-                part.samples = certain_sums(own.births, own.birth_bytes);
-                part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
-            }
-            to.push_back(part);
-        }
-        for (const sampled_count& each : sampled_) to.push_back({each.site, 0, 0, each.sums});
     }
 
 private:
-    struct sampled_count {
-        std::uint32_t id;
-        std::uint32_t site;
-        sample_sums sums;  // of deaths, then of what is alive
-    };
-
-    death_sum foreign_of(std::uint32_t id) const noexcept {
-        const std::size_t at =
-            plain::partition_point(foreign_.data(), foreign_.size(),
-                                   [id](const foreign_part& part) { return part.id < id; });
-        const bool is_found = at < foreign_.size() && foreign_[at].id == id;
-        return is_found ? foreign_[at].deaths : death_sum{};
+    cohort_part part_of(const cohort_count& own) const noexcept {
+        death_sum deaths;
+        if (which_ == counted_objects::alive) {
+            deaths = foreign_deaths_of_cohort(own.id);
+            deaths.deaths += own.deaths;
+            deaths.bytes += own.death_bytes;
+        }
+        cohort_part part{own.site, own.births - deaths.deaths, own.birth_bytes - deaths.bytes, {}};
+        if (in_samples_) {
+            part.samples = certain_sums(own.births, own.birth_bytes);
+            part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
+        }
+        return part;
     }
 
-    list<cohort_count> own_;
-    list<foreign_part> foreign_;
-    list<sampled_count> sampled_;
-    std::size_t thread_begins_at_ = 0;
+    death_sum foreign_deaths_of_cohort(std::uint32_t id) const noexcept {
+        const std::size_t at =
+            plain::partition_point(foreign_.data(), foreign_.size(),
+                                   [id](const cohort_count& deaths) { return deaths.id < id; });
+        if (at == foreign_.size() || foreign_[at].id != id) return {};
+        return {foreign_[at].deaths, foreign_[at].death_bytes};
+    }
+
+    const kept_counts& counts_;
+    const counted_objects which_;
+    const bool in_samples_;
+    list<cohort_count> foreign_;
 };
 
 // What names are found again by.
@@ -196,15 +145,15 @@ inline void add_known_site(live_window& to, const live_site& found) {
     add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most);
 }
 
-// Walking lock. Reads the window's totals, and its sites from the same numbers.
+// Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
+// std::bad_alloc when memory for the sites is refused; the totals are read then, too.
 inline void read_sites(live_window& to, const window_facts& facts, counted_objects which) {
     const bool in_samples = facts.how == recording::sampled;
-    cohort_counts counts{to.sites.memory()};
-    const window_sum totals = read_totals(facts.range, facts.how, facts.retired, to.doubt, counts,
-                                          [&] { return counts.read_foreign(facts.range); });
+    kept_counts counts;
+    to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
+    if (counts.has_refused()) refuse_memory();
     list<cohort_part> found{to.sites.memory()};
-    counts.add_parts(found, which, in_samples);
-    to.totals = totals;
+    cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {
         live_site here{found[i].site, 0, 0, {}, 0, 0, 0};
@@ -282,12 +231,14 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
         if (!begin_taking(taken, facts, id, then)) return;
         if (then == after_stats::forget) process.is_reclaim_put_off = true;
     }
-    const bool has_rows = taken.wanted.record != recording::counters && is_done_with_memory([&] {
-                              read_sites(taken, facts, counted_objects::alive);
-                          });
-    if (!has_rows) taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt);
+    bool has_sites = true;
+    if (taken.wanted.record == recording::counters) {
+        taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
+    } else {
+        has_sites = is_done_with_memory([&] { read_sites(taken, facts, counted_objects::alive); });
+    }
     end_taking(taken, facts);
-    if (!has_rows && taken.wanted.record != recording::counters) refuse_memory();
+    if (!has_sites) refuse_memory();
 }
 
 // Replaces the live objects of a window that records every event by all that were born in it,
@@ -301,10 +252,10 @@ inline void count_births_by_site(live_window& window, window_id id) {
         const control_lock lock;
         if (!begin_taking(born, facts, id, after_stats::go_on)) return;
     }
-    const bool has_rows =
+    const bool has_sites =
         is_done_with_memory([&] { read_sites(born, facts, counted_objects::born); });
     end_taking(born, facts);
-    if (!has_rows) refuse_memory();
+    if (!has_sites) refuse_memory();
     window.sites = born.sites;
     window.frames = born.frames;
 }

@@ -57,10 +57,9 @@ inline bool is_of_samples(const epoch& which) noexcept {
     return which.sample_bytes.load(std::memory_order_relaxed) != 0;
 }
 
-// Calls visit(cohort_count) for each cohort of events, and returns the sums. Throws what `visit`
-// throws.
-template <class Visit>
-inline count_sums add_up(const thread_state& thread, const birth_range& range, Visit&& visit) {
+// The sums of all cohorts of events, and if wanted the counts of each.
+ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_range& range,
+                                      page_list<cohort_count>* counts) noexcept {
     count_sums sums;
     for_each_epoch_in(thread, range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
@@ -72,7 +71,7 @@ inline count_sums add_up(const thread_state& thread, const birth_range& range, V
                                      id,
                                      c.facts().site.load(std::memory_order_relaxed)};
             sums.add(count);
-            visit(count);
+            if (counts != nullptr) counts->add(count);
         });
     });
     return sums;
@@ -81,21 +80,20 @@ inline count_sums add_up(const thread_state& thread, const birth_range& range, V
 // The thread is in a hook, where none of its counters moves.
 ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
     reading_question& question = thread.question;
-    question_step expected = question_step::asked;
-    // A step before, a signal handler may have left an answer half done by a jump out of it.
+    // A signal handler has jumped out of an answer: it stays half done.
     if (question.step.load(std::memory_order_relaxed) == question_step::being_answered) {
         question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
         return;
     }
+    question_step expected = question_step::asked;
     // Acquire: what the reader wrote before it asked.
     if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
                                                std::memory_order_acquire)) {
         return;
     }
-    std::uint64_t filled = 0;
-    question.sums = add_up(thread, question.range, [&](const cohort_count& count) {
-        if (filled < question.room_cohorts) question.room[filled++] = count;
-    });
+    question.counts.clear();
+    question.sums =
+        add_up(thread, question.range, question.wants_counts ? &question.counts : nullptr);
     question.step.store(question_step::answered, std::memory_order_release);
 }
 

@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   asked by windows/window_reading.hpp, answered by record/answer_reading.hpp
 // Threads:  the reader (one at a time, under the walking lock) and the thread that is asked
-// Memory:   112 bytes for each thread; room for the answer is mapped when it is first needed
+// Memory:   128 bytes for each thread, and pages for its answer from the first one on
 //
 // A thread that records events all the time cannot be read from outside: while one counter is read
 // the others move on, and their sum was never true. So it is asked, and adds up its own counters
@@ -17,6 +17,7 @@
 #define ALLOCSCOPE_STATE_READING_QUESTION_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_list.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
@@ -82,11 +83,11 @@ struct reading_question {
 
     // Written by the reader before it asks.
     birth_range range{};
-    cohort_count* room = nullptr;  // null: only the sums are wanted
-    std::uint64_t room_cohorts = 0;
+    bool wants_counts = false;  // of single cohorts, beside the sums
 
     // Written by the thread before it has answered.
     count_sums sums;
+    page_list<cohort_count> counts;
 };
 
 }  // namespace detail

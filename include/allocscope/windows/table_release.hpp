@@ -194,15 +194,8 @@ inline bool all_threads_are_outside() noexcept {
     return true;
 }
 
-inline void release_room(reading_question& question) noexcept {
-    if (question.room == nullptr) return;
-    return_reservation(question.room, question.room_cohorts * sizeof(cohort_count));
-    question.room = nullptr;
-    question.room_cohorts = 0;
-}
-
 inline void release_thread_tables(thread_state& thread) noexcept {
-    release_room(thread.question);
+    thread.question.counts.release();
     thread.question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
     thread.memo.release();
     thread.cohorts.release();

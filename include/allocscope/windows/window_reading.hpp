@@ -3,7 +3,7 @@
 // Room:     windows (floor 6), malloc-safe
 // Called:   for counts(), stats() and checks, from any thread
 // Threads:  one reader at a time, under the walking lock; the control lock is taken for moments
-// Memory:   for the counts of single cohorts, of threads that never rest: 48 bytes for each
+// Memory:   40 bytes for each cohort whose counts are wanted, while they are
 //
 // Alive is what was born less what has died. Both move, and a sum of counters that were read one
 // after the other need never have been true. So each thread is read at one moment:
@@ -24,7 +24,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/monotonic_clock.hpp>
-#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/page_list.hpp>
 #include <allocscope/record/answer_reading.hpp>
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -35,6 +35,7 @@
 #include <allocscope/windows/window_sums.hpp>
 
 #include <atomic>   // atomic
+#include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
 #include <sched.h>  // sched_yield
@@ -49,31 +50,42 @@ struct reading_doubt {
     std::uint64_t bytes = 0;
 };
 
-// --- the threads, one after the other ---
+// What a reading keeps of single cohorts, for who wants more than sums.
+struct sampled_count {
+    std::uint32_t id;
+    std::uint32_t site;
+    sample_sums alive;
+};
 
-// For who wants sums alone. Another one keeps what it is given, and forgets all since begin_thread()
-// in undo_thread(); its add() and read_sampled() may throw.
-struct no_counts {
-    static constexpr bool are_wanted = false;
-    void clear() noexcept {}
-    void begin_thread() noexcept {}
-    void undo_thread() noexcept {}
-    void add(const cohort_count&) noexcept {}
-    void read_sampled(const birth_range& range, sample_sums& births, sample_sums& deaths) noexcept {
-        deaths = sampled_deaths_in(range);  // before births, so that no difference is negative
-        births = sampled_births_in(range);
+struct kept_counts {
+    page_list<cohort_count> own;      // of events, by their own threads
+    page_list<cohort_count> foreign;  // deaths of events on other threads; births are 0
+    page_list<sampled_count> sampled;
+
+    kept_counts() = default;
+    ~kept_counts() {
+        own.release();
+        foreign.release();
+        sampled.release();
+    }
+    kept_counts(const kept_counts&) = delete;
+    kept_counts& operator=(const kept_counts&) = delete;
+
+    bool has_refused() const noexcept {
+        return own.has_refused() || foreign.has_refused() || sampled.has_refused();
     }
 };
 
+// --- the threads, one after the other ---
+
 // Walking lock. What all threads have counted in a range, each of them at one moment.
-template <class Counts>
 class thread_reading {
 public:
-    thread_reading(const birth_range& range, Counts& counts) noexcept
+    // `counts` may be null.
+    thread_reading(const birth_range& range, page_list<cohort_count>* counts) noexcept
         : range_(range), counts_(counts) {}
 
-    // Throws what Counts::add() throws.
-    count_sums read(reading_doubt& doubt) {
+    count_sums read(reading_doubt& doubt) noexcept {
         for_each_thread([](thread_state& t) {
             t.question.is_read = false;
             t.question.is_of_this_reading = false;
@@ -115,7 +127,7 @@ private:
     }
 
     // Reads the threads that are left. Whoever could not be read is asked.
-    bool is_done_with_threads() {
+    bool is_done_with_threads() noexcept {
         bool is_done = true;
         bool has_asked = false;
         for_each_thread([&](thread_state& t) {
@@ -135,55 +147,40 @@ private:
         return is_done;
     }
 
-    bool is_read_twice_the_same(const thread_state& thread) {
+    bool is_read_twice_the_same(const thread_state& thread) noexcept {
         constexpr int most_tries = 3;
+        const std::size_t kept = counts_ != nullptr ? counts_->size() : 0;
         for (int i = 0; i < most_tries; ++i) {
-            counts_.begin_thread();
-            const count_sums once =
-                add_up(thread, range_, [this](const cohort_count& c) { counts_.add(c); });
-            const count_sums again = add_up(thread, range_, [](const cohort_count&) {});
-            last_cohorts_ = again.cohorts;
-            if (once.is_equal_to(again)) {
+            const count_sums once = add_up(thread, range_, counts_);
+            if (once.is_equal_to(add_up(thread, range_, nullptr))) {
                 sums_.add(once);
                 return true;
             }
-            counts_.undo_thread();
+            if (counts_ != nullptr) counts_->cut(kept);
         }
         return false;
     }
 
-    bool take_answer(reading_question& question) {
+    bool take_answer(reading_question& question) noexcept {
         if (question.step.load(std::memory_order_acquire) != question_step::answered) return false;
         question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
-        if (!question.is_of_this_reading) return false;
-        if (Counts::are_wanted) {
-            if (question.sums.cohorts > question.room_cohorts) return false;
-            counts_.begin_thread();
-            for (std::uint64_t i = 0; i < question.sums.cohorts; ++i) counts_.add(question.room[i]);
+        if (!question.is_of_this_reading || question.counts.has_refused()) return false;
+        if (counts_ != nullptr) {
+            for (const cohort_count& count : question.counts) counts_->add(count);
         }
         sums_.add(question.sums);
         return true;
     }
 
-    // False: it is asked already, is answering an older question, or there is no memory.
-    bool ask(reading_question& question) noexcept {
-        if (question.step.load(std::memory_order_acquire) != question_step::nobody_asks)
+    // False: it is asked already, or is answering an older question.
+    bool ask(reading_question& question) const noexcept {
+        if (question.step.load(std::memory_order_acquire) != question_step::nobody_asks) {
             return false;
-        if (Counts::are_wanted && !has_room(question, last_cohorts_)) return false;
+        }
         question.range = range_;
+        question.wants_counts = counts_ != nullptr;
         question.is_of_this_reading = true;
         question.step.store(question_step::asked, std::memory_order_release);
-        return true;
-    }
-
-    static bool has_room(reading_question& question, std::uint64_t cohorts) noexcept {
-        if (question.room_cohorts > cohorts) return true;
-        release_room(question);
-        const std::uint64_t wanted = cohorts * 2 + page_bytes / sizeof(cohort_count);
-        const std::uint64_t bytes = wanted * sizeof(cohort_count);
-        question.room = static_cast<cohort_count*>(reserve_pages(bytes));
-        if (question.room == nullptr) return false;
-        question.room_cohorts = wanted;
         return true;
     }
 
@@ -195,48 +192,78 @@ private:
     }
 
     // Threads that neither answer nor rest.
-    void read_the_rest(reading_doubt& doubt) {
+    void read_the_rest(reading_doubt& doubt) noexcept {
         for_each_thread([&](thread_state& t) {
             if (t.question.is_read) return;
             withdraw(t.question);
-            const count_sums before = add_up(t, range_, [](const cohort_count&) {});
-            counts_.begin_thread();
-            const count_sums read = add_up(t, range_, [this](const cohort_count& c) {
-                cohort_count kept = c;  // deaths are read last, and may be of later births
-                if (kept.deaths > kept.births) kept.deaths = kept.births;
-                if (kept.death_bytes > kept.birth_bytes) kept.death_bytes = kept.birth_bytes;
-                sums_.add(kept);
-                counts_.add(kept);
-            });
-            doubt.objects += read.deaths - before.deaths;
-            doubt.bytes += read.death_bytes - before.death_bytes;
+            const count_sums before = add_up(t, range_, nullptr);
+            page_list<cohort_count> found;
+            const count_sums now = add_up(t, range_, &found);
+            for (cohort_count count : found) {
+                // Deaths are read last, and may be of later births.
+                if (count.deaths > count.births) count.deaths = count.births;
+                if (count.death_bytes > count.birth_bytes) count.death_bytes = count.birth_bytes;
+                sums_.add(count);
+                if (counts_ != nullptr) counts_->add(count);
+            }
+            doubt.objects += now.deaths - before.deaths;
+            doubt.bytes += now.death_bytes - before.death_bytes;
+            found.release();
         });
     }
 
     const birth_range range_;
-    Counts& counts_;
+    page_list<cohort_count>* const counts_;
     count_sums sums_;
-    std::uint64_t last_cohorts_ = 0;
 };
 
 // --- totals ---
 
-// Walking lock. The totals of a window, without the peak. `counts` receives those of each cohort of
-// events; what other threads have freed of them is read before, by foreign_first().
-template <class Counts, class ForeignFirst>
-inline window_sum read_totals(const birth_range& range, recording how,
-                              const retired_births& retired, reading_doubt& doubt, Counts& counts,
-                              const ForeignFirst& foreign_first) {
+struct sampled_sums {
+    sample_sums births;
+    sample_sums deaths;
+};
+
+// Deaths before births, so that no difference is negative.
+inline sampled_sums read_sampled(const birth_range& range,
+                                 page_list<sampled_count>* counts) noexcept {
+    sampled_sums read;
+    if (counts != nullptr) counts->clear();
+    for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
+        const sample_sums deaths = death_sums_of(c, id);
+        read.deaths.add(deaths);
+        if (counts == nullptr) return;
+        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths});
+    });
+    if (counts == nullptr) {
+        for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
+            read.births.add(birth_sums_of(c, id));
+        });
+        return read;
+    }
+    for (sampled_count& each : *counts) {
+        sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
+        read.births.add(alive);
+        alive.subtract(each.alive);  // so far the deaths
+        each.alive = alive;
+    }
+    return read;
+}
+
+// Walking lock. The totals of a window, without the peak, and if wanted the counts they come from.
+ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how,
+                                         const retired_births& retired, reading_doubt& doubt,
+                                         kept_counts* counts) noexcept {
     constexpr int most_readings = 3;
     constexpr std::uint64_t little_doubt = 64;
     death_sum foreign;
     count_sums own;
     for (int i = 1; i <= most_readings; ++i) {
-        counts.clear();
         doubt = {};
-        foreign = foreign_first();
-        own = thread_reading<Counts>{range, counts}.read(doubt);
-        const death_sum since = foreign_deaths_in(range);
+        if (counts != nullptr) counts->own.clear();
+        foreign = foreign_deaths_in(range, counts != nullptr ? &counts->foreign : nullptr);
+        own = thread_reading{range, counts != nullptr ? &counts->own : nullptr}.read(doubt);
+        const death_sum since = foreign_deaths_in(range, nullptr);
         doubt.objects += since.deaths - foreign.deaths;
         doubt.bytes += since.bytes - foreign.bytes;
         if (doubt.objects <= little_doubt) break;  // or this thread had to wait: again
@@ -251,27 +278,19 @@ inline window_sum read_totals(const birth_range& range, recording how,
     }
     totals.births.add(certain_sums(own.births, own.birth_bytes));
     totals.deaths.add(certain_sums(own.deaths + foreign.deaths, own.death_bytes + foreign.bytes));
-    sample_sums births;
-    sample_sums deaths;
-    const bool is_true =
-        read_between_samples(range, [&] { counts.read_sampled(range, births, deaths); });
+    sampled_sums sampled;
+    const bool is_true = read_between_samples(range, [&] {
+        sampled = read_sampled(range, counts != nullptr ? &counts->sampled : nullptr);
+    });
     if (!is_true) {
-        const sample_sums since = sampled_deaths_in(range);
-        doubt.objects += whole_number(since.objects - deaths.objects);
-        doubt.bytes += whole_number(since.bytes - deaths.bytes);
+        const sample_sums since = read_sampled(range, nullptr).deaths;
+        doubt.objects += whole_number(since.objects - sampled.deaths.objects);
+        doubt.bytes += whole_number(since.bytes - sampled.deaths.bytes);
     }
-    totals.births.add(births);
-    totals.deaths.add(deaths);
+    totals.births.add(sampled.births);
+    totals.deaths.add(sampled.deaths);
     totals.counts = counts_from(totals.births, totals.deaths);
     return totals;
-}
-
-// Walking lock. The totals alone.
-inline window_sum totals_in(const birth_range& range, recording how, const retired_births& retired,
-                            reading_doubt& doubt) noexcept {
-    no_counts none;
-    return read_totals(range, how, retired, doubt, none,
-                       [&range] { return foreign_deaths_in(range); });
 }
 
 // --- the window ---
@@ -321,7 +340,8 @@ inline allocation_counts counts_now(window_id id) noexcept {
         facts = begin_reading(*window, id);
     }
     reading_doubt doubt;
-    allocation_counts counts = totals_in(facts.range, facts.how, facts.retired, doubt).counts;
+    allocation_counts counts =
+        totals_in(facts.range, facts.how, facts.retired, doubt, nullptr).counts;
     const control_lock lock;
     counts.peak_bytes = end_reading(facts, counts.live_bytes());
     return counts;

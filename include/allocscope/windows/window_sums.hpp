@@ -70,16 +70,21 @@ inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
     return sum;
 }
 
-// The deaths of all cohorts of events in the range, each on other threads than its own.
-inline death_sum foreign_deaths_in(const birth_range& range) noexcept {
+// The deaths of all cohorts of events in the range, each on other threads than its own; if wanted
+// also those of each cohort that has some.
+ALLOCSCOPE_NOINLINE death_sum foreign_deaths_in(const birth_range& range,
+                                                page_list<cohort_count>* counts) noexcept {
     death_sum sum;
+    if (counts != nullptr) counts->clear();
     if (process.foreign.is_empty()) return sum;
-    for_each_epoch_of_all(range, [&sum](const epoch& e) {
+    for_each_epoch_of_all(range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
-        for_each_cohort(e, [&sum](const cohort&, std::uint32_t id) {
+        for_each_cohort(e, [&](const cohort&, std::uint32_t id) {
             const death_sum deaths = foreign_deaths_of(id);
+            if (deaths.deaths == 0) return;
             sum.deaths += deaths.deaths;
             sum.bytes += deaths.bytes;
+            if (counts != nullptr) counts->add({0, 0, deaths.deaths, deaths.bytes, id, 0});
         });
     });
     return sum;
@@ -143,20 +148,6 @@ inline allocation_counts counts_from(const sample_sums& births,
     counts.bytes_freed =
         counts.bytes_allocated - (bytes < counts.bytes_allocated ? bytes : counts.bytes_allocated);
     return counts;
-}
-
-inline sample_sums sampled_deaths_in(const birth_range& range) noexcept {
-    sample_sums sums;
-    for_each_sampled_cohort(
-        range, [&sums](const cohort& c, std::uint32_t id) { sums.add(death_sums_of(c, id)); });
-    return sums;
-}
-
-inline sample_sums sampled_births_in(const birth_range& range) noexcept {
-    sample_sums sums;
-    for_each_sampled_cohort(
-        range, [&sums](const cohort& c, std::uint32_t id) { sums.add(birth_sums_of(c, id)); });
-    return sums;
 }
 
 // Samples that were taken, and those that have gone.

@@ -8255,6 +8255,8 @@ inline thread_state* take_used_state() noexcept {
 }
 
 inline void give_back_state(thread_state& state) noexcept {
+    // Acquire: pairs with the release in leave(), if it is the state of a thread that is gone.
+    static_cast<void>(state.busy.load(std::memory_order_acquire));
     flush_pending(state);
     settle(state);
     state.forget_view();

@@ -4,7 +4,7 @@
 // Called:   on every recorded allocation and free (two additions and a comparison); the rest when a
 //           thread's pending bytes leave +-64 KiB, and at window boundaries
 // Threads:  each thread writes its own shares; sums are read across threads
-// Memory:   in thread_state
+// Memory:   in thread_state; above 64 open windows 32 bytes for each of them and thread, and 24 KiB
 //
 // All objects that a thread allocates now belong to the same windows. So one pending sum serves all
 // windows, and its maximum since the last flush gives the exact peak:

@@ -3,7 +3,7 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   by record/, windows/ and whoever reads their tables
 // Threads:  see the members; `control` is taken when windows open, close and are read
-// Memory:   about 100 KiB of zeroed static storage, touched as needed
+// Memory:   about 135 KiB of zeroed static storage, touched as needed
 //
 // It is constant-initialised and never destroyed: ready before the first constructor of the program
 // runs, and still there after the last destructor. It lives in the module that replaced operator

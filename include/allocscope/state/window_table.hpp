@@ -3,7 +3,8 @@
 // Room:     state (floor 4), malloc-safe
 // Called:   when windows open, close and are counted; by threads that find a new view
 // Threads:  written under the control lock; all atomic members may be read by any
-// Memory:   320 bytes for each window ever open at the same time; 64 of them are always there
+// Memory:   320 bytes for each window ever open at the same time; 64 of them are always there, with
+//           33 KiB to find the others
 //
 // A window is an interval of the boundary clock that has begun and not yet ended. It owns what is
 // born in it, on any thread or on one. Slots 0..63 also have a bit in the window masks of threads

@@ -37,6 +37,7 @@ struct code_location {
     std::uint64_t address = 0;
     text module;                      // path of the program or library; "" when in none
     std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    bool is_unloaded = false;         // the module is gone, and so is its file
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
     // Innermost first; at least one when a symbol or a line is known.

@@ -19,6 +19,7 @@
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
+#include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -43,11 +44,19 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// What is known of the module whose file it is to be; nothing is known of a file on its own.
+struct expected_file {
+    detail::build_id id;            // if it has one, the rest does not matter
+    std::uint64_t inode = 0;        // 0: not known
+    std::uint64_t fingerprint = 0;  // 0: there is none
+    const char* loader_path = "";   // goes with it; must stay
+    bool is_known_by_id = false;    // the fingerprint is that of an id
+};
+
 class debug_object {
 public:
-    // `expected`: the build id of the running module. A file with another one tells nothing. The
-    // path must stay.
-    debug_object(kept_texts& texts, const char* path, const detail::build_id& expected = {})
+    // Another file than the expected one tells nothing. The path must stay.
+    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
         : texts_(texts), path_(path), expected_(expected) {}
     // The bytes must stay.
     debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
@@ -122,8 +131,24 @@ private:
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
-        is_trusted_ = object_->is_readable() && object_->identity().equals(identity_) &&
-                      !detail::build_ids_disagree(object_->id(), expected_);
+        is_trusted_ =
+            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+    }
+
+    // A file without an id is not that of a module with one.
+    bool is_expected() const {
+        const detail::build_id& id = object_->id();
+        if (expected_.id.known()) return id.equals(expected_.id);
+        if (expected_.is_known_by_id) {
+            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
+        }
+        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
+        if (expected_.fingerprint == 0) return true;
+        char page[detail::fingerprinted_bytes] = {};
+        const detail::file_reader file{path_};
+        if (!file.identity().equals(identity_)) return false;
+        file.read_at(0, page, sizeof page);
+        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
     }
 
     const symbol_index& symbols() {
@@ -254,7 +279,7 @@ private:
     kept_texts& texts_;
     const char* path_ = nullptr;  // null: file_ is the file
     detail::byte_view file_;
-    detail::build_id expected_;
+    expected_file expected_;
     detail::file_identity identity_;  // of the file when it was opened first
     bool was_open_ = false;
     bool is_trusted_ = false;

@@ -31,7 +31,8 @@
 //                                                                     no: walk, remember
 //
 // Chains through a module that may be unloaded have no shape and are walked when anything differs.
-// When a walk finds that a module has gone, all chains are forgotten.
+// When a walk finds that a module has gone, all chains are forgotten. An equal stack through such a
+// module is the same only if the module is (`has_same_modules`): another one may lie there now.
 
 #ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 #define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
@@ -41,6 +42,7 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_counter.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/unwind/module_identity.hpp>
 #include <allocscope/unwind/remembered_chain.hpp>
 #include <allocscope/unwind/rule_cache.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
@@ -69,7 +71,7 @@ public:
         // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
         // rule. Chains that need more room are not kept.
         const std::size_t needed =
-            sizeof(remembered_chain) + most_filler_bytes +
+            sizeof(remembered_chain) + sizeof(std::uint64_t) + most_filler_bytes +
             (most_frames + 1U) * (2 * sizeof(stack_word) + sizeof(unwind_rule));
         stride_ = (needed + 63U) & ~std::size_t{63};
         entries_ = static_cast<char*>(reserve_pages(mapped_bytes()));
@@ -119,6 +121,24 @@ public:
                          (compare(single[2]) | compare(single[3]));
         }
         return _mm_movemask_epi8(equal) == 0xffff && different == 0;
+    }
+
+    // Of an unchanged chain without a shape: whether the modules of its frames are still those that
+    // the walk met. 30 ns for each module that may be unloaded.
+    ALLOCSCOPE_NOINLINE static bool has_same_modules(remembered_chain& chain) noexcept {
+        const frame_pair* pair = chain.pairs();
+        const stack_word* single = chain.singles();
+        const unwind_rule* const rules_of = chain.rules();
+        module_identity here;
+        std::uint64_t sum = 0;
+        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
+            const unwind_rule& rule = rules_of[i];
+            const std::uintptr_t pc = rule.is_pair ? (pair++)->return_address : (single++)->value;
+            if (rule.life == module_life::permanent || rule.kind == rule_kind::unknown) continue;
+            if (!here.holds(pc - 1)) here = identify_module(pc - 1);
+            sum += here.tag();
+        }
+        return sum == chain.module_sum();
     }
 
     // For a stack that starts at `frame` and differs from the remembered one in return addresses
@@ -345,6 +365,7 @@ private:
             stack_word& filler = chain.singles()[singles];
             filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
         }
+        chain.module_sum() = stack.module_sum;
         chain.shape = is_permanent ? ++last_shape_ : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }

@@ -3,9 +3,9 @@
 // Room:     unwind (floor 3), malloc-safe
 // Called:   as an entry of chain_memo.hpp
 // Threads:  one thread's own
-// Memory:   64 + at most 40 bytes for each frame
+// Memory:   72 + at most 40 bytes for each frame
 //
-//     | head | pairs: 16 bytes each | their places | single words with places | rules |
+//     | head | pairs: 16 bytes each | single words with places | places of pairs | modules | rules |
 
 #ifndef ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
 #define ALLOCSCOPE_UNWIND_REMEMBERED_CHAIN_HPP
@@ -40,8 +40,8 @@ struct alignas(64) remembered_chain {
     void* counters;
     std::uint64_t record;
     const void* site;
-    std::uint64_t sum;    // hash_part of each frame's return address
-    std::uint64_t shape;  // of this thread, never used again; 0: walk when anything differs
+    std::uint64_t sum;    // as in walked_stack
+    std::uint64_t shape;  // of this thread, never used again; 0: a module in it may be unloaded
 
     frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
     const frame_pair* pairs() const noexcept {
@@ -54,9 +54,9 @@ struct alignas(64) remembered_chain {
     std::uintptr_t* places() noexcept {
         return reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(this) + places_at);
     }
-    unwind_rule* rules() noexcept {
-        return reinterpret_cast<unwind_rule*>(places() + in_fours(pair_count));
-    }
+    // module_tag of each frame in a module that may be unloaded.
+    std::uint64_t& module_sum() noexcept { return places()[in_fours(pair_count)]; }
+    unwind_rule* rules() noexcept { return reinterpret_cast<unwind_rule*>(&module_sum() + 1); }
 
     // Pairs and singles are compared four at a time; the last four are filled up.
     static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {
@@ -69,7 +69,7 @@ struct alignas(64) remembered_chain {
             static_cast<std::uint16_t>(sizeof(remembered_chain) + pairs * sizeof(frame_pair));
         places_at =
             static_cast<std::uint16_t>(singles_at + in_fours(single_count) * sizeof(stack_word));
-        return static_cast<std::uint32_t>(places_at + pairs * sizeof(std::uintptr_t));
+        return static_cast<std::uint32_t>(places_at + (pairs + 1) * sizeof(std::uintptr_t));
     }
 };
 static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");

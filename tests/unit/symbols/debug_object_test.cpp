@@ -220,16 +220,18 @@ TEST_CASE("debug_object: a file with another build id than the module is not bel
     const std::uint64_t address = address_of("gcc_dwarf5_o2", "_ZN4shop4cart5totalEi");
     arena kept;
     kept_texts texts{kept};
-    allocscope::detail::build_id own = allocscope::symbolize::object_bytes{kept, path.c_str()}.id();
+    allocscope::symbolize::expected_file expected;
+    allocscope::detail::build_id& own = expected.id;
+    own = allocscope::symbolize::object_bytes{kept, path.c_str()}.id();
     REQUIRE(own.known());
 
-    debug_object same{texts, path.c_str(), own};
+    debug_object same{texts, path.c_str(), expected};
     code_location named;
     same.resolve(address, named);
     CHECK_FALSE(named.frames.empty());
 
     own.bytes[0] = static_cast<std::uint8_t>(own.bytes[0] ^ 1);
-    debug_object replaced{texts, path.c_str(), own};
+    debug_object replaced{texts, path.c_str(), expected};
     code_location nameless;
     replaced.resolve(address, nameless);
     CHECK(nameless.frames.empty());
@@ -237,7 +239,7 @@ TEST_CASE("debug_object: a file with another build id than the module is not bel
     CHECK(replaced.data_symbol_at(address, kept).empty());
     CHECK(replaced.function_symbol_at(address, kept).empty());
 
-    debug_object without_id{texts, path.c_str(), allocscope::detail::build_id{}};
+    debug_object without_id{texts, path.c_str(), allocscope::symbolize::expected_file{}};
     code_location trusted;
     without_id.resolve(address, trusted);
     CHECK_FALSE(trusted.frames.empty());

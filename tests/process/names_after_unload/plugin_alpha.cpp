@@ -1,0 +1,3 @@
+#define NAME alpha_type
+#define SOURCE "alpha_source.cpp"
+#include "plugin_body.hpp"

@@ -1,0 +1,3 @@
+#define NAME beta__type
+#define SOURCE "beta__source.cpp"
+#include "plugin_body.hpp"

@@ -1,0 +1,3 @@
+#define NAME gamma_type
+#define SOURCE "gamma_source.cpp"
+#include "plugin_body.hpp"

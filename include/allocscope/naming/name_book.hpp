@@ -28,6 +28,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
+#include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -233,6 +234,9 @@ private:
             }
         }
         stack.user_frame = place_of(frames, owners, rule);
+        if (stack.user_frame < frames.size()) {
+            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+        }
         stack.frames = list<snapshot::frame>{kept_};
         stack.frames.reserve(frames.size());
         for (std::size_t i = 0; i < frames.size(); ++i) {

@@ -31,6 +31,12 @@ struct code_frame {
     int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
+    // True: the compiler gave the call no line, and this is one close by.
+    bool is_nearby = false;
+    // Of the code before and behind in the same function and file, where that is another line; 0:
+    // there is none.
+    int line_before = 0;
+    int line_behind = 0;
 };
 
 struct code_location {

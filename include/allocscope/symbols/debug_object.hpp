@@ -33,6 +33,7 @@
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
+#include <allocscope/symbols/nearby_lines.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/symbol_lookup.hpp>
 
@@ -219,16 +220,21 @@ private:
         // Split debug information: what was inlined is told by another file. The library's line
         // would be taken for one of the function that the symbol names.
         if (function == 0 && is_standard_header(frame.file)) return;
-        if (function != 0)
-            add_inlined(inlined_in(*unit, function), address, lines, location, frame);
+        if (function == 0) {
+            name_outermost(frame, function, symbol);
+            return add_frame(location, frame);
+        }
+        const inlined_calls& calls = inlined_in(*unit, function);
+        const nearby_lines nearby{lines, texts_, calls, *range, address};
+        add_inlined(calls, calls.innermost_at(address), nearby, lines, location, frame);
+        find_line(frame, nearby, 0, function);
         name_outermost(frame, function, symbol);
         add_frame(location, frame);
     }
 
     // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::uint64_t address, const line_table& lines,
-                     code_location& location, code_frame& frame) {
-        const std::size_t innermost = calls.innermost_at(address);
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const nearby_lines& nearby,
+                     const line_table& lines, code_location& location, code_frame& frame) {
         std::size_t count = 0;
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
         std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
@@ -239,6 +245,7 @@ private:
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
+            find_line(frame, nearby, i, call.entry);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
@@ -249,6 +256,33 @@ private:
             frame.line = small(call.call_line);
             frame.column = small(call.call_column);
         }
+    }
+
+    // What the code around it tells of the line of a frame, the one of an inlined call (its number
+    // + 1) or of the function (0). A call without a line gets that of the code before it, or that of
+    // its function.
+    void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
+                   std::uint64_t entry) {
+        if (is_standard_header(frame.file)) return;
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        const std::uint64_t before = nearby.before(call, line, frame.file);
+        if (frame.line != 0) {
+            frame.line_before = small(before);
+            frame.line_behind = small(nearby.behind(call, line, frame.file));
+            return;
+        }
+        frame.column = 0;
+        frame.is_nearby = true;
+        if (before != 0) {
+            frame.line = small(before);
+            frame.line_before = small(nearby.before(call, before, frame.file));
+            return;
+        }
+        const entry_name name = names_->of(entry);
+        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        if (unit == nullptr) return;
+        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        frame.line = small(name.line);
     }
 
     // The symbol table's name is preferred, since it is always there and always whole. But where it

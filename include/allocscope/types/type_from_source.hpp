@@ -203,6 +203,7 @@ private:
 // direct caller of operator new.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
+    if (frame.is_nearby) return {};
     const function_name function = parse_function_name(memory, frame.function);
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be taken for what stands on the

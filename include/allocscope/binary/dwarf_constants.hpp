@@ -21,8 +21,10 @@ namespace dwarf {
 
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
+constexpr std::uint16_t tag_imported_declaration = 0x08;
 constexpr std::uint16_t tag_lexical_block = 0x0b;
 constexpr std::uint16_t tag_structure_type = 0x13;
+constexpr std::uint16_t tag_typedef = 0x16;
 constexpr std::uint16_t tag_union_type = 0x17;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
 constexpr std::uint16_t tag_subprogram = 0x2e;

@@ -207,6 +207,18 @@ private:
         return only;
     }
 
+    // Where a type is asked for by a name in the source.
+    struct asked_place {
+        symbolize::symbolizer& symbols;
+        std::uint64_t address;
+        const met_module* home;
+
+        static bool knows_type(void* place, text name) {
+            const auto& asked = *static_cast<const asked_place*>(place);
+            return asked.symbols.knows_type(asked.address, asked.home, name);
+        }
+    };
+
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         if (answer.is_known()) stack.type = keep(answer.name);
         stack.evidence = answer.evidence;
@@ -242,7 +254,16 @@ private:
         for (std::size_t i = 0; i < frames.size(); ++i) {
             stack.frames.push_back(kept_frame(frames[i], *owners[i]));
         }
-        const symbolize::type_answer type = symbolize::name_type(scratch_, frames, sources_);
+        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
+        asked_place place_asked{symbols_, 0, nullptr};
+        if (asking < frames.size()) {
+            place_asked.address = owners[asking]->address;
+            for (const met_module* home : stack.homes) {
+                if (home->holds(place_asked.address)) place_asked.home = home;
+            }
+        }
+        const symbolize::type_answer type = symbolize::name_type(
+            scratch_, frames, sources_, {}, {&asked_place::knows_type, &place_asked});
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
         stack.is_type_final =

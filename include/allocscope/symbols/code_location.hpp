@@ -31,6 +31,7 @@ struct code_frame {
     int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:

@@ -36,6 +36,7 @@
 #include <allocscope/symbols/nearby_lines.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/symbol_lookup.hpp>
+#include <allocscope/symbols/type_names.hpp>
 
 #include <climits>  // INT_MAX
 #include <cstddef>  // size_t
@@ -85,6 +86,16 @@ public:
             frame.linkage_name = name.linkage;
             add_frame(location, frame);
         }
+        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
+    }
+
+    // Whether the unit that the address lies in describes a type or a namespace of that name.
+    bool knows_type(std::uint64_t linked_address, text name) {
+        const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return false;
+        type_names*& known = types_[unit->header.first_entry];
+        if (known == nullptr) known = memory_.make<type_names>(*units_, *unit);
+        return known->has(name);
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -108,6 +119,7 @@ public:
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
+        types_ = {};
         memory_.release();
     }
 
@@ -130,6 +142,7 @@ private:
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
         is_trusted_ =
@@ -326,6 +339,7 @@ private:
     table<const void*, symbol_name> symbol_names_;  // by where the name stands
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
 };
 
 }  // namespace symbolize

@@ -119,7 +119,7 @@ private:
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
             const facts found = read_facts(*unit, entry);
-            if (answer.line == 0 && found.file != 0) {
+            if (answer.line == 0 && found.line != 0) {
                 answer.file = found.file;
                 answer.line = found.line;
                 answer.unit = entry;

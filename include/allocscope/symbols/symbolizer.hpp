@@ -87,6 +87,12 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
+    // Whether the debug information around an address describes a type of that name.
+    bool knows_type(std::uint64_t address, const detail::met_module* home, text name) {
+        const code_owner owner = owner_of(address, home);
+        return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
+    }
+
     // To be called before a report: looks for libraries loaded and unloaded since. What was
     // resolved in modules that are still there stays. True when anything changed.
     bool refresh_modules() {

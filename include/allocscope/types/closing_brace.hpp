@@ -57,7 +57,7 @@ inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::si
     if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
     if (line < frame.line_before) return;  // the code was moved about: there is nothing to go by
     if (at > 0 && is_destructor(memory, frames[at - 1])) return;
-    const source_outline* file = sources.find(frame.file);
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
     if (file == nullptr || !is_closing_brace(*file, frame.line)) return;
     frame.line = line;
     frame.column = 0;

@@ -1,5 +1,5 @@
-// Compiled by odd_lines.py with both compilers and several levels of optimisation. Prints each row's
-// line and type with the lines on which they should be.
+// Compiled by odd_lines.py with both compilers and several levels of optimisation. Prints each
+// row's line, type and number of objects.
 
 #include <allocscope/allocscope.hpp>
 

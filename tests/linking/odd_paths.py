@@ -1,8 +1,7 @@
 """Names are right, or honestly poorer, wherever the program's file lies and however it is started.
 
-From a folder with an end of line in its name, from a path of 5,000 characters, by naming the program
-to the loader, and without /proc; each with and without a build
-id.
+From a folder with an end of line in its name, from a path of 5,000 characters, by naming the
+program to the loader, and without /proc; each with and without a build id.
 """
 import os
 import pathlib
@@ -11,8 +10,8 @@ import subprocess
 
 from toolchain import SOURCES, WARNINGS, bench, check_all, expect, failure, run
 
-LINE = [number for number, text in enumerate((SOURCES / "odd_paths.cpp").read_text().splitlines(), 1)
-        if "the line" in text][0]
+TEXT = (SOURCES / "odd_paths.cpp").read_text()
+LINE = TEXT[:TEXT.index("the line")].count("\n") + 1
 KNOWN = f"{LINE} widget\n"
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 

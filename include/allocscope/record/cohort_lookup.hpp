@@ -253,8 +253,7 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     remembered_chain* memo = thread.memo.entry_for(frame, caller);
     const auto* known = static_cast<const site*>(memo->site);
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
-        chain_memo::is_unchanged(*memo, frame) &&
-        (memo->shape != 0 || chain_memo::has_same_modules(*memo))) {
+        chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
         if (entry == nullptr) return plain_cohort(thread);
         if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);

@@ -272,8 +272,8 @@ private:
     }
 
     // What the code around it tells of the line of a frame, the one of an inlined call (its number
-    // + 1) or of the function (0). A call without a line gets that of the code before it, or that of
-    // its function.
+    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
+    // of its function.
     void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
                    std::uint64_t entry) {
         if (is_standard_header(frame.file)) return;

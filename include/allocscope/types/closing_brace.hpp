@@ -13,8 +13,8 @@
 // }                                       // 27: std::string("a text"), says g++
 //
 // Nothing is called at a brace but destructors. Where the code before and behind is of one line,
-// that is the one; else the one behind, since the temporaries of a call are made before it. When that
-// is an earlier line, the code was moved about, and the brace stays.
+// that is the one; else the one behind, since the temporaries of a call are made before it. When
+// that is an earlier line, the code was moved about, and the brace stays.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
 #define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP

@@ -5,8 +5,8 @@
 // Threads:  one cache belongs to one thread
 // Memory:   an arena of its own: per file up to ten times its size; at most 256 files of 2 MiB
 //
-// Only regular files are read, and never waited for. A file that is not there is asked for once. One
-// that was written after the module was built is not what was compiled: it is not believed.
+// Only regular files are read, and never waited for. A file that is not there is asked for once.
+// One that was written after the module was built is not what was compiled: it is not believed.
 //
 //     source_cache sources;
 //     const source_outline* file = sources.find("/home/me/project/main.cpp");   // null: not there

@@ -42,7 +42,6 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_counter.hpp>
 #include <allocscope/platform/page_memory.hpp>
-#include <allocscope/unwind/module_identity.hpp>
 #include <allocscope/unwind/remembered_chain.hpp>
 #include <allocscope/unwind/rule_cache.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
@@ -121,24 +120,6 @@ public:
                          (compare(single[2]) | compare(single[3]));
         }
         return _mm_movemask_epi8(equal) == 0xffff && different == 0;
-    }
-
-    // Of an unchanged chain without a shape: whether the modules of its frames are still those that
-    // the walk met. 30 ns for each module that may be unloaded.
-    ALLOCSCOPE_NOINLINE static bool has_same_modules(remembered_chain& chain) noexcept {
-        const frame_pair* pair = chain.pairs();
-        const stack_word* single = chain.singles();
-        const unwind_rule* const rules_of = chain.rules();
-        module_identity here;
-        std::uint64_t sum = 0;
-        for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
-            const unwind_rule& rule = rules_of[i];
-            const std::uintptr_t pc = rule.is_pair ? (pair++)->return_address : (single++)->value;
-            if (rule.life == module_life::permanent || rule.kind == rule_kind::unknown) continue;
-            if (!here.holds(pc - 1)) here = identify_module(pc - 1);
-            sum += here.tag();
-        }
-        return sum == chain.module_sum();
     }
 
     // For a stack that starts at `frame` and differs from the remembered one in return addresses

@@ -2,7 +2,7 @@
 //
 // Room:     unwind (floor 3), malloc-safe
 // Called:   by rule_cache.hpp, when it keeps a rule and before it believes a kept one; by
-//           chain_memo.hpp before a remembered stack through such a module is believed
+//           remembered_chain.hpp before a remembered stack through such a module is believed
 // Threads:  any, lock-free; the module cannot be unloaded meanwhile: it is on the caller's stack
 // Memory:   none
 //

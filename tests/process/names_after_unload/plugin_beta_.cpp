@@ -1,3 +1,3 @@
-#define NAME beta__type
-#define SOURCE "beta__source.cpp"
+#define ALLOCSCOPE_TEST_TYPE beta__type
+#define ALLOCSCOPE_TEST_SOURCE "beta__source.cpp"
 #include "plugin_body.hpp"

@@ -625,6 +625,10 @@ public:
         window_estimates estimates;
         std::uint64_t window;    // tells windows of this process apart; 0: of none
         bool is_of_two_windows;  // a difference of snapshots of two windows
+        // Other threads went on while this was read. So many of the objects and bytes may have been
+        // freed, by another thread than their own, before the snapshot was complete. In a
+        // difference: of both snapshots together.
+        std::uint64_t uncertain_objects, uncertain_bytes;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -706,7 +710,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              {},
              0,
-             false},
+             false,
+             0,
+             0},
             nullptr};
 }
 
@@ -2817,6 +2823,10 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <atomic>
+#include <cstring>
+#include <dlfcn.h>
+
 // hash_mix.hpp - one number from the return addresses of a stack.
 
 #ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
@@ -2876,6 +2886,228 @@ ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
+
+// met_modules.hpp - the modules that may be unloaded and that stood on a stack, kept for good.
+
+#ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+#define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp), so that one
+// return address in two modules makes two sites.
+inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
+    return hash_finish(hash_step(fingerprint, start));
+}
+
+// Whether modules can be told apart without a lock; else none is ever noted.
+inline bool can_tell_modules() noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    return &_dl_find_object != nullptr;
+#else
+    return false;
+#endif
+}
+
+struct met_module {
+    std::uintptr_t start = 0;
+    std::uintptr_t size = 0;
+    std::uintptr_t base = 0;        // run-time address minus linked address
+    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
+    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
+    std::uint32_t number = 0;       // from 1
+    bool has_build_id = false;
+
+    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    bool overlaps(const met_module& other) const noexcept {
+        return start - other.start < other.size || other.start - start < size;
+    }
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+};
+
+class met_modules {
+public:
+    static constexpr std::uint32_t most = 1024;
+
+    // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
+    void note(const met_module& seen) noexcept {
+        if (find(seen) != nullptr) return;
+        const std::uint32_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+        if (at >= most) {
+            taken_.store(most, std::memory_order_relaxed);
+            return;
+        }
+        met_module& made = modules_[at];
+        made = seen;
+        made.number = at + 1;
+        made.path = keep(seen.path);
+        is_ready_[at].store(true, std::memory_order_release);
+    }
+
+    // How many there may be: at() is null for those that are not there yet.
+    std::uint32_t count() const noexcept {
+        const std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+        return taken < most ? taken : most;
+    }
+    const met_module* at(std::uint32_t index) const noexcept {
+        return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+    }
+
+private:
+    static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
+
+    const met_module* find(const met_module& wanted) const noexcept {
+        for (std::uint32_t i = count(); i > 0; --i) {
+            const met_module* known = at(i - 1);
+            if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
+                known->fingerprint == wanted.fingerprint) {
+                return known;
+            }
+        }
+        return nullptr;
+    }
+
+    const char* keep(const char* path) noexcept {
+        const std::size_t bytes = std::strlen(path) + 1;
+        if (bytes > text_bytes) return "";
+        const std::uint32_t at =
+            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
+        if (at > text_bytes || bytes > text_bytes - at) {
+            text_used_.store(text_bytes, std::memory_order_relaxed);
+            return "";
+        }
+        std::memcpy(texts_ + at, path, bytes);
+        return texts_ + at;
+    }
+
+    std::atomic<std::uint32_t> taken_{0};
+    std::atomic<std::uint32_t> text_used_{0};
+    std::atomic<bool> is_ready_[most] = {};
+    met_module modules_[most];
+    char texts_[text_bytes] = {};
+};
+
+ALLOCSCOPE_HIDDEN inline met_modules modules_met;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+
+// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
+
+#ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+#define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack as its names are asked for: by some of its return addresses, innermost first.
+struct known_stack {
+    std::uint64_t hash = 0;  // of the first `count` addresses
+    const std::uintptr_t* addresses = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t all_count = 0;
+    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+};
+
+// No module that is known: it was replaced, and there was no room to note which one it was.
+inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+
+class stack_modules {
+public:
+    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
+        if (modules_met.count() == 0) {
+            is_certain_ = can_tell_modules();
+            return;
+        }
+        const bool is_found = stack.site_hash != 0 && assign(0, 0);
+        is_certain_ = is_found && can_tell_modules();
+        if (!is_found) assign_what_is_left();
+        for (std::uint32_t i = 0; i < stack.count; ++i) {
+            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
+        }
+    }
+
+    // The module that may be unloaded and held the frame's code; null: it was in none such.
+    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
+    // Differs between stacks with equal addresses and different modules.
+    std::uint64_t key() const noexcept { return key_; }
+    // True: what is named by these modules stays so named, whatever is loaded and unloaded.
+    bool is_certain() const noexcept { return is_certain_; }
+
+private:
+    static constexpr std::uint32_t most_chosen = 32;
+
+    // Chooses modules from frame `from` on; `sum` is that of the frames before.
+    bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
+        for (std::uint32_t i = from; i < stack_.all_count; ++i) {
+            const std::uintptr_t pc = stack_.addresses[i];
+            sum += hash_part(pc, i);
+            homes_[i] = chosen_for(pc - 1);
+            if (homes_[i] != nullptr) {
+                sum += homes_[i]->tag();
+                continue;
+            }
+            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
+                const met_module* candidate = modules_met.at(n - 1);
+                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
+                if (steps_ == 0 || chosen_count_ == most_chosen) return false;
+                --steps_;
+                homes_[i] = chosen_[chosen_count_++] = candidate;
+                if (assign(i + 1, sum + candidate->tag())) return true;
+                --chosen_count_;
+            }
+            homes_[i] = nullptr;
+        }
+        return stack_hash(sum) == stack_.site_hash;
+    }
+
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < chosen_count_; ++i) {
+            if (chosen_[i]->holds(address)) return chosen_[i];
+        }
+        return nullptr;
+    }
+
+    // Where more than one module has lain, it might be any of them. A stack without a hash was
+    // walked a moment ago: its modules are those that are loaded now.
+    void assign_what_is_left() noexcept {
+        for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
+            homes_[i] = nullptr;
+            if (stack_.site_hash == 0) continue;
+            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
+                const met_module* each = modules_met.at(n);
+                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
+                    homes_[i] = &module_of_nobody;
+                }
+            }
+        }
+    }
+
+    const known_stack& stack_;
+    const met_module* homes_[max_stack_frames] = {};
+    const met_module* chosen_[most_chosen] = {};
+    std::uint32_t chosen_count_ = 0;
+    std::uint32_t steps_ = 4096;
+    std::uint64_t key_ = 0;
+    bool is_certain_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -3867,6 +4099,154 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP
 
+// page_list.hpp - values in a row, in pages from the kernel.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Larger pages for what fills `bytes` of the old ones, which are given back; null: refused.
+ALLOCSCOPE_SLOW_PATH void* exchange_pages(void* old, std::size_t bytes,
+                                          std::size_t larger) noexcept {
+    void* fresh = reserve_pages(larger);
+    if (fresh == nullptr || old == nullptr) return fresh;
+    std::memcpy(fresh, old, bytes);
+    return_reservation(old, bytes);
+    return fresh;
+}
+
+template <class T>
+class page_list {
+public:
+    T* begin() const noexcept { return values_; }
+    T* end() const noexcept { return values_ + size_; }
+    std::size_t size() const noexcept { return size_; }
+    bool has_refused() const noexcept { return has_refused_; }
+
+    void add(const T& value) noexcept {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        if (size_ == room_ && !grow()) return;
+        values_[size_++] = value;
+    }
+
+    // Forgets the values behind the first `size`.
+    void cut(std::size_t size) noexcept { size_ = size; }
+    void clear() noexcept {
+        size_ = 0;
+        has_refused_ = false;
+    }
+
+    void release() noexcept {
+        if (values_ != nullptr) return_reservation(values_, room_ * sizeof(T));
+        *this = page_list{};
+    }
+
+private:
+    bool grow() noexcept {
+        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
+        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
+        void* fresh = exchange_pages(values_, room_ * sizeof(T), room * sizeof(T));
+        has_refused_ = has_refused_ || fresh == nullptr;
+        if (fresh == nullptr) return false;
+        values_ = static_cast<T*>(fresh);
+        room_ = room;
+        return true;
+    }
+
+    T* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+    bool has_refused_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+
+// reading_question.hpp - a reader asks a thread for all its numbers at one moment.
+
+#ifndef ALLOCSCOPE_STATE_READING_QUESTION_HPP
+#define ALLOCSCOPE_STATE_READING_QUESTION_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The objects that are meant: born on one thread or any, in [from, until) of the boundary clock.
+struct birth_range {
+    std::uint64_t from;
+    std::uint64_t until;
+    std::uint64_t instance;
+};
+
+// What a thread has counted of one of its cohorts.
+struct cohort_count {
+    std::uint64_t births;
+    std::uint64_t birth_bytes;
+    std::uint64_t deaths;
+    std::uint64_t death_bytes;
+    std::uint32_t id;
+    std::uint32_t site;
+};
+
+// What a thread has counted of all its cohorts in a range.
+struct count_sums {
+    std::uint64_t cohorts = 0;
+    std::uint64_t births = 0;
+    std::uint64_t birth_bytes = 0;
+    std::uint64_t deaths = 0;
+    std::uint64_t death_bytes = 0;
+
+    void add(const cohort_count& more) noexcept {
+        ++cohorts;
+        births += more.births;
+        birth_bytes += more.birth_bytes;
+        deaths += more.deaths;
+        death_bytes += more.death_bytes;
+    }
+    void add(const count_sums& more) noexcept {
+        cohorts += more.cohorts;
+        births += more.births;
+        birth_bytes += more.birth_bytes;
+        deaths += more.deaths;
+        death_bytes += more.death_bytes;
+    }
+    // Counters only grow. So sums that are equal are those of equal counters.
+    bool is_equal_to(const count_sums& other) const noexcept {
+        return cohorts == other.cohorts && births == other.births &&
+               birth_bytes == other.birth_bytes && deaths == other.deaths &&
+               death_bytes == other.death_bytes;
+    }
+};
+
+enum class question_step : std::uint32_t { nobody_asks, asked, being_answered, answered };
+
+struct reading_question {
+    std::atomic<question_step> step{question_step::nobody_asks};
+    // The reader's own: the thread's numbers are in the sums; the question is of this reading.
+    bool is_read = true;
+    bool is_of_this_reading = false;
+
+    // Written by the reader before it asks.
+    birth_range range{};
+    bool wants_counts = false;  // of single cohorts, beside the sums
+
+    // Written by the thread before it has answered.
+    count_sums sums;
+    page_list<cohort_count> counts;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_READING_QUESTION_HPP
+
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -4124,7 +4504,6 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <emmintrin.h>
 #include <initializer_list>
@@ -4850,7 +5229,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 
-// foreign_deaths.hpp - what one thread freed of the cohorts of other threads.
+// foreign_deaths.hpp - what threads freed of the cohorts of other threads.
 
 #ifndef ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 #define ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
@@ -4864,53 +5243,104 @@ struct foreign_count {
     owned_counter death_bytes;
 };
 
-class foreign_deaths {
+struct foreign_chunk {
+    foreign_count counts[cohort_table::page_cohorts];
+    std::atomic<foreign_chunk*> next;
+};
+
+using foreign_chunk_pointer = std::atomic<foreign_chunk*>;
+constexpr std::size_t foreign_directory_bytes =
+    cohort_table::page_count * sizeof(foreign_chunk_pointer);
+
+// The chunks of all threads, by page of the cohort table.
+class foreign_death_lists {
 public:
-    // Owner only: its counters for a cohort; null when there is no memory for them.
-    ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, std::uint32_t id) noexcept {
-        chunk_pointer* directory = directory_.load(std::memory_order_relaxed);
-        if (ALLOCSCOPE_LIKELY(directory != nullptr)) {
-            foreign_count* chunk =
-                directory[id / cohort_table::page_ids].load(std::memory_order_relaxed);
-            if (ALLOCSCOPE_LIKELY(chunk != nullptr)) return chunk + id % cohort_table::page_ids;
+    // Any thread. False when there is no memory for the lists. Called again after a failure.
+    ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
+        if (!is_empty()) return true;
+        void* fresh = reserve_pages(foreign_directory_bytes);
+        if (fresh == nullptr) return false;
+        foreign_chunk_pointer* expected = nullptr;
+        if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(fresh, foreign_directory_bytes);  // another thread was faster
         }
-        return add_chunk(arena, id);
+        return true;
     }
 
-    // Any thread: the counters for a cohort, or null when this thread freed none of its page.
-    foreign_count* for_reading(std::uint32_t id) const noexcept {
-        chunk_pointer* directory = directory_.load(std::memory_order_acquire);
-        if (directory == nullptr) return nullptr;
-        foreign_count* chunk =
-            directory[id / cohort_table::page_ids].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk + id % cohort_table::page_ids;
+    // Any thread, after prepare(): the chunk is for the page of this cohort.
+    void add(foreign_chunk& fresh, std::uint32_t id) noexcept {
+        foreign_chunk_pointer& first =
+            first_of_.load(std::memory_order_acquire)[id / cohort_table::page_ids];
+        foreign_chunk* next = first.load(std::memory_order_relaxed);
+        do {
+            fresh.next.store(next, std::memory_order_relaxed);
+            // Release: whoever finds the chunk finds its `next`.
+        } while (!first.compare_exchange_weak(next, &fresh, std::memory_order_acq_rel));
+    }
+
+    // Whether a thread has ever freed what another one allocated.
+    bool is_empty() const noexcept { return first_of_.load(std::memory_order_acquire) == nullptr; }
+
+    // Calls visit(foreign_count&) for each thread's counters of a cohort.
+    template <class Visit>
+    void for_each(std::uint32_t id, Visit&& visit) const noexcept {
+        const foreign_chunk_pointer* lists = first_of_.load(std::memory_order_acquire);
+        if (lists == nullptr) return;
+        for (foreign_chunk* chunk =
+                 lists[id / cohort_table::page_ids].load(std::memory_order_acquire);
+             chunk != nullptr; chunk = chunk->next.load(std::memory_order_relaxed)) {
+            visit(chunk->counts[id % cohort_table::page_ids]);
+        }
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
-        chunk_pointer* directory = directory_.exchange(nullptr, std::memory_order_acq_rel);
-        if (directory != nullptr) return_reservation(directory, directory_bytes);
+        foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
+        if (lists != nullptr) return_reservation(lists, foreign_directory_bytes);
     }
 
 private:
-    using chunk_pointer = std::atomic<foreign_count*>;
-    static constexpr std::size_t directory_bytes = cohort_table::page_count * sizeof(chunk_pointer);
+    std::atomic<foreign_chunk_pointer*> first_of_{nullptr};
+};
 
-    ALLOCSCOPE_SLOW_PATH foreign_count* add_chunk(page_arena& arena, std::uint32_t id) noexcept {
-        chunk_pointer* directory = directory_.load(std::memory_order_relaxed);
-        if (directory == nullptr) {
-            directory = static_cast<chunk_pointer*>(reserve_pages(directory_bytes));
-            if (directory == nullptr) return nullptr;
-            directory_.store(directory, std::memory_order_release);
+// What one thread freed of the cohorts of others. Only that thread uses it.
+class foreign_deaths {
+public:
+    // The counters for a cohort; null when there is no memory for them.
+    ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
+                                                    std::uint32_t id) noexcept {
+        if (ALLOCSCOPE_LIKELY(directory_ != nullptr)) {
+            foreign_chunk* chunk = directory_[id / cohort_table::page_ids];
+            if (ALLOCSCOPE_LIKELY(chunk != nullptr)) {
+                return chunk->counts + id % cohort_table::page_ids;
+            }
         }
-        auto* chunk = static_cast<foreign_count*>(
-            arena.allocate(cohort_table::page_cohorts * sizeof(foreign_count)));
-        if (chunk == nullptr) return nullptr;
-        directory[id / cohort_table::page_ids].store(chunk, std::memory_order_release);
-        return chunk + id % cohort_table::page_ids;
+        return add_chunk(arena, lists, id);
     }
 
-    std::atomic<chunk_pointer*> directory_{nullptr};
+    // Forgets everything. The arena that held the chunks is released by the caller.
+    void release() noexcept {
+        if (directory_ != nullptr) return_reservation(directory_, foreign_directory_bytes);
+        directory_ = nullptr;
+    }
+
+private:
+    ALLOCSCOPE_SLOW_PATH foreign_count* add_chunk(page_arena& arena, foreign_death_lists& lists,
+                                                  std::uint32_t id) noexcept {
+        if (!lists.prepare()) return nullptr;
+        if (directory_ == nullptr) {
+            directory_ = static_cast<foreign_chunk**>(reserve_pages(foreign_directory_bytes));
+            if (directory_ == nullptr) return nullptr;
+        }
+        auto* chunk = static_cast<foreign_chunk*>(arena.allocate(sizeof(foreign_chunk)));
+        if (chunk == nullptr) return nullptr;
+        lists.add(*chunk, id);
+        directory_[id / cohort_table::page_ids] = chunk;
+        return chunk->counts + id % cohort_table::page_ids;
+    }
+
+    foreign_chunk** directory_ = nullptr;
 };
 
 }  // namespace detail
@@ -5107,6 +5537,417 @@ ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset)
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+// build_id.hpp - the linker's fingerprint of a file, found in its notes.
+
+#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
+#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct build_id {
+    static constexpr std::size_t longest = 64;
+    std::uint8_t bytes[longest] = {};
+    std::size_t size = 0;  // 0: the module has none
+
+    bool known() const noexcept { return size != 0; }
+    bool equals(const build_id& other) const noexcept {
+        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
+    }
+};
+
+// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
+inline build_id find_build_id(byte_view notes) noexcept {
+    constexpr std::uint32_t type_build_id = 3;
+    build_id found;
+    byte_cursor in{notes};
+    while (in.remaining() >= 12) {
+        const std::uint32_t name_bytes = in.u32();
+        const std::uint32_t value_bytes = in.u32();
+        const std::uint32_t type = in.u32();
+        const byte_view name = in.block(name_bytes);
+        in.skip((4 - (name_bytes & 3)) & 3);
+        const byte_view value = in.block(value_bytes);
+        if (!in.ok()) break;
+        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
+            value.size != 0 && value.size <= build_id::longest) {
+            std::memcpy(found.bytes, value.data, value.size);
+            found.size = value.size;
+            break;
+        }
+        in.skip((4 - (value_bytes & 3)) & 3);
+    }
+    return found;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+// module_fingerprint.hpp - one number that tells a module from another at the same address.
+
+#ifndef ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
+#define ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Never 0.
+inline std::uint64_t fingerprint_of(const build_id& id) noexcept {
+    std::uint64_t hash = hash_seed;
+    for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the rest of it is zero
+        std::uint64_t word = 0;
+        std::memcpy(&word, id.bytes + at, sizeof word);
+        hash = hash_step(hash_finish(hash), word);
+    }
+    return hash_finish(hash) | 1U;
+}
+
+constexpr std::size_t fingerprinted_bytes = 4096;
+
+// Of a module without a build id. `page` are its first fingerprinted_bytes; zeros stand behind the
+// end of a shorter file, as the kernel maps it. Never 0.
+inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept {
+    constexpr std::size_t lanes = 4;  // multiplications that do not wait for each other
+    const auto* at = static_cast<const char*>(page);
+    const char* const end = at + fingerprinted_bytes;
+    std::uint64_t hashes[lanes] = {hash_seed, hash_seed, hash_seed, hash_seed};
+    for (; at != end; at += sizeof hashes) {
+        std::uint64_t words[lanes];
+        std::memcpy(words, at, sizeof words);
+        for (std::size_t i = 0; i < lanes; ++i) {
+            hashes[i] = hash_step(hash_finish(hashes[i]), words[i]);
+        }
+    }
+    std::uint64_t hash = hash_seed;
+    for (const std::uint64_t part : hashes) hash = hash_step(hash_finish(hash), part);
+    for (; *path != '\0'; ++path) {
+        hash = hash_step(hash_finish(hash), static_cast<unsigned char>(*path));
+    }
+    return hash_finish(hash) | 1U;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
+
+// module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
+
+#ifndef ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
+#define ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
+
+// Defined by the linker: the ELF header of the module that this is compiled into.
+extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct module_segments {
+    const Elf64_Phdr* first = nullptr;
+    std::size_t count = 0;
+    std::uintptr_t base = 0;  // what is added to the addresses in the list
+
+    // The loaded segment that has all of `flags` and holds `address` in the part that is in the
+    // file.
+    const Elf64_Phdr* holder_of(std::uintptr_t address, unsigned flags) const noexcept {
+        for (std::size_t i = 0; i < count; ++i) {
+            const Elf64_Phdr& each = first[i];
+            if (each.p_type != PT_LOAD || (each.p_flags & flags) != flags) continue;
+            if (address - (base + each.p_vaddr) < each.p_filesz) return &each;
+        }
+        return nullptr;
+    }
+};
+
+// `start` is where the map of the module begins; that page must be readable.
+inline bool find_module_segments(std::uintptr_t start, module_segments& out) noexcept {
+    constexpr std::size_t page = 4096;
+    const auto has_header = [](std::uintptr_t at) noexcept {
+        return std::memcmp(reinterpret_cast<const void*>(at), ELFMAG, SELFMAG) == 0;
+    };
+    if (!has_header(start)) {
+        const auto own = reinterpret_cast<std::uintptr_t>(&__ehdr_start[0]);
+        if (own == 0 || own > start || own % page != 0 || !has_header(own)) return false;
+        start = own;
+    }
+    const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(start);
+    if (header.e_phoff > page || header.e_phentsize != sizeof(Elf64_Phdr) ||
+        header.e_phnum > (page - header.e_phoff) / sizeof(Elf64_Phdr)) {
+        return false;
+    }
+    out.first = reinterpret_cast<const Elf64_Phdr*>(start + header.e_phoff);
+    out.count = header.e_phnum;
+    for (std::size_t i = 0; i < out.count; ++i) {
+        if (out.first[i].p_type != PT_LOAD) continue;
+        out.base = start - (out.first[i].p_vaddr & ~(page - 1));
+        return true;
+    }
+    return false;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
+
+// return_address_check.hpp - could this number be a return address?
+
+#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
+// the lowest address that may be read.
+inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
+    const auto* code = reinterpret_cast<const unsigned char*>(address);
+    const std::uintptr_t before = address - start;
+    if (before >= 5 && code[-5] == 0xe8) return true;
+    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
+        const unsigned char* at = code - length;
+        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
+        const unsigned mode = at[1] >> 6U;
+        const unsigned base = at[1] & 7U;
+        std::uintptr_t expected = 2;
+        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
+        if (mode == 1) expected += 1;
+        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
+        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
+        if (expected == length) return true;
+    }
+    return false;
+}
+
+// mov $15, %rax; syscall: where the kernel lets a signal handler return to.
+inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
+    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+    return end - address >= sizeof(code) &&
+           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
+}
+
+// Looks into the module that holds the address.
+inline bool is_return_address(std::uintptr_t address) noexcept {
+    constexpr std::uintptr_t lowest = 4096;
+    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
+    if (address < lowest || address >= highest) return false;
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    if (&_dl_find_object == nullptr) return true;
+    struct dl_find_object found;
+    if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+    module_segments segments;
+    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
+        return false;
+    }
+    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
+    if (code == nullptr) return false;
+    const std::uintptr_t low = segments.base + code->p_vaddr;
+    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
+#else
+    return true;
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
+
+// unwind_rule.hpp - the few shapes that frames really have.
+
+#ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
+#define ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class rule_kind : std::uint8_t {
+    unknown,        // nothing is known about code at this address: it is no return address
+    frame_pointer,  // CFA = bp + 16, bp saved at CFA - 16
+    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8
+    from_bp,        // CFA = bp + cfa_offset, otherwise than in frame_pointer
+    outermost,      // this frame has no caller
+    unsupported,    // described in a way that is not followed here
+    realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
+    no_table,       // no record is about this code, but a call stands before the address
+    saved_sp        // CFA = the word at sp + cfa_offset, plus 8; not below sp, a multiple of 8
+};
+
+// How long what is known about the code of a module stays true.
+enum class module_life : std::uint8_t {
+    permanent,    // the program, and what was loaded with it
+    may_go,       // dlclose may unload it; its build id tells whether it is still the same
+    cannot_tell,  // dlclose may unload it, and it has no build id
+};
+
+struct unwind_rule {
+    rule_kind kind;
+    bool restores_bp : 1;     // false: the caller's bp is still in the register
+    module_life life : 2;     // of the module that the rule came from
+    bool is_pair : 1;         // for chain_memo.hpp: the saved bp below was needed, too
+    std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
+    std::int32_t cfa_offset;  // bytes from sp or bp
+
+    constexpr unwind_rule(rule_kind what = rule_kind::unknown, bool restores = false,
+                          std::int16_t bp = 0, std::int32_t cfa = 0) noexcept
+        : kind(what),
+          restores_bp(restores),
+          life(module_life::permanent),
+          is_pair(false),
+          bp_offset(bp),
+          cfa_offset(cfa) {}
+
+    // Whether both lead to the same caller. Where the rules came from does not matter.
+    bool leads_like(const unwind_rule& other) const noexcept {
+        return kind == other.kind && restores_bp == other.restores_bp &&
+               bp_offset == other.bp_offset && cfa_offset == other.cfa_offset;
+    }
+};
+static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
+
+constexpr unwind_rule frame_pointer_rule{rule_kind::frame_pointer, true, -16, 16};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
+
+// module_identity.hpp - is the module at this address still the one it was?
+
+#ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
+#define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct module_identity {
+    std::uintptr_t start = 0;  // of its addresses; 0: no module
+    std::uintptr_t size = 0;
+    std::uint64_t fingerprint = 0;  // 0: not looked for, or there is nothing to tell it by
+    module_life life = module_life::permanent;
+    const link_map* loaded = nullptr;  // good while the module is on the caller's stack
+
+    bool is_same(const module_identity& other) const noexcept {
+        return start == other.start && size == other.size && fingerprint == other.fingerprint;
+    }
+    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+    bool overlaps(const module_identity& other) const noexcept {
+        return start - other.start < other.size || other.start - start < size;
+    }
+};
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+
+// Whether the module was loaded with the program, as far as can be told without a lock.
+inline bool is_loaded_with_program(const link_map* module) noexcept {
+    const std::uintptr_t loader = _r_debug.r_ldbase;
+    if (loader == 0) return false;
+    for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
+        if (each == module) return true;
+        if (each->l_addr == loader) break;
+    }
+    return false;
+}
+
+// The build id of the module, if it has one.
+inline build_id build_id_in(const module_segments& segments) noexcept {
+    for (std::size_t i = 0; i < segments.count; ++i) {
+        const Elf64_Phdr& each = segments.first[i];
+        if (each.p_type != PT_NOTE) continue;
+        const std::uintptr_t notes = segments.base + each.p_vaddr;
+        const Elf64_Phdr* const holder = segments.holder_of(notes, PF_R);
+        if (holder == nullptr) continue;
+        const byte_view bytes{
+            reinterpret_cast<const std::uint8_t*>(segments.base + holder->p_vaddr),
+            holder->p_filesz};
+        const build_id id =
+            find_build_id(bytes.part(each.p_vaddr - holder->p_vaddr, each.p_filesz));
+        if (id.known()) return id;
+    }
+    return {};
+}
+
+// Reads the module at `found`, which may go: how long it lives, and what it is told by.
+inline void read_fingerprint(module_identity& found) noexcept {
+    found.life = module_life::cannot_tell;
+    module_segments segments;
+    if (!find_module_segments(found.start, segments)) return;
+    const build_id id = build_id_in(segments);
+    if (id.known()) {
+        found.fingerprint = fingerprint_of(id);
+        found.life = module_life::may_go;
+        return;
+    }
+    // The page is mapped, and it is as in the file when nobody may write to it.
+    const Elf64_Phdr* const first = segments.holder_of(found.start, PF_R);
+    if (first == nullptr || (first->p_flags & PF_W) != 0) return;
+    found.fingerprint =
+        fingerprint_of(reinterpret_cast<const void*>(found.start), found.loaded->l_name);
+}
+
+// The module that holds `address`.
+ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
+    module_identity found;
+    struct dl_find_object object;
+    if (&_dl_find_object == nullptr ||
+        _dl_find_object(reinterpret_cast<void*>(address), &object) != 0) {
+        return found;
+    }
+    found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
+    found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
+    found.loaded = object.dlfo_link_map;
+    if (!is_loaded_with_program(found.loaded)) read_fingerprint(found);
+    return found;
+}
+
+// Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
+// of modules is written with locked instructions.
+ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
+    met_module met;
+    met.start = seen.start;
+    met.size = seen.size;
+    met.base = seen.loaded->l_addr;
+    met.fingerprint = seen.fingerprint;
+    met.path = seen.loaded->l_name;
+    met.has_build_id = seen.life == module_life::may_go;
+    modules_met.note(met);
+}
+
+#else
+
+// Without _dl_find_object no rule is read from a module.
+inline module_identity identify_module(std::uintptr_t) noexcept {
+    return {};
+}
+inline void note_module(const module_identity&) noexcept {}
+
+#endif
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 
 // eh_frame.hpp - the records of .eh_frame: which code they are about, and their programs.
 
@@ -5762,198 +6603,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
-// module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
-
-#ifndef ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
-#define ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
-
-// Defined by the linker: the ELF header of the module that this is compiled into.
-extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct module_segments {
-    const Elf64_Phdr* first = nullptr;
-    std::size_t count = 0;
-    std::uintptr_t base = 0;  // what is added to the addresses in the list
-
-    // The loaded segment that has all of `flags` and holds `address` in the part that is in the
-    // file.
-    const Elf64_Phdr* holder_of(std::uintptr_t address, unsigned flags) const noexcept {
-        for (std::size_t i = 0; i < count; ++i) {
-            const Elf64_Phdr& each = first[i];
-            if (each.p_type != PT_LOAD || (each.p_flags & flags) != flags) continue;
-            if (address - (base + each.p_vaddr) < each.p_filesz) return &each;
-        }
-        return nullptr;
-    }
-};
-
-// `start` is where the map of the module begins; that page must be readable.
-inline bool find_module_segments(std::uintptr_t start, module_segments& out) noexcept {
-    constexpr std::size_t page = 4096;
-    const auto has_header = [](std::uintptr_t at) noexcept {
-        return std::memcmp(reinterpret_cast<const void*>(at), ELFMAG, SELFMAG) == 0;
-    };
-    if (!has_header(start)) {
-        const auto own = reinterpret_cast<std::uintptr_t>(&__ehdr_start[0]);
-        if (own == 0 || own > start || own % page != 0 || !has_header(own)) return false;
-        start = own;
-    }
-    const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(start);
-    if (header.e_phoff > page || header.e_phentsize != sizeof(Elf64_Phdr) ||
-        header.e_phnum > (page - header.e_phoff) / sizeof(Elf64_Phdr)) {
-        return false;
-    }
-    out.first = reinterpret_cast<const Elf64_Phdr*>(start + header.e_phoff);
-    out.count = header.e_phnum;
-    for (std::size_t i = 0; i < out.count; ++i) {
-        if (out.first[i].p_type != PT_LOAD) continue;
-        out.base = start - (out.first[i].p_vaddr & ~(page - 1));
-        return true;
-    }
-    return false;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
-
-// return_address_check.hpp - could this number be a return address?
-
-#ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-#define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Whether the bytes before `address` are a call: E8 rel32, or FF /2 with any operand. `start` is
-// the lowest address that may be read.
-inline bool follows_call(std::uintptr_t address, std::uintptr_t start) noexcept {
-    const auto* code = reinterpret_cast<const unsigned char*>(address);
-    const std::uintptr_t before = address - start;
-    if (before >= 5 && code[-5] == 0xe8) return true;
-    for (std::uintptr_t length = 2; length <= 7 && length <= before; ++length) {
-        const unsigned char* at = code - length;
-        if (at[0] != 0xff || (at[1] & 0x38U) != 0x10) continue;
-        const unsigned mode = at[1] >> 6U;
-        const unsigned base = at[1] & 7U;
-        std::uintptr_t expected = 2;
-        if (mode != 3 && base == 4) expected += 1;  // an index byte follows
-        if (mode == 1) expected += 1;
-        if (mode == 2 || (mode == 0 && base == 5)) expected += 4;
-        if (mode == 0 && base == 4 && length >= 3 && (at[2] & 7U) == 5) expected += 4;
-        if (expected == length) return true;
-    }
-    return false;
-}
-
-// mov $15, %rax; syscall: where the kernel lets a signal handler return to.
-inline bool is_signal_return(std::uintptr_t address, std::uintptr_t end) noexcept {
-    constexpr unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-    return end - address >= sizeof(code) &&
-           std::memcmp(reinterpret_cast<const void*>(address), code, sizeof(code)) == 0;
-}
-
-// Looks into the module that holds the address.
-inline bool is_return_address(std::uintptr_t address) noexcept {
-    constexpr std::uintptr_t lowest = 4096;
-    constexpr std::uintptr_t highest = std::uintptr_t{1} << 47U;
-    if (address < lowest || address >= highest) return false;
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    if (&_dl_find_object == nullptr) return true;
-    struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
-    module_segments segments;
-    if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
-        return false;
-    }
-    const ElfW(Phdr)* code = segments.holder_of(address - 1, PF_R | PF_X);
-    if (code == nullptr) return false;
-    const std::uintptr_t low = segments.base + code->p_vaddr;
-    return follows_call(address, low) || is_signal_return(address, low + code->p_filesz);
-#else
-    return true;
-#endif
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
-
-// unwind_rule.hpp - the few shapes that frames really have.
-
-#ifndef ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
-#define ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-enum class rule_kind : std::uint8_t {
-    unknown,        // nothing is known about code at this address: it is no return address
-    frame_pointer,  // CFA = bp + 16, bp saved at CFA - 16
-    from_sp,        // CFA = sp + cfa_offset; at least 8, a multiple of 8
-    from_bp,        // CFA = bp + cfa_offset, otherwise than in frame_pointer
-    outermost,      // this frame has no caller
-    unsupported,    // described in a way that is not followed here
-    realigned,      // CFA = the word at bp + cfa_offset; bp saved at bp + bp_offset; multiples of 8
-    no_table,       // no record is about this code, but a call stands before the address
-    saved_sp        // CFA = the word at sp + cfa_offset, plus 8; not below sp, a multiple of 8
-};
-
-// How long what is known about the code of a module stays true.
-enum class module_life : std::uint8_t {
-    permanent,    // the program, and what was loaded with it
-    may_go,       // dlclose may unload it; its build id tells whether it is still the same
-    cannot_tell,  // dlclose may unload it, and it has no build id
-};
-
-struct unwind_rule {
-    rule_kind kind;
-    bool restores_bp : 1;     // false: the caller's bp is still in the register
-    module_life life : 2;     // of the module that the rule came from
-    bool is_pair : 1;         // for chain_memo.hpp: the saved bp below was needed, too
-    std::int16_t bp_offset;   // bytes from the CFA; -16 or less, a multiple of 8
-    std::int32_t cfa_offset;  // bytes from sp or bp
-
-    constexpr unwind_rule(rule_kind what = rule_kind::unknown, bool restores = false,
-                          std::int16_t bp = 0, std::int32_t cfa = 0) noexcept
-        : kind(what),
-          restores_bp(restores),
-          life(module_life::permanent),
-          is_pair(false),
-          bp_offset(bp),
-          cfa_offset(cfa) {}
-
-    // Whether both lead to the same caller. Where the rules came from does not matter.
-    bool leads_like(const unwind_rule& other) const noexcept {
-        return kind == other.kind && restores_bp == other.restores_bp &&
-               bp_offset == other.bp_offset && cfa_offset == other.cfa_offset;
-    }
-};
-static_assert(sizeof(unwind_rule) == 8, "a cache entry is an address and a rule: 16 bytes");
-
-constexpr unwind_rule frame_pointer_rule{rule_kind::frame_pointer, true, -16, 16};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_UNWIND_UNWIND_RULE_HPP
-
 // cfi_to_rule.hpp - makes one of a few rules of what an unwind table says about an address.
 
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
@@ -6103,155 +6752,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
-// build_id.hpp - the linker's fingerprint of a file, found in its notes.
-
-#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
-#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct build_id {
-    static constexpr std::size_t longest = 64;
-    std::uint8_t bytes[longest] = {};
-    std::size_t size = 0;  // 0: the module has none
-
-    bool known() const noexcept { return size != 0; }
-    bool equals(const build_id& other) const noexcept {
-        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
-    }
-};
-
-// Whether both exist and differ: then the file is not what was loaded.
-inline bool build_ids_disagree(const build_id& one, const build_id& other) noexcept {
-    return one.known() && other.known() && !one.equals(other);
-}
-
-// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
-inline build_id find_build_id(byte_view notes) noexcept {
-    constexpr std::uint32_t type_build_id = 3;
-    build_id found;
-    byte_cursor in{notes};
-    while (in.remaining() >= 12) {
-        const std::uint32_t name_bytes = in.u32();
-        const std::uint32_t value_bytes = in.u32();
-        const std::uint32_t type = in.u32();
-        const byte_view name = in.block(name_bytes);
-        in.skip((4 - (name_bytes & 3)) & 3);
-        const byte_view value = in.block(value_bytes);
-        if (!in.ok()) break;
-        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
-            value.size != 0 && value.size <= build_id::longest) {
-            std::memcpy(found.bytes, value.data, value.size);
-            found.size = value.size;
-            break;
-        }
-        in.skip((4 - (value_bytes & 3)) & 3);
-    }
-    return found;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
-
-// module_identity.hpp - is the module at this address still the one it was?
-
-#ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
-#define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct module_identity {
-    std::uintptr_t start = 0;  // of its addresses; 0: no module
-    std::uintptr_t size = 0;
-    std::uint64_t fingerprint = 0;  // of the build id
-    module_life life = module_life::permanent;
-
-    bool is_same(const module_identity& other) const noexcept {
-        return start == other.start && size == other.size && fingerprint == other.fingerprint;
-    }
-    bool overlaps(const module_identity& other) const noexcept {
-        return start - other.start < other.size || other.start - start < size;
-    }
-};
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-
-// Whether the module was loaded with the program, as far as can be told without a lock.
-inline bool is_loaded_with_program(const link_map* module) noexcept {
-    const std::uintptr_t loader = _r_debug.r_ldbase;
-    if (loader == 0) return false;
-    for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
-        if (each == module) return true;
-        if (each->l_addr == loader) break;
-    }
-    return false;
-}
-
-// The fingerprint of the module's build id; 0 when it has none.
-inline std::uint64_t build_id_fingerprint(const module_segments& segments) noexcept {
-    for (std::size_t i = 0; i < segments.count; ++i) {
-        const Elf64_Phdr& each = segments.first[i];
-        if (each.p_type != PT_NOTE) continue;
-        const std::uintptr_t notes = segments.base + each.p_vaddr;
-        const Elf64_Phdr* const holder = segments.holder_of(notes, PF_R);
-        if (holder == nullptr) continue;
-        const byte_view bytes{
-            reinterpret_cast<const std::uint8_t*>(segments.base + holder->p_vaddr),
-            holder->p_filesz};
-        const build_id id =
-            find_build_id(bytes.part(each.p_vaddr - holder->p_vaddr, each.p_filesz));
-        std::uint64_t hash = hash_seed;
-        for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the rest of it is zero
-            std::uint64_t word = 0;
-            std::memcpy(&word, id.bytes + at, sizeof word);
-            hash = hash_step(hash_finish(hash), word);
-        }
-        if (id.known()) return hash_finish(hash) | 1U;
-    }
-    return 0;
-}
-
-// The module that holds `address`.
-ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
-    module_identity found;
-    struct dl_find_object object;
-    if (&_dl_find_object == nullptr ||
-        _dl_find_object(reinterpret_cast<void*>(address), &object) != 0) {
-        return found;
-    }
-    found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
-    found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
-    if (is_loaded_with_program(object.dlfo_link_map)) return found;
-    module_segments segments;
-    if (find_module_segments(found.start, segments)) {
-        found.fingerprint = build_id_fingerprint(segments);
-    }
-    found.life = found.fingerprint != 0 ? module_life::may_go : module_life::cannot_tell;
-    return found;
-}
-
-#else
-
-// Without _dl_find_object no rule is read from a module.
-inline module_identity identify_module(std::uintptr_t) noexcept {
-    return {};
-}
-
-#endif
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
-
 // rule_cache.hpp - the unwind rules one thread has needed so far.
 
 #ifndef ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
@@ -6275,7 +6775,7 @@ public:
     // looked at last: while the walk stays in it, it need not be looked at again.
     ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
                                                    module_identity& checked) noexcept {
-        if (pc - 1 - checked.start >= checked.size) {
+        if (!checked.holds(pc - 1)) {
             checked = identify_module(pc - 1);
             if (checked.life == module_life::may_go) {
                 admit(checked);
@@ -6421,9 +6921,10 @@ struct walked_stack {
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
-    module_identity checked;  // the last module met that may be unloaded
-    bool has_all_others;      // false: there was no room for all words that it depends on
-    std::uint64_t sum;        // hash_part of each frame's return address
+    module_identity checked;   // the last module met that may be unloaded
+    bool has_all_others;       // false: there was no room for all words that it depends on
+    std::uint64_t sum;         // hash_part of each frame's return address, and module_sum
+    std::uint64_t module_sum;  // module_tag of each frame in a module that may be unloaded
     stack_word returns[most_words];
     unwind_rule rules[most_words];  // for the returns, as they were followed
     // The saved frame pointer right below returns[i], when the walk depended on it.
@@ -6446,6 +6947,19 @@ inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcep
     if (method == unwinding::cfi) obeyed = rule_kind::outermost;
     obeyed.life = rule.life;
     return obeyed;
+}
+
+// For each module of the walked stack that may be unloaded, and is still on the stack.
+template <class Visitor>
+void visit_modules_that_may_go(const walked_stack& stack, const Visitor& visit) noexcept {
+    if (stack.module_sum == 0) return;
+    module_identity here;
+    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
+        const std::uintptr_t pc = stack.returns[i].value;
+        if (stack.rules[i].life == module_life::permanent || here.holds(pc - 1)) continue;
+        here = identify_module(pc - 1);
+        if (here.start != 0) visit(here);
+    }
 }
 
 class stack_walk {
@@ -6485,7 +6999,7 @@ public:
             }
             if (at.cfa == 0) break;
         }
-        out_.sum = sum;
+        out_.sum = sum + out_.module_sum;
         out_.frame_count = frames;
         out_.generation = rules_.generation();
     }
@@ -6502,19 +7016,31 @@ private:
         out_.method = method_;
         out_.has_all_others = true;
         out_.checked = module_identity{};
+        out_.module_sum = 0;
     }
 
     // By reference: to take the eight bytes apart and together again takes longer than all else.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
                                                          unwind_rule& copy) noexcept {
         const unwind_rule* rule = &rules_.rule_for(pc);
-        if (ALLOCSCOPE_UNLIKELY(rule->life == module_life::may_go)) {
-            rule = &rules_.confirm(pc, out_.checked);
+        if (ALLOCSCOPE_UNLIKELY(rule->life != module_life::permanent)) {
+            rule = &rule_that_may_go(pc, *rule);
         }
         std::memcpy(&copy, rule, sizeof copy);
         if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
         copy = rule_under(method_, *rule);
         return copy;
+    }
+
+    // The rule for `pc`, of which `known` was found, in a module that may be unloaded.
+    ALLOCSCOPE_NOINLINE const unwind_rule& rule_that_may_go(std::uintptr_t pc,
+                                                            const unwind_rule& known) noexcept {
+        const unwind_rule* rule = &known;
+        if (known.life == module_life::may_go) rule = &rules_.confirm(pc, out_.checked);
+        if (rule->life == module_life::permanent) return *rule;
+        if (!out_.checked.holds(pc - 1)) out_.checked = identify_module(pc - 1);
+        if (rule->kind != rule_kind::unknown) out_.module_sum += out_.checked.tag();
+        return *rule;
     }
 
     // The frame pointer now has the value that is saved at `at`. It is read when a rule asks for
@@ -6669,8 +7195,8 @@ struct alignas(64) remembered_chain {
     void* counters;
     std::uint64_t record;
     const void* site;
-    std::uint64_t sum;    // hash_part of each frame's return address
-    std::uint64_t shape;  // of this thread, never used again; 0: walk when anything differs
+    std::uint64_t sum;    // as in walked_stack
+    std::uint64_t shape;  // of this thread, never used again; 0: a module in it may be unloaded
 
     frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
     const frame_pair* pairs() const noexcept {
@@ -6683,9 +7209,9 @@ struct alignas(64) remembered_chain {
     std::uintptr_t* places() noexcept {
         return reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(this) + places_at);
     }
-    unwind_rule* rules() noexcept {
-        return reinterpret_cast<unwind_rule*>(places() + in_fours(pair_count));
-    }
+    // module_tag of each frame in a module that may be unloaded.
+    std::uint64_t& module_sum() noexcept { return places()[in_fours(pair_count)]; }
+    unwind_rule* rules() noexcept { return reinterpret_cast<unwind_rule*>(&module_sum() + 1); }
 
     // Pairs and singles are compared four at a time; the last four are filled up.
     static constexpr std::uint32_t in_fours(std::uint32_t count) noexcept {
@@ -6698,10 +7224,28 @@ struct alignas(64) remembered_chain {
             static_cast<std::uint16_t>(sizeof(remembered_chain) + pairs * sizeof(frame_pair));
         places_at =
             static_cast<std::uint16_t>(singles_at + in_fours(single_count) * sizeof(stack_word));
-        return static_cast<std::uint32_t>(places_at + pairs * sizeof(std::uintptr_t));
+        return static_cast<std::uint32_t>(places_at + (pairs + 1) * sizeof(std::uintptr_t));
     }
 };
 static_assert(sizeof(remembered_chain) == 64, "the head is one cache line");
+
+// Of an unchanged chain without a shape: whether the modules of its frames are still those that
+// the walk met. 30 ns for each module that may be unloaded.
+ALLOCSCOPE_NOINLINE bool has_same_modules(remembered_chain& chain) noexcept {
+    const frame_pair* pair = chain.pairs();
+    const stack_word* single = chain.singles();
+    const unwind_rule* const rules_of = chain.rules();
+    module_identity here;
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < chain.frame_count; ++i) {
+        const unwind_rule& rule = rules_of[i];
+        const std::uintptr_t pc = rule.is_pair ? (pair++)->return_address : (single++)->value;
+        if (rule.life == module_life::permanent || rule.kind == rule_kind::unknown) continue;
+        if (!here.holds(pc - 1)) here = identify_module(pc - 1);
+        sum += here.tag();
+    }
+    return sum == chain.module_sum();
+}
 
 }  // namespace detail
 
@@ -6732,7 +7276,7 @@ public:
         // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
         // rule. Chains that need more room are not kept.
         const std::size_t needed =
-            sizeof(remembered_chain) + most_filler_bytes +
+            sizeof(remembered_chain) + sizeof(std::uint64_t) + most_filler_bytes +
             (most_frames + 1U) * (2 * sizeof(stack_word) + sizeof(unwind_rule));
         stride_ = (needed + 63U) & ~std::size_t{63};
         entries_ = static_cast<char*>(reserve_pages(mapped_bytes()));
@@ -7008,6 +7552,7 @@ private:
             stack_word& filler = chain.singles()[singles];
             filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
         }
+        chain.module_sum() = stack.module_sum;
         chain.shape = is_permanent ? ++last_shape_ : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }
@@ -7198,6 +7743,8 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
     std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
+
+    reading_question question;  // walking lock and this thread
 
     owned_counter losses[static_cast<std::uint32_t>(loss_reason::count)];
     owned_counter new_cohorts;  // how many were ever made
@@ -7475,6 +8022,7 @@ struct process_state {
     cohort_table cohorts;
     site_table sites;
     page_arena arena;
+    foreign_death_lists foreign;
 
     std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
     std::atomic<std::uint32_t> last_state_number{0};
@@ -7484,8 +8032,11 @@ struct process_state {
     // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
     std::atomic<std::uint64_t> clock{1};
 
-    // Held while a snapshot is named; taken before `control` and never while it is held.
+    // Held while a snapshot is named; taken before the two below and never while one is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+    // Held while tables are read: then nothing in them is used again or given back. Taken after
+    // `naming` and before `control`, which is not held meanwhile: windows open, processes fork.
+    pthread_mutex_t walking = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
     // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
     // the process is a child which has not mended them yet; and how it does.
@@ -7496,6 +8047,8 @@ struct process_state {
     std::atomic<bool> is_releasing{false};     // likewise: tables are given back
     bool are_names_torn = false;               // naming lock: the book was left half written
     // --- control lock ---
+    std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
+    bool is_reclaim_put_off = false;      // until the reader is done
     window_table windows;
     std::uint32_t session = 1;
     std::uint32_t tables = 1;
@@ -7584,6 +8137,11 @@ private:
 class control_lock : process_lock {
 public:
     control_lock() noexcept : process_lock(process.control) {}
+};
+
+class walking_lock : process_lock {
+public:
+    walking_lock() noexcept : process_lock(process.walking) {}
 };
 
 }  // namespace detail
@@ -7820,6 +8378,7 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
         settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
     }
     return entry->cohort;
 }
@@ -7831,6 +8390,7 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
         thread.scratch_frames[i] = stack.returns[i].value;
     }
+    visit_modules_that_may_go(stack, note_module);
 }
 
 // The cohort of a stack in the thread's own bounds that differs from the one in its memo.
@@ -7875,10 +8435,10 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     remembered_chain* memo = thread.memo.entry_for(frame, caller);
     const auto* known = static_cast<const site*>(memo->site);
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
-        chain_memo::is_unchanged(*memo, frame)) {
+        chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
         if (entry == nullptr) return unplaced_cohort(thread);
-        settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
     return find_changed(thread, *memo, frame);
@@ -7993,9 +8553,17 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
     const std::int64_t live = share->live_bytes.load(std::memory_order_relaxed);
-    const std::int64_t reached = published_bytes(slot, opened_at, &thread) + live + highest;
-    if (reached > share->peak_bytes.load(std::memory_order_relaxed)) {
-        share->peak_bytes.store(reached, std::memory_order_relaxed);
+    std::int64_t others = published_bytes(slot, opened_at, &thread);
+    const std::int64_t highest_others =
+        share->peak_bytes.load(std::memory_order_relaxed) - live - highest;
+    if (others > highest_others) {
+        // A thread that was interrupted while it added up may have seen the same bytes with two
+        // others, so a new peak is looked at twice.
+        const std::int64_t again = published_bytes(slot, opened_at, &thread);
+        if (again < others) others = again;
+    }
+    if (others > highest_others) {
+        share->peak_bytes.store(others + live + highest, std::memory_order_relaxed);
     }
     share->live_bytes.store(live + net, std::memory_order_release);
 }
@@ -8503,6 +9071,93 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
+// answer_reading.hpp - adds up what one thread has counted, and answers when a reader asks for it.
+
+#ifndef ALLOCSCOPE_RECORD_ANSWER_READING_HPP
+#define ALLOCSCOPE_RECORD_ANSWER_READING_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_cohort(const epoch& of, Visit&& visit) {
+    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
+        const cohort& found = *process.cohorts.by_id(id);
+        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
+        visit(found, id);
+        id = next;
+    }
+}
+
+// Calls visit(epoch) for the thread's epochs in the range. Older ones cost nothing, because those
+// of a thread are in order of time. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
+    for (const epoch* e = thread.newest_epoch.load(std::memory_order_acquire); e != nullptr;
+         e = e->older.load(std::memory_order_relaxed)) {
+        const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
+        if (began_at < range.from) return;
+        if (began_at >= range.until) continue;
+        if (range.instance != every_thread &&
+            range.instance != e->instance.load(std::memory_order_relaxed)) {
+            continue;
+        }
+        visit(*e);
+    }
+}
+
+inline bool is_of_samples(const epoch& which) noexcept {
+    return which.sample_bytes.load(std::memory_order_relaxed) != 0;
+}
+
+// The sums of all cohorts of events, and if wanted the counts of each.
+ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_range& range,
+                                      page_list<cohort_count>* counts) noexcept {
+    count_sums sums;
+    for_each_epoch_in(thread, range, [&](const epoch& e) {
+        if (is_of_samples(e)) return;
+        for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
+            const cohort_count count{c.births.read(),
+                                     c.birth_bytes.read(),
+                                     c.deaths.read(),
+                                     c.death_bytes.read(),
+                                     id,
+                                     c.facts().site.load(std::memory_order_relaxed)};
+            sums.add(count);
+            if (counts != nullptr) counts->add(count);
+        });
+    });
+    return sums;
+}
+
+// The thread is in a hook, where none of its counters moves.
+ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
+    reading_question& question = thread.question;
+    // A signal handler has jumped out of an answer: it stays half done.
+    if (question.step.load(std::memory_order_relaxed) == question_step::being_answered) {
+        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        return;
+    }
+    question_step expected = question_step::asked;
+    // Acquire: what the reader wrote before it asked.
+    if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
+                                               std::memory_order_acquire)) {
+        return;
+    }
+    question.counts.clear();
+    question.sums =
+        add_up(thread, question.range, question.wants_counts ? &question.counts : nullptr);
+    question.step.store(question_step::answered, std::memory_order_release);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_ANSWER_READING_HPP
+
 // sample_gap.hpp - how many bytes until the next sample.
 
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
@@ -8748,6 +9403,10 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.epoch_serial = no_epoch;
         thread.plain_cohort = 0;
         forget_pending(thread);
+    }
+    // Numbers that are asked for are those of before this event.
+    if (thread.question.step.load(std::memory_order_relaxed) != question_step::nobody_asks) {
+        answer_reading(thread);
     }
     const std::uint64_t own = thread.primary().own_clock.load(std::memory_order_acquire);
     const std::uint64_t clock = now.clock > own ? now.clock : own;
@@ -9105,7 +9764,7 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
         born.deaths.add(1);
         return;
     }
-    foreign_count* count = thread.foreign.for_writing(process.arena, id);
+    foreign_count* count = thread.foreign.for_writing(process.arena, process.foreign, id);
     if (ALLOCSCOPE_UNLIKELY(count == nullptr)) {
         thread.lose(loss_reason::no_room_for_death);
         return;
@@ -9388,7 +10047,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 
-// window_sums.hpp - adds up the cohorts of a window.
+// window_sums.hpp - sums of what all threads have counted, and when they are those of one moment.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
@@ -9397,47 +10056,26 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
-template <class Visit>
-inline void for_each_cohort(const epoch& of, Visit&& visit) {
-    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
-        const cohort& found = *process.cohorts.by_id(id);
-        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
-        visit(found, id);
-        id = next;
-    }
-}
-
-// The objects that are meant: born on one thread or any, in [from, until) of the boundary clock.
-struct birth_range {
-    std::uint64_t from;
-    std::uint64_t until;
-    std::uint64_t instance;
-};
-
 inline birth_range births_in(const open_window& window) noexcept {
     return {window.open_at.load(std::memory_order_relaxed), ~std::uint64_t{0},
             window.instance.load(std::memory_order_relaxed)};
 }
 
-// Calls visit(cohort, id) for every cohort in the range. Older epochs cost nothing, because those
-// of a thread are in order of time. Throws what `visit` throws.
+// Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
 template <class Visit>
-inline void for_each_cohort_in(const birth_range& range, Visit&& visit) {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
-            if (began_at < range.from) break;
-            if (began_at >= range.until) continue;
-            if (range.instance != every_thread &&
-                range.instance != e->instance.load(std::memory_order_relaxed)) {
-                continue;
-            }
-            for_each_cohort(*e, visit);
-        }
+        for_each_epoch_in(*t, range, visit);
     }
+}
+
+// Calls visit(cohort, id) for all sampled cohorts in the range. Throws what `visit` throws.
+template <class Visit>
+inline void for_each_sampled_cohort(const birth_range& range, Visit&& visit) {
+    for_each_epoch_of_all(range, [&visit](const epoch& e) {
+        if (is_of_samples(e)) for_each_cohort(e, visit);
+    });
 }
 
 struct death_sum {
@@ -9445,18 +10083,41 @@ struct death_sum {
     std::uint64_t bytes = 0;
 };
 
+// The deaths of a cohort on other threads than its own.
+inline death_sum foreign_deaths_of(std::uint32_t id) noexcept {
+    death_sum sum;
+    process.foreign.for_each(id, [&sum](const foreign_count& count) {
+        sum.deaths += count.deaths.read();
+        sum.bytes += count.death_bytes.read();
+    });
+    return sum;
+}
+
 // The deaths of one cohort, on all threads.
 inline death_sum deaths_of(const cohort& of, std::uint32_t id) noexcept {
+    death_sum sum = foreign_deaths_of(id);
+    sum.deaths += of.deaths.read();
+    sum.bytes += of.death_bytes.read();
+    return sum;
+}
+
+// The deaths of all cohorts of events in the range, each on other threads than its own; if wanted
+// also those of each cohort that has some.
+ALLOCSCOPE_NOINLINE death_sum foreign_deaths_in(const birth_range& range,
+                                                page_list<cohort_count>* counts) noexcept {
     death_sum sum;
-    sum.deaths = of.deaths.read();
-    sum.bytes = of.death_bytes.read();
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        const foreign_count* count = t->foreign.for_reading(id);
-        if (count == nullptr) continue;
-        sum.deaths += count->deaths.read();
-        sum.bytes += count->death_bytes.read();
-    }
+    if (counts != nullptr) counts->clear();
+    if (process.foreign.is_empty()) return sum;
+    for_each_epoch_of_all(range, [&](const epoch& e) {
+        if (is_of_samples(e)) return;
+        for_each_cohort(e, [&](const cohort&, std::uint32_t id) {
+            const death_sum deaths = foreign_deaths_of(id);
+            if (deaths.deaths == 0) return;
+            sum.deaths += deaths.deaths;
+            sum.bytes += deaths.bytes;
+            if (counts != nullptr) counts->add({0, 0, deaths.deaths, deaths.bytes, id, 0});
+        });
+    });
     return sum;
 }
 
@@ -9502,22 +10163,6 @@ struct window_sum {
     sample_sums deaths;
 };
 
-// Control lock. The totals of a window that is not sampled, without the peak.
-inline allocation_counts sum_of(const birth_range& range,
-                                const allocation_counts& retired) noexcept {
-    allocation_counts sum = retired;
-    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t id) {
-        const death_sum deaths = deaths_of(c, id);
-        sum.frees += deaths.deaths;
-        sum.bytes_freed += deaths.bytes;
-    });
-    for_each_cohort_in(range, [&sum](const cohort& c, std::uint32_t) {
-        sum.allocations += c.births.read();
-        sum.bytes_allocated += c.birth_bytes.read();
-    });
-    return sum;
-}
-
 // Objects and bytes of a sampled window. The frees are computed as the allocations minus what is
 // alive, so that the numbers of a window agree when nothing of it is left.
 inline allocation_counts counts_from(const sample_sums& births,
@@ -9536,33 +10181,26 @@ inline allocation_counts counts_from(const sample_sums& births,
     return counts;
 }
 
-// Control lock. The totals of a sampled window, without the peak.
-inline window_sum sampled_totals(const birth_range& range, const retired_births& retired) noexcept {
-    window_sum totals{{}, retired.births, retired.deaths};
-    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
-        totals.deaths.add(death_sums_of(c, id));
+// Samples that were taken, and those that have gone.
+inline std::uint64_t sample_events(const birth_range& range) noexcept {
+    std::uint64_t events = 0;
+    for_each_sampled_cohort(range, [&events](const cohort& c, std::uint32_t) {
+        events += c.births.read() + c.deaths.read();
     });
-    for_each_cohort_in(range, [&totals](const cohort& c, std::uint32_t id) {
-        totals.births.add(birth_sums_of(c, id));
-    });
-    totals.counts = counts_from(totals.births, totals.deaths);
-    return totals;
+    return events;
 }
 
-// Control lock. The totals of any window, without the peak.
-inline window_sum totals_in(const birth_range& range, recording how,
-                            const retired_births& retired) noexcept {
-    if (how == recording::sampled) return sampled_totals(range, retired);
-    return {sum_of(range, retired.counts), {}, {}};
-}
-
-// Control lock. The numbers of an open window.
-inline window_sum totals_of(const open_window& window, std::uint32_t slot) noexcept {
-    window_sum totals = totals_in(births_in(window), window.wanted.record, window.retired);
-    allocation_counts& counts = totals.counts;
-    counts.peak_bytes = peak_of_window(slot, window.open_at.load(std::memory_order_relaxed));
-    if (counts.peak_bytes < counts.live_bytes()) counts.peak_bytes = counts.live_bytes();
-    return totals;
+// Calls read() until no sample was taken and none has gone meanwhile. Samples are few, so that is
+// nearly always the first time. False: some did each time, and the last reading stands.
+template <class Read>
+inline bool read_between_samples(const birth_range& range, const Read& read) {
+    constexpr int most_readings = 32;
+    for (int i = 0; i < most_readings; ++i) {
+        const std::uint64_t before = sample_events(range);
+        read();
+        if (sample_events(range) == before) return true;
+    }
+    return false;
 }
 
 // What the tables have in memory, without the live object map.
@@ -9618,13 +10256,10 @@ public:
 
 // Any thread may have counted deaths of the cohort; its id starts from zero when it is used again.
 inline void clear_foreign_deaths(std::uint32_t id) noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
-         t = t->next_state) {
-        foreign_count* count = t->foreign.for_reading(id);
-        if (count == nullptr) continue;
-        count->deaths.set(0);
-        count->death_bytes.set(0);
-    }
+    process.foreign.for_each(id, [](foreign_count& count) {
+        count.deaths.set(0);
+        count.death_bytes.set(0);
+    });
 }
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
@@ -9708,8 +10343,9 @@ inline std::uint64_t cohorts_ever_made() noexcept {
 }
 
 // Reclaims when enough cohorts have been made since the last time to pay for looking through all
-// of them.
-inline void reclaim_when_due() noexcept {
+// of them. Nobody reads the tables.
+inline void reclaim_unread() noexcept {
+    process.is_reclaim_put_off = false;
     constexpr std::uint64_t least = 2048;
     const std::uint64_t made = cohorts_ever_made();
     const std::uint64_t since = made - process.cohorts_at_last_reclaim;
@@ -9734,6 +10370,16 @@ inline void reclaim_when_due() noexcept {
     process.cohorts_kept = kept;
 }
 
+// Likewise; when tables are just being read, their reader does it afterwards.
+inline void reclaim_when_due() noexcept {
+    if (::pthread_mutex_trylock(&process.walking) != 0) {
+        process.is_reclaim_put_off = true;
+        return;
+    }
+    reclaim_unread();
+    ::pthread_mutex_unlock(&process.walking);
+}
+
 // --- release ---
 
 // True when no thread is inside a hook, and none can come in before the gate opens again.
@@ -9752,6 +10398,8 @@ inline bool all_threads_are_outside() noexcept {
 }
 
 inline void release_thread_tables(thread_state& thread) noexcept {
+    thread.question.counts.release();
+    thread.question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
     thread.memo.release();
     thread.cohorts.release();
     thread.foreign.release();
@@ -9763,8 +10411,9 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.last_cohort = 0;
 }
 
-// The gate is shut. False: a thread is still inside; nothing was given back.
-inline bool release_tables() noexcept {
+// The gate is shut, and nobody reads the tables. False: a thread is still inside; nothing was given
+// back.
+inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
     process.is_releasing.store(true, std::memory_order_seq_cst);
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
@@ -9773,6 +10422,7 @@ inline bool release_tables() noexcept {
     }
     process.objects.wipe();
     process.samples.wipe();
+    process.foreign.release();
     process.cohorts.release();
     process.sites.release();
     process.arena.release();
@@ -9783,6 +10433,14 @@ inline bool release_tables() noexcept {
     process.cohorts_kept = 0;
     process.is_releasing.store(false, std::memory_order_release);
     return true;
+}
+
+// Likewise. False also when tables are just being read.
+inline bool release_tables() noexcept {
+    if (::pthread_mutex_trylock(&process.walking) != 0) return false;
+    const bool is_released = release_unread_tables();
+    ::pthread_mutex_unlock(&process.walking);
+    return is_released;
 }
 
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
@@ -9843,6 +10501,7 @@ namespace detail {
 
 inline void before_fork() noexcept {
     ::pthread_mutex_lock(&process.naming);
+    ::pthread_mutex_lock(&process.walking);
     ::pthread_mutex_lock(&process.control);
     process.forking.store(&current_entry, std::memory_order_relaxed);
 }
@@ -9850,6 +10509,7 @@ inline void before_fork() noexcept {
 inline void after_fork_in_parent() noexcept {
     process.forking.store(nullptr, std::memory_order_relaxed);
     ::pthread_mutex_unlock(&process.control);
+    ::pthread_mutex_unlock(&process.walking);
     ::pthread_mutex_unlock(&process.naming);
 }
 
@@ -9900,6 +10560,15 @@ inline void mend_windows() noexcept {
     if (!process.is_releasing || !release_tables()) end_session();
 }
 
+// Who was reading does not exist here.
+inline void forget_readings() noexcept {
+    process.window_being_read = 0;
+    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        t->question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+    }
+}
+
 inline bool is_locked_by_nobody(pthread_mutex_t& mutex) noexcept {
     return ::pthread_mutex_trylock(&mutex) == 0;
 }
@@ -9911,7 +10580,9 @@ inline void mend_child() noexcept {
     const bool are_names_whole = has_handlers || is_locked_by_nobody(process.naming);
     const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
     process.control = open;
+    process.walking = open;
     process.naming = open;
+    forget_readings();
     process.forking.store(nullptr, std::memory_order_relaxed);
     forget_other_threads();
     draw_anew_in_child();
@@ -9938,7 +10609,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 
-// window_control.hpp - opens, closes and counts windows.
+// window_control.hpp - opens and closes windows.
 
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
@@ -10128,15 +10799,20 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
     end_session();
 }
 
+// A window that another thread is just reading stays open until that is done.
 inline void close_window_now(window_id id) noexcept {
-    control_lock lock;
-    if (open_window* window = find_window(id)) close_found_window(*window, slot_of(id));
-}
-
-inline allocation_counts counts_now(window_id id) noexcept {
-    control_lock lock;
-    open_window* window = find_window(id);
-    return window == nullptr ? allocation_counts{} : totals_of(*window, slot_of(id)).counts;
+    for (;;) {
+        {
+            const control_lock lock;
+            open_window* window = find_window(id);
+            if (window == nullptr) return;
+            if (process.window_being_read != id) {
+                close_found_window(*window, slot_of(id));
+                return;
+            }
+        }
+        const walking_lock until_read;
+    }
 }
 
 inline void pause_now(int change) noexcept {
@@ -10157,6 +10833,324 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
+// window_reading.hpp - the numbers of a window while threads go on: true ones.
+
+#ifndef ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
+#define ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// By how much the live objects and bytes of a reading may differ from the truth.
+struct reading_doubt {
+    std::uint64_t objects = 0;
+    std::uint64_t bytes = 0;
+};
+
+// What a reading keeps of single cohorts, for who wants more than sums.
+struct sampled_count {
+    std::uint32_t id;
+    std::uint32_t site;
+    sample_sums alive;
+};
+
+struct kept_counts {
+    page_list<cohort_count> own;      // of events, by their own threads
+    page_list<cohort_count> foreign;  // deaths of events on other threads; births are 0
+    page_list<sampled_count> sampled;
+
+    kept_counts() = default;
+    ~kept_counts() {
+        own.release();
+        foreign.release();
+        sampled.release();
+    }
+    kept_counts(const kept_counts&) = delete;
+    kept_counts& operator=(const kept_counts&) = delete;
+
+    bool has_refused() const noexcept {
+        return own.has_refused() || foreign.has_refused() || sampled.has_refused();
+    }
+};
+
+// --- the threads, one after the other ---
+
+// Walking lock. What all threads have counted in a range, each of them at one moment.
+class thread_reading {
+public:
+    // `counts` may be null.
+    thread_reading(const birth_range& range, page_list<cohort_count>* counts) noexcept
+        : range_(range), counts_(counts) {}
+
+    count_sums read(reading_doubt& doubt) noexcept {
+        for_each_thread([](thread_state& t) {
+            t.question.is_read = false;
+            t.question.is_of_this_reading = false;
+        });
+        std::uint64_t gives_up_at = 0;
+        for (std::uint32_t round = 0; !is_done_with_threads(); ++round) {
+            const std::uint64_t now = monotonic_ns();
+            if (gives_up_at == 0) gives_up_at = now + patience_ns;
+            if (now > gives_up_at) {
+                read_the_rest(doubt);
+                break;
+            }
+            wait(round);
+        }
+        return sums_;
+    }
+
+private:
+    static constexpr std::uint64_t patience_ns = 100'000'000;
+
+    // A thread that began meanwhile is not in it: when the reading began it had counted nothing.
+    template <class Visit>
+    static void for_each_thread(Visit&& visit) {
+        for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+             t = t->next_state) {
+            visit(*t);
+        }
+    }
+
+    // An answer takes less than a microsecond when the thread runs. Only then is the processor left
+    // to others, who may keep it for milliseconds.
+    static void wait(std::uint32_t round) noexcept {
+        constexpr std::uint32_t short_rounds = 100;
+        if (round >= short_rounds) {
+            ::sched_yield();
+            return;
+        }
+        for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
+    }
+
+    // Reads the threads that are left. Whoever could not be read is asked.
+    bool is_done_with_threads() noexcept {
+        bool is_done = true;
+        bool has_asked = false;
+        for_each_thread([&](thread_state& t) {
+            if (t.question.is_read) return;
+            if (take_answer(t.question) || is_read_twice_the_same(t)) {
+                t.question.is_read = true;
+                withdraw(t.question);
+                return;
+            }
+            is_done = false;
+            has_asked = ask(t.question) || has_asked;
+        });
+        if (has_asked) {  // with the new view each thread finds its question
+            const control_lock lock;
+            publish_view();
+        }
+        return is_done;
+    }
+
+    bool is_read_twice_the_same(const thread_state& thread) noexcept {
+        constexpr int most_tries = 3;
+        const std::size_t kept = counts_ != nullptr ? counts_->size() : 0;
+        for (int i = 0; i < most_tries; ++i) {
+            const count_sums once = add_up(thread, range_, counts_);
+            if (once.is_equal_to(add_up(thread, range_, nullptr))) {
+                sums_.add(once);
+                return true;
+            }
+            if (counts_ != nullptr) counts_->cut(kept);
+        }
+        return false;
+    }
+
+    bool take_answer(reading_question& question) noexcept {
+        if (question.step.load(std::memory_order_acquire) != question_step::answered) return false;
+        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        if (!question.is_of_this_reading || question.counts.has_refused()) return false;
+        if (counts_ != nullptr) {
+            for (const cohort_count& count : question.counts) counts_->add(count);
+        }
+        sums_.add(question.sums);
+        return true;
+    }
+
+    // False: it is asked already, or is answering an older question.
+    bool ask(reading_question& question) const noexcept {
+        if (question.step.load(std::memory_order_acquire) != question_step::nobody_asks) {
+            return false;
+        }
+        question.range = range_;
+        question.wants_counts = counts_ != nullptr;
+        question.is_of_this_reading = true;
+        question.step.store(question_step::asked, std::memory_order_release);
+        return true;
+    }
+
+    // A thread that has begun to answer goes on with it; what it answers is left lying.
+    static void withdraw(reading_question& question) noexcept {
+        question_step expected = question_step::asked;
+        question.step.compare_exchange_strong(expected, question_step::nobody_asks,
+                                              std::memory_order_acq_rel);
+    }
+
+    // Threads that neither answer nor rest.
+    void read_the_rest(reading_doubt& doubt) noexcept {
+        for_each_thread([&](thread_state& t) {
+            if (t.question.is_read) return;
+            withdraw(t.question);
+            const count_sums before = add_up(t, range_, nullptr);
+            page_list<cohort_count> found;
+            const count_sums now = add_up(t, range_, &found);
+            for (cohort_count count : found) {
+                // Deaths are read last, and may be of later births.
+                if (count.deaths > count.births) count.deaths = count.births;
+                if (count.death_bytes > count.birth_bytes) count.death_bytes = count.birth_bytes;
+                sums_.add(count);
+                if (counts_ != nullptr) counts_->add(count);
+            }
+            doubt.objects += now.deaths - before.deaths;
+            doubt.bytes += now.death_bytes - before.death_bytes;
+            found.release();
+        });
+    }
+
+    const birth_range range_;
+    page_list<cohort_count>* const counts_;
+    count_sums sums_;
+};
+
+// --- totals ---
+
+struct sampled_sums {
+    sample_sums births;
+    sample_sums deaths;
+};
+
+// Deaths before births, so that no difference is negative.
+inline sampled_sums read_sampled(const birth_range& range,
+                                 page_list<sampled_count>* counts) noexcept {
+    sampled_sums read;
+    if (counts != nullptr) counts->clear();
+    for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
+        const sample_sums deaths = death_sums_of(c, id);
+        read.deaths.add(deaths);
+        if (counts == nullptr) return;
+        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths});
+    });
+    if (counts == nullptr) {
+        for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
+            read.births.add(birth_sums_of(c, id));
+        });
+        return read;
+    }
+    for (sampled_count& each : *counts) {
+        sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
+        read.births.add(alive);
+        alive.subtract(each.alive);  // so far the deaths
+        each.alive = alive;
+    }
+    return read;
+}
+
+// Walking lock. The totals of a window, without the peak, and if wanted the counts they come from.
+ALLOCSCOPE_NOINLINE window_sum totals_in(const birth_range& range, recording how,
+                                         const retired_births& retired, reading_doubt& doubt,
+                                         kept_counts* counts) noexcept {
+    constexpr int most_readings = 3;
+    constexpr std::uint64_t little_doubt = 64;
+    death_sum foreign;
+    count_sums own;
+    for (int i = 1; i <= most_readings; ++i) {
+        doubt = {};
+        if (counts != nullptr) counts->own.clear();
+        foreign = foreign_deaths_in(range, counts != nullptr ? &counts->foreign : nullptr);
+        own = thread_reading{range, counts != nullptr ? &counts->own : nullptr}.read(doubt);
+        const death_sum since = foreign_deaths_in(range, nullptr);
+        doubt.objects += since.deaths - foreign.deaths;
+        doubt.bytes += since.bytes - foreign.bytes;
+        if (doubt.objects <= little_doubt) break;  // or this thread had to wait: again
+    }
+    window_sum totals{retired.counts, retired.births, retired.deaths};
+    if (how != recording::sampled) {
+        totals.counts.allocations += own.births;
+        totals.counts.bytes_allocated += own.birth_bytes;
+        totals.counts.frees += own.deaths + foreign.deaths;
+        totals.counts.bytes_freed += own.death_bytes + foreign.bytes;
+        return totals;
+    }
+    totals.births.add(certain_sums(own.births, own.birth_bytes));
+    totals.deaths.add(certain_sums(own.deaths + foreign.deaths, own.death_bytes + foreign.bytes));
+    sampled_sums sampled;
+    const bool is_true = read_between_samples(range, [&] {
+        sampled = read_sampled(range, counts != nullptr ? &counts->sampled : nullptr);
+    });
+    if (!is_true) {
+        const sample_sums since = read_sampled(range, nullptr).deaths;
+        doubt.objects += whole_number(since.objects - sampled.deaths.objects);
+        doubt.bytes += whole_number(since.bytes - sampled.deaths.bytes);
+    }
+    totals.births.add(sampled.births);
+    totals.deaths.add(sampled.deaths);
+    totals.counts = counts_from(totals.births, totals.deaths);
+    return totals;
+}
+
+// --- the window ---
+
+// What has to be known of a window to read it. The window stays open until end_reading().
+struct window_facts {
+    birth_range range{};
+    std::uint64_t opened_at = 0;
+    std::uint32_t slot = 0;
+    recording how = recording::exact;
+    retired_births retired;
+    std::uint64_t peak_bytes = 0;  // when the window has begun anew since; else found at the end
+};
+
+// Both locks.
+inline window_facts begin_reading(const open_window& window, window_id id) noexcept {
+    process.window_being_read = id;
+    window_facts facts;
+    facts.range = births_in(window);
+    facts.opened_at = facts.range.from;
+    facts.slot = slot_of(id);
+    facts.how = window.wanted.record;
+    facts.retired = window.retired;
+    return facts;
+}
+
+// Both locks. The window's peak, which may have risen meanwhile.
+inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_bytes) noexcept {
+    process.window_being_read = 0;
+    std::uint64_t peak = facts.peak_bytes;
+    const open_window& window = *process.windows.by_slot(facts.slot);
+    if (window.open_at.load(std::memory_order_relaxed) == facts.opened_at) {
+        const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
+        if (now > peak) peak = now;
+    }
+    if (process.is_reclaim_put_off) reclaim_unread();
+    return peak > live_bytes ? peak : live_bytes;
+}
+
+inline allocation_counts counts_now(window_id id) noexcept {
+    const walking_lock walk;
+    window_facts facts;
+    {
+        const control_lock lock;
+        const open_window* window = find_window(id);
+        if (window == nullptr) return {};
+        facts = begin_reading(*window, id);
+    }
+    reading_doubt doubt;
+    allocation_counts counts =
+        totals_in(facts.range, facts.how, facts.retired, doubt, nullptr).counts;
+    const control_lock lock;
+    counts.peak_bytes = end_reading(facts, counts.live_bytes());
+    return counts;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
+
 // live_window.hpp - what a window holds, stack by stack, copied out of the live tables.
 
 #ifndef ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
@@ -10175,6 +11169,8 @@ struct live_site {
     std::uint64_t hash;         // of the frames below
     std::uint32_t first_frame;  // index into live_window::frames
     std::uint32_t frame_count;
+    std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
+    std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
 };
 
 // One window at one moment.
@@ -10188,6 +11184,7 @@ struct live_window {
     std::uint64_t duration_ns = 0;
     std::uint64_t own_memory_bytes = 0;
     window_sum totals;
+    reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;
     list<std::uintptr_t> frames;
@@ -10200,47 +11197,59 @@ enum class counted_objects { alive, born };
 
 // One cohort's part of that: as counted, or in a sampled window as estimated.
 struct cohort_part {
-    std::uint32_t id;
     std::uint32_t site;
     std::uint64_t objects;
     std::uint64_t bytes;
     sample_sums samples;
 };
 
-inline void add_births(cohort_part& to, bool in_samples) noexcept {
-    const cohort& counted = *process.cohorts.by_id(to.id);
-    if (in_samples) {
-        sample_sums alive = birth_sums_of(counted, to.id);
-        alive.subtract(to.samples);
-        to.samples = alive;
-    } else {
-        to.objects += counted.births.read();
-        to.bytes += counted.birth_bytes.read();
-    }
-}
+// From cohort to cohort: what is alive, or what was born.
+class cohort_parts {
+public:
+    cohort_parts(const kept_counts& counts, counted_objects which, bool in_samples,
+                 arena& memory) noexcept
+        : counts_(counts), which_(which), in_samples_(in_samples), foreign_(memory) {}
 
-inline void subtract_deaths(cohort_part& from, bool in_samples) noexcept {
-    const cohort& counted = *process.cohorts.by_id(from.id);
-    if (in_samples) {
-        from.samples = death_sums_of(counted, from.id);  // add_births() takes them off
-    } else {
-        const death_sum deaths = deaths_of(counted, from.id);
-        from.objects -= deaths.deaths;
-        from.bytes -= deaths.bytes;
+    // Throws std::bad_alloc.
+    void add_to(list<cohort_part>& parts) {
+        for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
+        sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
+        parts.reserve(counts_.own.size() + counts_.sampled.size());
+        for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
+        for (const sampled_count& each : counts_.sampled) {
+            parts.push_back({each.site, 0, 0, each.alive});
+        }
     }
-}
 
-// Deaths of all first, then births: see windows/window_sums.hpp.
-inline void collect_cohorts(list<cohort_part>& to, const birth_range& range, bool in_samples,
-                            counted_objects which) {
-    for_each_cohort_in(range, [&to](const cohort& c, std::uint32_t id) {
-        to.push_back({id, c.facts().site.load(std::memory_order_relaxed), 0, 0, {}});
-    });
-    if (which == counted_objects::alive) {
-        for (cohort_part& each : to) subtract_deaths(each, in_samples);
+private:
+    cohort_part part_of(const cohort_count& own) const noexcept {
+        death_sum deaths;
+        if (which_ == counted_objects::alive) {
+            deaths = foreign_deaths_of_cohort(own.id);
+            deaths.deaths += own.deaths;
+            deaths.bytes += own.death_bytes;
+        }
+        cohort_part part{own.site, own.births - deaths.deaths, own.birth_bytes - deaths.bytes, {}};
+        if (in_samples_) {
+            part.samples = certain_sums(own.births, own.birth_bytes);
+            part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
+        }
+        return part;
     }
-    for (cohort_part& each : to) add_births(each, in_samples);
-}
+
+    death_sum foreign_deaths_of_cohort(std::uint32_t id) const noexcept {
+        const std::size_t at =
+            plain::partition_point(foreign_.data(), foreign_.size(),
+                                   [id](const cohort_count& deaths) { return deaths.id < id; });
+        if (at == foreign_.size() || foreign_[at].id != id) return {};
+        return {foreign_[at].deaths, foreign_[at].death_bytes};
+    }
+
+    const kept_counts& counts_;
+    const counted_objects which_;
+    const bool in_samples_;
+    list<cohort_count> foreign_;
+};
 
 // What names are found again by.
 inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t count) noexcept {
@@ -10249,33 +11258,46 @@ inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t c
     return hash_finish(hash);
 }
 
-// `frames` are not those of `to`.
+// `frames` are not those of `to`; the first `count` of them are asked for.
 inline void add_site(live_window& to, live_site found, const std::uintptr_t* frames,
-                     std::uint32_t count) {
+                     std::uint32_t count, std::uint32_t all_frames) {
     found.first_frame = static_cast<std::uint32_t>(to.frames.size());
     found.frame_count = count;
+    found.all_frames = all_frames;
     found.hash = hash_of_stack(frames, count);
-    for (std::uint32_t i = 0; i < count; ++i) to.frames.push_back(frames[i]);
+    for (std::uint32_t i = 0; i < all_frames; ++i) to.frames.push_back(frames[i]);
     to.sites.push_back(found);
 }
 
-inline void add_known_site(live_window& to, const live_site& found) {
-    const site* known = process.sites.by_id(found.id);
-    if (known == nullptr) {
-        add_site(to, found, nullptr, 0);
-        return;
-    }
-    const std::uint32_t most = to.wanted.stack_frames;
-    add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most);
+// `frames` are those of the window.
+inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
+    return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash};
 }
 
-inline void collect_sites(live_window& to, const birth_range& range, counted_objects which) {
-    const bool in_samples = to.wanted.record == recording::sampled;
+inline void add_known_site(live_window& to, live_site found) {
+    const site* known = process.sites.by_id(found.id);
+    if (known == nullptr) {
+        add_site(to, found, nullptr, 0, 0);
+        return;
+    }
+    found.site_hash = known->hash;
+    const std::uint32_t most = to.wanted.stack_frames;
+    add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most,
+             known->frame_count);
+}
+
+// Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
+// std::bad_alloc when memory for the sites is refused; the totals are read then, too.
+inline void read_sites(live_window& to, const window_facts& facts, counted_objects which) {
+    const bool in_samples = facts.how == recording::sampled;
+    kept_counts counts;
+    to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
+    if (counts.has_refused()) refuse_memory();
     list<cohort_part> found{to.sites.memory()};
-    collect_cohorts(found, range, in_samples, which);
+    cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {
-        live_site here{found[i].site, 0, 0, {}, 0, 0, 0};
+        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0};
         std::size_t end = i;
         for (; end < found.size() && found[end].site == here.id; ++end) {
             here.objects += found[end].objects;
@@ -10308,51 +11330,75 @@ inline void add_own_memory(live_window& taken) noexcept {
     taken.own_memory_bytes = own_memory_bytes();
 }
 
-// Takes the window's live objects; the window then starts anew if it is to forget them. To end it
-// is left to the caller, because types are still to be read from the live objects. Throws
-// std::bad_alloc when memory for the sites is refused; everything else is then in `taken` all the
-// same, but for own_memory_bytes, which add_own_memory() fills: it asks the system for each table.
-inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
-    const control_lock lock;
+// Control lock and walking lock. False: there is no such window.
+inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, after_stats then) {
     open_window* window = find_window(id);
-    if (window == nullptr) return;
+    if (window == nullptr) return false;
     taken.exists = true;
     taken.id = id;
     copy_name(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
-    birth_range range = births_in(*window);
-    taken.totals = totals_of(*window, slot_of(id));
+    facts = begin_reading(*window, id);
     if (then == after_stats::forget) {
-        const retired_births ended = window->retired;
-        const std::uint64_t peak_bytes = taken.totals.counts.peak_bytes;
+        facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
         begin_window(*window);
         announce(*window, 0);
         all_threads_are_outside();  // an object born just now would else be in neither report
-        range.until = window->open_at.load(std::memory_order_relaxed);
-        taken.totals = totals_in(range, taken.wanted.record, ended);
-        taken.totals.counts.peak_bytes = peak_bytes;
+        facts.range.until = window->open_at.load(std::memory_order_relaxed);
     }
+    return true;
+}
+
+inline void end_taking(live_window& taken, const window_facts& facts) {
+    const control_lock lock;
+    allocation_counts& totals = taken.totals.counts;
+    totals.peak_bytes = end_reading(facts, totals.live_bytes());
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(loss_reason::count); ++i) {
         taken.losses[i] =
             losses_ever(static_cast<loss_reason>(i)) - process.losses_before_session[i];
     }
-    if (taken.wanted.record != recording::counters) {
-        collect_sites(taken, range, counted_objects::alive);
+}
+
+// Takes the window's live objects; the window then starts anew if it is to forget them. To end it
+// is left to the caller, because types are still to be read from the live objects. Throws
+// std::bad_alloc when memory for the sites is refused; everything else is then in `taken` all the
+// same, but for own_memory_bytes, which add_own_memory() fills: it asks the system for each table.
+inline void take_live_objects(live_window& taken, window_id id, after_stats then) {
+    const walking_lock walk;
+    window_facts facts;
+    {
+        const control_lock lock;
+        if (!begin_taking(taken, facts, id, then)) return;
+        if (then == after_stats::forget) process.is_reclaim_put_off = true;
     }
-    if (then == after_stats::forget) reclaim_when_due();
+    bool has_sites = true;
+    if (taken.wanted.record == recording::counters) {
+        taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
+    } else {
+        has_sites = is_done_with_memory([&] { read_sites(taken, facts, counted_objects::alive); });
+    }
+    end_taking(taken, facts);
+    if (!has_sites) refuse_memory();
 }
 
 // Replaces the live objects of a window that records every event by all that were born in it,
 // whatever has become of them since: who allocated too much may have freed it all again. What
 // nested windows have reclaimed meanwhile is in the totals only.
 inline void count_births_by_site(live_window& window, window_id id) {
-    const control_lock lock;
-    const open_window* found = find_window(id);
-    if (found == nullptr) return;
-    window.sites.clear();
-    window.frames.clear();
-    collect_sites(window, births_in(*found), counted_objects::born);
+    const walking_lock walk;
+    live_window born{window.sites.memory()};
+    window_facts facts;
+    {
+        const control_lock lock;
+        if (!begin_taking(born, facts, id, after_stats::go_on)) return;
+    }
+    const bool has_sites =
+        is_done_with_memory([&] { read_sites(born, facts, counted_objects::born); });
+    end_taking(born, facts);
+    if (!has_sites) refuse_memory();
+    window.sites = born.sites;
+    window.frames = born.frames;
 }
 
 }  // namespace detail
@@ -10718,12 +11764,20 @@ struct code_frame {
     int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    // True: the compiler gave the call no line, and this is one close by.
+    bool is_nearby = false;
+    // Of the code before and behind in the same function and file, where that is another line; 0:
+    // there is none.
+    int line_before = 0;
+    int line_behind = 0;
 };
 
 struct code_location {
     std::uint64_t address = 0;
     text module;                      // path of the program or library; "" when in none
     std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    bool is_unloaded = false;         // the module is gone, and so is its file
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
     // Innermost first; at least one when a symbol or a line is known.
@@ -10828,8 +11882,10 @@ namespace dwarf {
 
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
+constexpr std::uint16_t tag_imported_declaration = 0x08;
 constexpr std::uint16_t tag_lexical_block = 0x0b;
 constexpr std::uint16_t tag_structure_type = 0x13;
+constexpr std::uint16_t tag_typedef = 0x16;
 constexpr std::uint16_t tag_union_type = 0x17;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
 constexpr std::uint16_t tag_subprogram = 0x2e;
@@ -10842,6 +11898,8 @@ constexpr std::uint16_t at_low_pc = 0x11;
 constexpr std::uint16_t at_high_pc = 0x12;
 constexpr std::uint16_t at_comp_dir = 0x1b;
 constexpr std::uint16_t at_abstract_origin = 0x31;
+constexpr std::uint16_t at_decl_file = 0x3a;
+constexpr std::uint16_t at_decl_line = 0x3b;
 constexpr std::uint16_t at_specification = 0x47;
 constexpr std::uint16_t at_ranges = 0x55;
 constexpr std::uint16_t at_call_column = 0x57;
@@ -12374,6 +13432,10 @@ namespace symbolize {
 struct entry_name {
     text function;  // demangled or put together; "" unknown
     text linkage;   // "" when the debug information has none
+    // Where it is declared: a file's number and the line, of the unit's line program.
+    std::uint64_t file = 0;
+    std::uint64_t line = 0;  // 0: not known
+    std::uint64_t unit = 0;  // an offset inside it
 };
 
 class entry_names {
@@ -12393,6 +13455,8 @@ private:
         const char* name = "";
         const char* linkage = "";
         std::uint64_t next = 0;  // the entry that says more
+        std::uint64_t file = 0;
+        std::uint64_t line = 0;
         std::uint16_t tag = 0;
     };
 
@@ -12411,6 +13475,12 @@ private:
                 case detail::dwarf::at_linkage_name:
                 case detail::dwarf::at_mips_linkage_name:
                     found.linkage = detail::dwarf_text(units_.sections(), unit.header, value);
+                    break;
+                case detail::dwarf::at_decl_file:
+                    found.file = value.number;
+                    break;
+                case detail::dwarf::at_decl_line:
+                    found.line = value.number;
                     break;
                 case detail::dwarf::at_abstract_origin:
                 case detail::dwarf::at_specification:
@@ -12440,6 +13510,11 @@ private:
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
             const facts found = read_facts(*unit, entry);
+            if (answer.line == 0 && found.line != 0) {
+                answer.file = found.file;
+                answer.line = found.line;
+                answer.unit = entry;
+            }
             if (*found.linkage != '\0') {
                 answer.linkage = texts_.keep(found.linkage);
                 answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
@@ -12905,6 +13980,13 @@ public:
     // The last row at or before the address, within its sequence; null: none.
     const row* find(std::uint64_t address) const noexcept;
 
+    // The rows of the sequence that holds the address, in order; nothing when none does.
+    struct row_range {
+        const row* begin = nullptr;
+        const row* end = nullptr;
+    };
+    row_range sequence_of(std::uint64_t address) const noexcept;
+
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const;
 
@@ -12971,14 +14053,20 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     sequences_.finish();
 }
 
-ALLOCSCOPE_NOINLINE const line_table::row* line_table::find(std::uint64_t address) const noexcept {
+ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
+    std::uint64_t address) const noexcept {
     const address_range* sequence = sequences_.find(address);
-    if (sequence == nullptr) return nullptr;
+    if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    const std::size_t behind =
-        partition_point(rows_.data() + rows.first, rows.last - rows.first,
-                        [&](const row& each) { return each.address <= address; });
-    return behind == 0 ? nullptr : &rows_[rows.first + behind - 1];
+    return {rows_.data() + rows.first, rows_.data() + rows.last};
+}
+
+ALLOCSCOPE_NOINLINE const line_table::row* line_table::find(std::uint64_t address) const noexcept {
+    const row_range rows = sequence_of(address);
+    const auto count = static_cast<std::size_t>(rows.end - rows.begin);
+    const std::size_t behind = partition_point(
+        rows.begin, count, [&](const row& each) { return each.address <= address; });
+    return behind == 0 ? nullptr : rows.begin + behind - 1;
 }
 
 // A relative name lies in its directory, a relative directory in the one that was compiled in.
@@ -13007,6 +14095,76 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+
+// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
+
+#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class nearby_lines {
+public:
+    // `calls` and `function` belong to the function around the address.
+    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
+                 const address_range& function, std::uint64_t address) noexcept
+        : lines_(lines), texts_(texts), calls_(calls), function_(function), address_(address) {}
+
+    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
+    // number + 1; 0: the function itself). 0: there is none.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row_range rows = lines_.sequence_of(address_);
+        const line_table::row* at = lines_.find(address_);
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
+            if (at->address < function_.low) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+            if (at == rows.begin) break;
+        }
+        return 0;
+    }
+    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row_range rows = lines_.sequence_of(address_);
+        const line_table::row* at = lines_.find(address_);
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
+            if (++at == rows.end || at->address >= function_.high) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+        }
+        return 0;
+    }
+
+private:
+    static constexpr std::size_t most_rows = 256;
+
+    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
+        std::uint64_t number = row.file;
+        std::uint64_t line = row.line;
+        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
+            if (i == 0) return 0;  // the code of whoever called it
+            const inlined_call& inner = calls_[i - 1];
+            number = inner.call_file;
+            line = inner.call_line;
+            i = inner.parent;
+        }
+        return lines_.path_of(number, texts_) == file ? line : 0;
+    }
+
+    const line_table& lines_;
+    kept_texts& texts_;
+    const inlined_calls& calls_;
+    const address_range& function_;
+    std::uint64_t address_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 
@@ -13201,6 +14359,53 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 
+// type_names.hpp - which names of types the debug information of one unit knows.
+
+#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class type_names {
+public:
+    // The unit must have been loaded.
+    type_names(const debug_units& units, const debug_unit& unit) : names_(units.memory()) {
+        entry_walker walker{units.sections(), unit.header, unit.abbreviations,
+                            unit.header.first_entry};
+        while (walker.next()) {
+            if (walker.shape() == nullptr || !names_a_type(walker.shape()->tag)) continue;
+            std::uint16_t name = 0;
+            detail::dwarf_value value;
+            while (walker.next_value(name, value)) {
+                if (name != detail::dwarf::at_name) continue;
+                const text whole = detail::dwarf_text(units.sections(), unit.header, value);
+                names_[whole.substr(0, whole.find('<'))] = true;
+            }
+        }
+    }
+
+    // A type or a namespace, by its own name: "widget" for app::widget<int>.
+    bool has(text name) const { return names_.find(name) != nullptr; }
+
+private:
+    static bool names_a_type(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
+               tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
+               tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
+               tag == detail::dwarf::tag_imported_declaration;
+    }
+
+    table<text, bool> names_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
 // debug_object.hpp - everything that one program or library file says about its addresses.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
@@ -13210,11 +14415,19 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// What is known of the module whose file it is to be; nothing is known of a file on its own.
+struct expected_file {
+    detail::build_id id;            // if it has one, the rest does not matter
+    std::uint64_t inode = 0;        // 0: not known
+    std::uint64_t fingerprint = 0;  // 0: there is none
+    const char* loader_path = "";   // goes with it; must stay
+    bool is_known_by_id = false;    // the fingerprint is that of an id
+};
+
 class debug_object {
 public:
-    // `expected`: the build id of the running module. A file with another one tells nothing. The
-    // path must stay.
-    debug_object(kept_texts& texts, const char* path, const detail::build_id& expected = {})
+    // Another file than the expected one tells nothing. The path must stay.
+    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
         : texts_(texts), path_(path), expected_(expected) {}
     // The bytes must stay.
     debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
@@ -13242,6 +14455,16 @@ public:
             frame.linkage_name = name.linkage;
             add_frame(location, frame);
         }
+        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
+    }
+
+    // Whether the unit that the address lies in describes a type or a namespace of that name.
+    bool knows_type(std::uint64_t linked_address, text name) {
+        const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return false;
+        type_names*& known = types_[unit->header.first_entry];
+        if (known == nullptr) known = memory_.make<type_names>(*units_, *unit);
+        return known->has(name);
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -13265,6 +14488,7 @@ public:
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
+        types_ = {};
         memory_.release();
     }
 
@@ -13287,10 +14511,27 @@ private:
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
-        is_trusted_ = object_->is_readable() && object_->identity().equals(identity_) &&
-                      !detail::build_ids_disagree(object_->id(), expected_);
+        is_trusted_ =
+            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+    }
+
+    // A file without an id is not that of a module with one.
+    bool is_expected() const {
+        const detail::build_id& id = object_->id();
+        if (expected_.id.known()) return id.equals(expected_.id);
+        if (expected_.is_known_by_id) {
+            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
+        }
+        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
+        if (expected_.fingerprint == 0) return true;
+        char page[detail::fingerprinted_bytes] = {};
+        const detail::file_reader file{path_};
+        if (!file.identity().equals(identity_)) return false;
+        file.read_at(0, page, sizeof page);
+        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
     }
 
     const symbol_index& symbols() {
@@ -13361,16 +14602,21 @@ private:
         // Split debug information: what was inlined is told by another file. The library's line
         // would be taken for one of the function that the symbol names.
         if (function == 0 && is_standard_header(frame.file)) return;
-        if (function != 0)
-            add_inlined(inlined_in(*unit, function), address, lines, location, frame);
+        if (function == 0) {
+            name_outermost(frame, function, symbol);
+            return add_frame(location, frame);
+        }
+        const inlined_calls& calls = inlined_in(*unit, function);
+        const nearby_lines nearby{lines, texts_, calls, *range, address};
+        add_inlined(calls, calls.innermost_at(address), nearby, lines, location, frame);
+        find_line(frame, nearby, 0, function);
         name_outermost(frame, function, symbol);
         add_frame(location, frame);
     }
 
     // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::uint64_t address, const line_table& lines,
-                     code_location& location, code_frame& frame) {
-        const std::size_t innermost = calls.innermost_at(address);
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const nearby_lines& nearby,
+                     const line_table& lines, code_location& location, code_frame& frame) {
         std::size_t count = 0;
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
         std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
@@ -13381,6 +14627,7 @@ private:
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
+            find_line(frame, nearby, i, call.entry);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
@@ -13391,6 +14638,33 @@ private:
             frame.line = small(call.call_line);
             frame.column = small(call.call_column);
         }
+    }
+
+    // What the code around it tells of the line of a frame, the one of an inlined call (its number
+    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
+    // of its function.
+    void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
+                   std::uint64_t entry) {
+        if (is_standard_header(frame.file)) return;
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        const std::uint64_t before = nearby.before(call, line, frame.file);
+        if (frame.line != 0) {
+            frame.line_before = small(before);
+            frame.line_behind = small(nearby.behind(call, line, frame.file));
+            return;
+        }
+        frame.column = 0;
+        frame.is_nearby = true;
+        if (before != 0) {
+            frame.line = small(before);
+            frame.line_before = small(nearby.before(call, before, frame.file));
+            return;
+        }
+        const entry_name name = names_->of(entry);
+        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        if (unit == nullptr) return;
+        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        frame.line = small(name.line);
     }
 
     // The symbol table's name is preferred, since it is always there and always whole. But where it
@@ -13421,7 +14695,7 @@ private:
     kept_texts& texts_;
     const char* path_ = nullptr;  // null: file_ is the file
     detail::byte_view file_;
-    detail::build_id expected_;
+    expected_file expected_;
     detail::file_identity identity_;  // of the file when it was opened first
     bool was_open_ = false;
     bool is_trusted_ = false;
@@ -13434,6 +14708,7 @@ private:
     table<const void*, symbol_name> symbol_names_;  // by where the name stands
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
 };
 
 }  // namespace symbolize
@@ -13461,11 +14736,12 @@ struct module_generation {
 };
 
 struct module_facts {
-    const char* path = "";            // "" for the main program
-    std::uint64_t base = 0;           // run-time address minus linked address
-    std::uint64_t low = 0, high = 0;  // the addresses between the first and the last byte
-    bool is_first = false;            // the main program
-    byte_view notes;                  // of the first note segment with a build id's alignment
+    const char* path = "";             // "" for the main program
+    std::uint64_t base = 0;            // run-time address minus linked address
+    std::uint64_t low = 0, high = 0;   // the addresses between the first and the last byte
+    bool is_first = false;             // the main program
+    byte_view notes;                   // of the first note segment with a build id's alignment
+    const void* first_page = nullptr;  // as in the file; null when it may have been written to
 };
 
 namespace loaded_modules_detail {
@@ -13503,7 +14779,12 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
         if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
         const std::uint64_t low = facts.base + segment.p_vaddr;
         const std::uint64_t high = low + segment.p_memsz;
-        if (low < facts.low) facts.low = low;
+        if (low < facts.low) {
+            facts.low = low;
+            const bool is_as_in_file = segment.p_offset == 0 && (segment.p_flags & PF_R) != 0 &&
+                                       (segment.p_flags & PF_W) == 0;
+            facts.first_page = is_as_in_file ? reinterpret_cast<const void*>(low) : nullptr;
+        }
         if (high > facts.high) facts.high = high;
     }
     if (facts.low >= facts.high) return 0;
@@ -13575,11 +14856,14 @@ struct loaded_module {
     std::uint64_t base = 0;  // run-time address minus linked address
     std::uint64_t low = 0, high = 0;
     detail::build_id id;
+    std::uint64_t fingerprint = 0;  // see binary/module_fingerprint.hpp; 0: there is none
+    std::uint64_t inode = 0;        // of the mapped file; looked for when there is no id
+    text loader_path;               // zero-ended
 
     bool holds(std::uint64_t address) const { return address >= low && address < high; }
     bool is_same(const loaded_module& other) const {
         return base == other.base && low == other.low && high == other.high && path == other.path &&
-               id.equals(other.id);
+               fingerprint == other.fingerprint && inode == other.inode;
     }
 };
 
@@ -13596,8 +14880,15 @@ inline void write_whole(text_out& out, const char* path) {
     }
 }
 
-// The file of the mapping that holds `address`; "" when there is none. Lines end in '\n'.
-inline text mapped_file_of(text maps, std::uint64_t address) {
+struct mapped_file {
+    text path;  // as the kernel writes it: "\\012" for the end of a line; "" when there is none
+    std::uint64_t inode = 0;
+};
+
+// The file of the mapping that holds `address`:
+//     7f00-7f10 r--p 00000000 08:01 1234    /usr/lib/x.so
+// Lines end in '\n'.
+inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
     while (!maps.empty()) {
         const std::size_t end = maps.find('\n');
         const text line = maps.substr(0, end);
@@ -13607,9 +14898,24 @@ inline text mapped_file_of(text maps, std::uint64_t address) {
         const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
         if (address < low || address >= high) continue;
         const std::size_t slash = line.find('/');
-        return slash == text::npos ? text{} : line.substr(slash);
+        if (slash == text::npos) return {};
+        std::size_t at = slash;
+        while (at > 0 && line[at - 1] == ' ') --at;
+        while (at > 0 && line[at - 1] != ' ') --at;
+        return {line.substr(slash), std::strtoull(line.data() + at, nullptr, 10)};
     }
     return {};
+}
+
+// The path as it is on disk. A path that has those four characters of its own is not found.
+inline text without_escapes(arena& memory, text path) {
+    text_out out{memory};
+    while (!path.empty()) {
+        const bool is_escape = path.starts_with("\\012");
+        out << (is_escape ? text{"\n"} : path.substr(0, 1));
+        path.remove_prefix(is_escape ? 4 : 1);
+    }
+    return copy_of(memory, out.view());
 }
 
 }  // namespace module_list_detail
@@ -13635,15 +14941,20 @@ public:
             const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
             if (!is_next_note) {
                 loaded_module next;
-                next.path = copy_of(memory, facts.path);
+                next.path = next.loader_path = copy_of(memory, facts.path);
                 next.base = facts.base;
                 next.low = facts.low;
                 next.high = facts.high;
+                if (facts.first_page != nullptr) {
+                    next.fingerprint = detail::fingerprint_of(facts.first_page, facts.path);
+                }
                 modules_.push_back(next);
                 has_main = has_main || facts.is_first;
             }
             detail::build_id& id = modules_.back().id;
-            if (!id.known()) id = detail::find_build_id(facts.notes);
+            if (id.known()) return;
+            id = detail::find_build_id(facts.notes);
+            if (id.known()) modules_.back().fingerprint = detail::fingerprint_of(id);
         });
         find_files(memory, has_main);
         is_read_ = true;
@@ -13663,31 +14974,39 @@ private:
         text_out maps{scratch};
         for (loaded_module& module : modules_) {
             const bool is_main = has_main && &module == modules_.begin();
-            if (!is_main && module.path.starts_with("/")) {
-                module.file = module.path;
-                continue;
-            }
+            const bool has_path = !is_main && module.path.starts_with("/");
+            if (has_path) module.file = module.path;
+            if (has_path && module.id.known()) continue;
             if (maps.empty()) module_list_detail::write_whole(maps, "/proc/self/maps");
             const text all{maps.c_str(), maps.size()};
-            const text mapped = module_list_detail::mapped_file_of(all, module.low);
+            auto mapped = module_list_detail::mapped_file_of(all, module.low);
+            module.inode = mapped.inode;
+            if (has_path) continue;
+            mapped.path = module_list_detail::without_escapes(memory, mapped.path);
             if (is_main) {
-                name_main(memory, module, mapped);
-            } else if (!mapped.empty()) {
-                module.path = module.file = copy_of(memory, mapped);
-            } else if (module.id.known() && module.path.contains("/")) {
-                module.file = module.path;  // the id tells when the current directory has changed
+                name_main(memory, module, mapped.path);
+            } else if (!mapped.path.empty()) {
+                module.path = module.file = mapped.path;
+            } else if (module.path.contains("/")) {
+                module.file = module.path;  // its content tells when this is another directory
             }
         }
     }
 
-    // /proc/self/exe reaches the running file even when its name now belongs to another one.
+    // /proc/self/exe reaches the running file even when its name now belongs to another one, and
+    // when its name is longer than a name may be.
     static void name_main(arena& memory, loaded_module& module, text mapped) {
-        char buffer[4096];
-        const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
-        const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
-        const bool is_own = mapped.empty() || mapped == program;
-        module.path = copy_of(memory, is_own ? program : mapped);
-        module.file = is_own ? text{"/proc/self/exe"} : module.path;
+        const detail::file_reader running{"/proc/self/exe"};
+        const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
+        if (running.is_open() && is_running_file) {
+            char buffer[4096];
+            const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+            const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
+            module.path = program.empty() ? mapped : copy_of(memory, program);
+            module.file = text{"/proc/self/exe"};
+        } else {
+            module.path = module.file = mapped;
+        }
         if (!module.path.empty()) return;
         // Without /proc there is still the name that the kernel was asked to run.
         const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
@@ -13719,43 +15038,56 @@ namespace symbolize {
 class symbolizer {
 public:
     // `kept` must live longer.
-    explicit symbolizer(arena& kept) : kept_(kept), texts_(kept), objects_(kept), locations_(kept) {
+    explicit symbolizer(arena& kept)
+        : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
     ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // The caller has subtracted 1 from return addresses. Good as long as `kept`, or until
+    // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
+    // loaded or not; null: what is there now. Good as long as `kept`, or, without a home, until
     // refresh_modules() finds that the address's module is gone.
-    const code_location& resolve(std::uint64_t address) {
-        code_location** known = locations_.find(address);
+    const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr) {
+        const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
+        code_location** known = locations_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
         auto* location = kept_.make<code_location>();
         location->address = address;
-        if (const loaded_module* module = modules_.find(address)) {
-            location->module = texts_.keep(module->path);
-            location->module_offset = address - module->base;
-            object_of(*module).resolve(location->module_offset, *location);
+        const code_owner owner = owner_of(address, home);
+        if (owner.object != nullptr) {
+            location->is_unloaded = owner.is_unloaded;
+            location->module = texts_.keep(owner.path);
+            location->module_offset = address - owner.base;
+            owner.object->resolve(location->module_offset, *location);
         }
-        locations_[address] = location;
+        if (!location->is_unloaded) locations_[key] = location;  // its file may come back
         return *location;
     }
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in
     // "vtable for widget"; "" when there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory) {
-        const loaded_module* module = modules_.find(address);
-        if (module == nullptr) return {};
-        return object_of(*module).data_symbol_at(address - module->base, memory);
+    text data_symbol_at(std::uint64_t address, arena& memory,
+                        const detail::met_module* home = nullptr) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->data_symbol_at(address - owner.base, memory);
     }
 
     // The demangled function around an address by the symbol table alone; "" when there is none.
     // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
-    text function_symbol_at(std::uint64_t address, arena& memory) {
-        const loaded_module* module = modules_.find(address);
-        if (module == nullptr) return {};
-        return object_of(*module).function_symbol_at(address - module->base, memory);
+    text function_symbol_at(std::uint64_t address, arena& memory,
+                            const detail::met_module* home = nullptr) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->function_symbol_at(address - owner.base, memory);
+    }
+
+    // Whether the debug information around an address describes a type of that name.
+    bool knows_type(std::uint64_t address, const detail::met_module* home, text name) {
+        const code_owner owner = owner_of(address, home);
+        return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -13767,12 +15099,13 @@ public:
         for (const loaded_module& old : before) {
             if (is_still_there(old)) continue;
             module_object* object = objects_.find(old.low);
-            if (object == nullptr) continue;
+            if (object == nullptr || object->reader == nullptr) continue;
             object->is_current = false;
             object->reader->release();
         }
         for (auto& location : locations_) {
-            if (!is_still_valid(before, location.key)) location.value = nullptr;
+            const bool has_home = location.key >= first_key;
+            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
         }
         return true;
     }
@@ -13781,29 +15114,84 @@ public:
 
     // Gives back what was read of the files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        for (const auto& object : objects_) object.value.reader->release();
+        for (const auto* objects : {&objects_, &gone_}) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) object.value.reader->release();
+            }
+        }
     }
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        for (const auto& object : objects_) total += object.value.reader->bytes_in_memory();
+        for (const auto* objects : {&objects_, &gone_}) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
+            }
+        }
         return total;
     }
 
 private:
     struct module_object {
-        debug_object* reader;
-        bool is_current;  // false: its module is gone, and the memory may serve the next one
+        debug_object* reader = nullptr;
+        bool is_current = false;  // false: its memory may serve the next one
     };
 
+    // User addresses are below it.
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    // Whose an address is.
+    struct code_owner {
+        debug_object* object = nullptr;  // null: no module's
+        text path;
+        std::uint64_t base = 0;
+        bool is_unloaded = false;
+    };
+
+    code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
+        const loaded_module* now = modules_.find(address);
+        const bool is_at_home = home == nullptr || (now != nullptr && now->base == home->base &&
+                                                    now->fingerprint == home->fingerprint);
+        if (!is_at_home) return gone_owner(*home);
+        if (now == nullptr) return {};
+        return {&object_of(*now), now->path, now->base, false};
+    }
+
+    // The names of a module that was unloaded still stand in its file, if that is still there.
+    code_owner gone_owner(const detail::met_module& home) {
+        module_object& gone = gone_[home.number];
+        if (!gone.is_current) {
+            expected_file expected;
+            expected.fingerprint = home.fingerprint;
+            expected.loader_path = home.path;
+            expected.is_known_by_id = home.has_build_id;
+            make_object(gone, home.path, expected);
+        }
+        gone.is_current = home.fingerprint != 0 && gone.reader->is_readable();
+        if (gone.is_current) return {gone.reader, home.path, home.base, false};
+        gone.reader->release();
+        const borrowed_memory meanwhile{texts_.scratch()};
+        const text path = texts_.keep(joined(texts_.scratch(), home.path, " (unloaded)"));
+        return {gone.reader, path, home.base, true};
+    }
+
     debug_object& object_of(const loaded_module& module) {
-        const module_object* known = objects_.find(module.low);
-        if (known != nullptr && known->is_current) return *known->reader;
-        const char* file = texts_.keep(module.file).data();
-        void* memory = known != nullptr ? known->reader : kept_.allocate(sizeof(debug_object));
-        auto* reader = ::new (memory) debug_object{texts_, file, module.id};
-        objects_[module.low] = module_object{reader, true};
-        return *reader;
+        module_object& known = objects_[module.low];
+        if (!known.is_current) {
+            expected_file expected;
+            expected.id = module.id;
+            expected.inode = module.inode;
+            expected.fingerprint = module.fingerprint;
+            expected.loader_path = texts_.keep(module.loader_path).data();
+            make_object(known, texts_.keep(module.file).data(), expected);
+        }
+        return *known.reader;
+    }
+
+    void make_object(module_object& at, const char* file, const expected_file& expected) {
+        void* memory = at.reader != nullptr ? at.reader : kept_.allocate(sizeof(debug_object));
+        at.reader = ::new (memory) debug_object{texts_, file, expected};
+        at.is_current = true;
     }
 
     bool is_still_there(const loaded_module& old) const {
@@ -13823,6 +15211,7 @@ private:
     kept_texts texts_;
     module_list modules_;
     table<std::uint64_t, module_object> objects_;     // by lowest address
+    table<std::uint64_t, module_object> gone_;        // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
 };
 
@@ -14198,255 +15587,6 @@ inline text plain_name(arena& memory, const function_name& name) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FUNCTION_NAME_HPP
-
-// frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
-
-#ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-#define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// True for the functions between a user's code and the allocation that nobody asks about: of the
-// C++ runtime, the C library's allocating functions, and what runs before main and in new threads.
-inline bool is_runtime_function(text name) noexcept {
-    if (name.starts_with("operator ")) {
-        name.remove_prefix(9);
-        return name.starts_with("new") || name.starts_with("delete");
-    }
-    constexpr text starts =
-        "__cxa_ __gxx_ _Unwind_ _dl_ __libc_ __GI_ _IO_ __gthread_ __interceptor_";
-    constexpr text names =
-        "_start _init _fini start_thread clone clone3 __clone dl_main call_init malloc calloc "
-        "realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc strdup strndup "
-        "__strdup __strndup wcsdup posix_memalign execute_native_thread_routine "
-        "__libcpp_operator_new __call_tls_dtors __run_exit_handlers exit";
-    return is_listed(name, names) || !listed_start(name, starts).empty();
-}
-
-// Of the C and C++ implementation by its name: a reserved global name. What the compilers put
-// around a user's global variables is the user's, and so is a linker name too long to demangle,
-// unless it begins with the library's namespaces.
-inline bool is_reserved_function(text name) noexcept {
-    if (name.size() < 2 || name[0] != '_') return false;
-    if (name[1] == 'Z') {
-        constexpr text starts = "_ZSt _ZNSt _ZNKSt _ZNSa _ZNSs _ZN9__gnu_cxx _ZNK9__gnu_cxx";
-        return !listed_start(name, starts).empty();
-    }
-    if (!listed_start(name, "_GLOBAL__ __cxx_global_ __static_init").empty()) return false;
-    return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
-}
-
-inline bool is_library_namespace(text name) noexcept {
-    return is_listed(name,
-                     "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
-                     "__gnu_internal __sanitizer");
-}
-
-class frame_rule {
-public:
-    constexpr frame_rule() noexcept = default;
-    frame_rule(const frame_rule&) = delete;
-    frame_rule& operator=(const frame_rule&) = delete;
-
-    // From now on these are library code too. Returns "" or why the pattern was refused.
-    //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
-    //   ends with '*'   functions whose qualified name starts so
-    //   otherwise       a namespace, class or function, with or without "::" at its end
-    // Adding the same pattern again changes nothing.
-    const char* add(const char* pattern) noexcept {
-        if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
-        const text added{pattern};
-        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(added, "* / ::")) {
-            return "library_frames: the pattern fits every frame: name a namespace or a folder";
-        }
-        if (added.size() >= pattern_size) {
-            return "library_frames: the pattern is over 255 characters";
-        }
-        pthread_mutex_lock(&adding_);
-        const bool has_room = add_once(added);
-        pthread_mutex_unlock(&adding_);
-        return has_room ? "" : "library_frames: there are 64 patterns already";
-    }
-
-    // Changes whenever a pattern was added: what was decided before may be different now.
-    std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
-
-    // True when no row should be named after this frame. A frame about which nothing is known
-    // is no user's frame either.
-    bool is_library(arena& scratch, const code_frame& frame) const {
-        if (frame.function.empty() && frame.file.empty()) return true;
-        if (is_standard_header(frame.file)) return true;
-        const borrowed_memory meanwhile{scratch};
-        const function_name name = parse_function_name(scratch, frame.function);
-        const text plain = plain_name(scratch, name);
-        if (is_added(plain, frame.file)) return true;
-        if (!name.is_known()) return false;
-        if (is_runtime_function(plain)) return true;
-        if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
-        return frame.file.empty() && is_reserved_function(plain);
-    }
-
-private:
-    // False: there is no room for one more.
-    bool add_once(text added) noexcept {
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (added == patterns_[i]) return true;
-        }
-        if (count_ == max_patterns) return false;
-        std::memcpy(patterns_[count_], added.data(), added.size());  // the rest is zero
-        // Pairs with the acquire in version(): who sees the count sees the text.
-        __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
-        return true;
-    }
-
-    bool is_added(text plain, text file) const noexcept {
-        const std::size_t count = version();
-        for (std::size_t i = 0; i < count; ++i) {
-            const text pattern{patterns_[i]};
-            const bool fits =
-                pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
-            if (fits) return true;
-        }
-        return false;
-    }
-
-    static bool fits_file(text pattern, text file) noexcept {
-        while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
-        const bool from_root = pattern.front() == '/';
-        for (std::size_t at = file.find(pattern); at != no_position;
-             at = file.find(pattern, at + 1)) {
-            const std::size_t behind = at + pattern.size();
-            const bool ends = behind == file.size() || file[behind] == '/';
-            const bool begins = at == 0 || (!from_root && file[at - 1] == '/');
-            if (begins && ends) return true;
-            if (from_root) return false;
-        }
-        return false;
-    }
-
-    static bool fits_name(text pattern, text plain) noexcept {
-        if (pattern.starts_with("::")) pattern.remove_prefix(2);
-        if (pattern.back() == '*') {
-            pattern.remove_suffix(1);
-            return plain.starts_with(pattern);
-        }
-        if (pattern.ends_with("::")) pattern.remove_suffix(2);
-        if (pattern.empty() || !plain.starts_with(pattern)) return false;
-        return plain.size() == pattern.size() || plain.substr(pattern.size()).starts_with("::");
-    }
-
-    static constexpr std::size_t max_patterns = 64;
-    static constexpr std::size_t pattern_size = 256;
-
-    pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
-    std::size_t count_ = 0;  // others read it while add() runs
-    char patterns_[max_patterns][pattern_size] = {};
-};
-
-// Index of the frame that gives a stack its file and line: the innermost that is the user's; if
-// there is none, the innermost with file and line, then the innermost with a name, then
-// frames.size(). `frames` are the logical frames of the whole stack, innermost first.
-inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
-                              const frame_rule& rule) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!rule.is_library(scratch, frames[i])) return i;
-    }
-    std::size_t named = frames.size();
-    for (std::size_t i = frames.size(); i > 0; --i) {
-        if (!frames[i - 1].function.empty()) named = i - 1;
-    }
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (!frames[i].file.empty() && frames[i].line > 0) return i;
-    }
-    return named;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-
-// shorten_paths.hpp - file names without the directory that they all share.
-
-#ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-#define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
-inline text tidy_path(arena& memory, text path) {
-    const bool is_absolute = path.starts_with("/");
-    list<text> parts{memory};
-    std::size_t at = 0;
-    while (at < path.size()) {
-        std::size_t end = path.find('/', at);
-        if (end == text::npos) end = path.size();
-        const text part = path.substr(at, end - at);
-        at = end + 1;
-        if (part.empty() || part == ".") continue;
-        if (part == ".." && !parts.empty() && parts.back() != "..") {
-            parts.pop_back();
-        } else if (part != ".." || !is_absolute) {
-            parts.push_back(part);
-        }
-    }
-    text_out tidy{memory};
-    for (const text part : parts) {
-        if (is_absolute || !tidy.empty()) tidy << '/';
-        tidy << part;
-    }
-    return tidy.view();
-}
-
-// Length of the directory, its slash included, that all paths of one kind begin with.
-inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
-    text shared;
-    bool is_first = true;
-    for (const text path : paths) {
-        if (path.empty() || path.starts_with("/") != is_absolute) continue;
-        if (is_first) shared = path;
-        is_first = false;
-        std::size_t same = 0;
-        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
-        shared = shared.substr(0, same);
-    }
-    const std::size_t slash = shared.rfind('/');
-    return slash == text::npos || slash == 0 ? 0 : slash + 1;
-}
-
-// In place; "" stays "", and equal files get equal names.
-inline void shorten_paths(arena& memory, list<text>& paths) {
-    for (text& path : paths) path = tidy_path(memory, path);
-    const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
-    table<text, text> meanings{memory};  // of a short name: the path, or "" when there are two
-    for (const text path : paths) {
-        if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
-        const auto meaning = meanings.insert(name);
-        if (meaning.is_new) {
-            meaning.value = path;
-        } else if (meaning.value != path) {
-            meaning.value = {};
-        }
-    }
-    for (text& path : paths) {
-        if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
-        if (!meanings.find(name)->empty()) path = name;
-    }
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
 // default_arguments.hpp - the template arguments that nobody writes, and the names people use.
 
@@ -15426,6 +16566,9 @@ public:
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
+    // A type or a namespace of this file.
+    bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
+
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
     bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
@@ -15455,8 +16598,9 @@ private:
     enum : unsigned {
         macro_name = 1,
         template_alias_name = 2,
-        class_name = 4,    // declared or named as such
-        standard_name = 8  // of a using-declaration
+        class_name = 4,     // declared or named as such
+        standard_name = 8,  // of a using-declaration
+        defined_name = 16   // of a type or a namespace that is defined here
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -15477,19 +16621,38 @@ private:
         switch (token.front()) {
             case 'n':
                 if (token == "new") read_new(at);
+                if (token == "namespace") read_definition(at + 1);
                 break;
             case 'u':
                 if (token == "using") read_using(at);
+                if (token == "union") read_definition(at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
                 break;
             case 's':
             case 'c':
-                if (token == "struct" || token == "class") names_[text_at(at + 1)] |= class_name;
+                if (token == "struct" || token == "class") {
+                    names_[text_at(at + 1)] |= class_name;
+                    read_definition(at + 1);
+                }
+                break;
+            case 'e':
+                if (token == "enum") read_definition(at + 1);
                 break;
             default:
                 break;
+        }
+    }
+
+    // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
+    void read_definition(std::size_t at) {
+        if (!is_word(text_at(at))) return;
+        const text behind = text_at(at + 1);
+        if (is_listed(behind, "{ : = :: final")) names_[text_at(at)] |= defined_name;
+        // `namespace a::b {`
+        for (; text_at(at + 1) == "::" && is_word(text_at(at + 2)); at += 2) {
+            names_[text_at(at + 2)] |= defined_name;
         }
     }
 
@@ -15617,16 +16780,19 @@ private:
         if (next == "std" && after == "::" && text_at(at + 4) == ";") {
             names_[text_at(at + 3)] |= standard_name;
         }
-        if (after == "=" && scopes_.is_in_template()) names_[next] |= template_alias_name;
+        if (after != "=") return;
+        names_[next] |= defined_name;
+        if (scopes_.is_in_template()) names_[next] |= template_alias_name;
     }
 
-    // Remembers `typedef ... X;` when it stands in a template.
+    // Remembers `typedef ... X;`.
     void read_typedef(std::size_t at) {
-        if (!scopes_.is_in_template()) return;
+        const unsigned meaning =
+            defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         constexpr std::size_t far_away = 64;
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
-            names_[tokens()[i - 1].spelling] |= template_alias_name;
+            names_[tokens()[i - 1].spelling] |= meaning;
             return;
         }
     }
@@ -15664,34 +16830,42 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null when the file cannot be read, is no regular file, or is larger than 2 MiB.
-    const source_outline* find(text path) {
-        if (source_outline* const* known = files_.find(path)) return *known;
-        if (files_.size() >= max_source_files) return nullptr;
-        const text kept = copy_of(memory_, path);
-        source_outline* outline = read(kept.data());
-        files_[kept] = outline;
-        return outline;
+    // Null when the file cannot be read, is no regular file, is larger than 2 MiB, or was changed
+    // after `built_ns`; 0: that is not known.
+    const source_outline* find(text path, std::uint64_t built_ns = 0) {
+        const source_file* file = files_.find(path);
+        if (file == nullptr) {
+            if (files_.size() >= max_source_files) return nullptr;
+            const text kept = copy_of(memory_, path);
+            const source_file made = read(kept.data());
+            file = &(files_[kept] = made);
+        }
+        return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
     // Forgets all files.
     void release() noexcept {
-        files_ = table<text, source_outline*>{memory_};
+        files_ = table<text, source_file>{memory_};
         memory_.release();
     }
 
 private:
-    source_outline* read(const char* path) {
+    struct source_file {
+        const source_outline* outline = nullptr;
+        std::uint64_t changed_ns = 0;
+    };
+
+    source_file read(const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return nullptr;
+        if (!file.is_open() || size > max_source_bytes) return {};
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return memory_.make<source_outline>(memory_, source);
+        return {memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
     }
 
     arena memory_;
-    table<text, source_outline*> files_;
+    table<text, source_file> files_;
 };
 
 }  // namespace symbolize
@@ -15699,6 +16873,299 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
+
+// closing_brace.hpp - moves a call from the closing brace to the line that it is written on.
+
+#ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+#define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a closing brace is all that stands on the line.
+inline bool is_closing_brace(const source_outline& file, int line) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    const std::size_t at = file.token_from(line, 0);
+    if (at >= tokens.size() || tokens[at].line != line || tokens[at].spelling != "}") return false;
+    return at + 1 == tokens.size() || tokens[at + 1].line != line;
+}
+
+inline bool is_destructor(arena& memory, const code_frame& frame) {
+    const borrowed_memory meanwhile{memory};
+    const function_name name = parse_function_name(memory, frame.function);
+    return !name.components.empty() && name.components.back().name.starts_with("~");
+}
+
+// `at`: the frame of `frames` whose line may be that of a brace.
+inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::size_t at,
+                                source_cache& sources) {
+    code_frame& frame = frames[at];
+    const int line = frame.line_behind != 0 ? frame.line_behind : frame.line_before;
+    if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
+    if (line < frame.line_before) return;  // the code was moved about: there is nothing to go by
+    if (at > 0 && is_destructor(memory, frames[at - 1])) return;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr || !is_closing_brace(*file, frame.line)) return;
+    frame.line = line;
+    frame.column = 0;
+    frame.is_nearby = true;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+
+// frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
+
+#ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+#define ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True for the functions between a user's code and the allocation that nobody asks about: of the
+// C++ runtime, the C library's allocating functions, and what runs before main and in new threads.
+inline bool is_runtime_function(text name) noexcept {
+    if (name.starts_with("operator ")) {
+        name.remove_prefix(9);
+        return name.starts_with("new") || name.starts_with("delete");
+    }
+    constexpr text starts =
+        "__cxa_ __gxx_ _Unwind_ _dl_ __libc_ __GI_ _IO_ __gthread_ __interceptor_";
+    constexpr text names =
+        "_start _init _fini start_thread clone clone3 __clone dl_main call_init malloc calloc "
+        "realloc reallocarray free cfree memalign aligned_alloc valloc pvalloc strdup strndup "
+        "__strdup __strndup wcsdup posix_memalign execute_native_thread_routine "
+        "__libcpp_operator_new __call_tls_dtors __run_exit_handlers exit";
+    return is_listed(name, names) || !listed_start(name, starts).empty();
+}
+
+// Of the C and C++ implementation by its name: a reserved global name. What the compilers put
+// around a user's global variables is the user's, and so is a linker name too long to demangle,
+// unless it begins with the library's namespaces.
+inline bool is_reserved_function(text name) noexcept {
+    if (name.size() < 2 || name[0] != '_') return false;
+    if (name[1] == 'Z') {
+        constexpr text starts = "_ZSt _ZNSt _ZNKSt _ZNSa _ZNSs _ZN9__gnu_cxx _ZNK9__gnu_cxx";
+        return !listed_start(name, starts).empty();
+    }
+    if (!listed_start(name, "_GLOBAL__ __cxx_global_ __static_init").empty()) return false;
+    return name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z');
+}
+
+inline bool is_library_namespace(text name) noexcept {
+    return is_listed(name,
+                     "std __gnu_cxx __cxxabiv1 allocscope __gnu_debug __gnu_parallel __pstl "
+                     "__gnu_internal __sanitizer");
+}
+
+class frame_rule {
+public:
+    constexpr frame_rule() noexcept = default;
+    frame_rule(const frame_rule&) = delete;
+    frame_rule& operator=(const frame_rule&) = delete;
+
+    // From now on these are library code too. Returns "" or why the pattern was refused.
+    //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
+    //   ends with '*'   functions whose qualified name starts so
+    //   otherwise       a namespace, class or function, with or without "::" at its end
+    // Adding the same pattern again changes nothing.
+    const char* add(const char* pattern) noexcept {
+        if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
+        const text added{pattern};
+        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(added, "* / ::")) {
+            return "library_frames: the pattern fits every frame: name a namespace or a folder";
+        }
+        if (added.size() >= pattern_size) {
+            return "library_frames: the pattern is over 255 characters";
+        }
+        pthread_mutex_lock(&adding_);
+        const bool has_room = add_once(added);
+        pthread_mutex_unlock(&adding_);
+        return has_room ? "" : "library_frames: there are 64 patterns already";
+    }
+
+    // Changes whenever a pattern was added: what was decided before may be different now.
+    std::size_t version() const noexcept { return __atomic_load_n(&count_, __ATOMIC_ACQUIRE); }
+
+    // True when no row should be named after this frame. A frame about which nothing is known
+    // is no user's frame either.
+    bool is_library(arena& scratch, const code_frame& frame) const {
+        if (frame.function.empty() && frame.file.empty()) return true;
+        if (is_standard_header(frame.file)) return true;
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        const text plain = plain_name(scratch, name);
+        if (is_added(plain, frame.file)) return true;
+        if (!name.is_known()) return false;
+        if (is_runtime_function(plain)) return true;
+        if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
+        return frame.file.empty() && is_reserved_function(plain);
+    }
+
+private:
+    // False: there is no room for one more.
+    bool add_once(text added) noexcept {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (added == patterns_[i]) return true;
+        }
+        if (count_ == max_patterns) return false;
+        std::memcpy(patterns_[count_], added.data(), added.size());  // the rest is zero
+        // Pairs with the acquire in version(): who sees the count sees the text.
+        __atomic_store_n(&count_, count_ + 1, __ATOMIC_RELEASE);
+        return true;
+    }
+
+    bool is_added(text plain, text file) const noexcept {
+        const std::size_t count = version();
+        for (std::size_t i = 0; i < count; ++i) {
+            const text pattern{patterns_[i]};
+            const bool fits =
+                pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
+            if (fits) return true;
+        }
+        return false;
+    }
+
+    static bool fits_file(text pattern, text file) noexcept {
+        while (pattern.size() > 1 && pattern.back() == '/') pattern.remove_suffix(1);
+        const bool from_root = pattern.front() == '/';
+        for (std::size_t at = file.find(pattern); at != no_position;
+             at = file.find(pattern, at + 1)) {
+            const std::size_t behind = at + pattern.size();
+            const bool ends = behind == file.size() || file[behind] == '/';
+            const bool begins = at == 0 || (!from_root && file[at - 1] == '/');
+            if (begins && ends) return true;
+            if (from_root) return false;
+        }
+        return false;
+    }
+
+    static bool fits_name(text pattern, text plain) noexcept {
+        if (pattern.starts_with("::")) pattern.remove_prefix(2);
+        if (pattern.back() == '*') {
+            pattern.remove_suffix(1);
+            return plain.starts_with(pattern);
+        }
+        if (pattern.ends_with("::")) pattern.remove_suffix(2);
+        if (pattern.empty() || !plain.starts_with(pattern)) return false;
+        return plain.size() == pattern.size() || plain.substr(pattern.size()).starts_with("::");
+    }
+
+    static constexpr std::size_t max_patterns = 64;
+    static constexpr std::size_t pattern_size = 256;
+
+    pthread_mutex_t adding_ = PTHREAD_MUTEX_INITIALIZER;
+    std::size_t count_ = 0;  // others read it while add() runs
+    char patterns_[max_patterns][pattern_size] = {};
+};
+
+// Index of the frame that gives a stack its file and line: the innermost that is the user's; if
+// there is none, the innermost with file and line, then the innermost with a name, then
+// frames.size(). `frames` are the logical frames of the whole stack, innermost first.
+inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
+                              const frame_rule& rule) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (!rule.is_library(scratch, frames[i])) return i;
+    }
+    std::size_t named = frames.size();
+    for (std::size_t i = frames.size(); i > 0; --i) {
+        if (!frames[i - 1].function.empty()) named = i - 1;
+    }
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (!frames[i].file.empty() && frames[i].line > 0) return i;
+    }
+    return named;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+
+// shorten_paths.hpp - file names without the directory that they all share.
+
+#ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+#define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
+inline text tidy_path(arena& memory, text path) {
+    const bool is_absolute = path.starts_with("/");
+    list<text> parts{memory};
+    std::size_t at = 0;
+    while (at < path.size()) {
+        std::size_t end = path.find('/', at);
+        if (end == text::npos) end = path.size();
+        const text part = path.substr(at, end - at);
+        at = end + 1;
+        if (part.empty() || part == ".") continue;
+        if (part == ".." && !parts.empty() && parts.back() != "..") {
+            parts.pop_back();
+        } else if (part != ".." || !is_absolute) {
+            parts.push_back(part);
+        }
+    }
+    text_out tidy{memory};
+    for (const text part : parts) {
+        if (is_absolute || !tidy.empty()) tidy << '/';
+        tidy << part;
+    }
+    return tidy.view();
+}
+
+// Length of the directory, its slash included, that all paths of one kind begin with.
+inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
+    text shared;
+    bool is_first = true;
+    for (const text path : paths) {
+        if (path.empty() || path.starts_with("/") != is_absolute) continue;
+        if (is_first) shared = path;
+        is_first = false;
+        std::size_t same = 0;
+        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
+        shared = shared.substr(0, same);
+    }
+    const std::size_t slash = shared.rfind('/');
+    return slash == text::npos || slash == 0 ? 0 : slash + 1;
+}
+
+// In place; "" stays "", and equal files get equal names.
+inline void shorten_paths(arena& memory, list<text>& paths) {
+    for (text& path : paths) path = tidy_path(memory, path);
+    const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
+    table<text, text> meanings{memory};  // of a short name: the path, or "" when there are two
+    for (const text path : paths) {
+        if (path.empty()) continue;
+        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const auto meaning = meanings.insert(name);
+        if (meaning.is_new) {
+            meaning.value = path;
+        } else if (meaning.value != path) {
+            meaning.value = {};
+        }
+    }
+    for (text& path : paths) {
+        if (path.empty()) continue;
+        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        if (!meanings.find(name)->empty()) path = name;
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
@@ -15975,12 +17442,19 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
+// Whether the debug information around the frame knows a type or a namespace of that name.
+struct type_knowledge {
+    bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+};
+
 // Puts what the frame's function shows in the place of template parameters.
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name)
+                    const function_name& name, const type_knowledge& knowledge)
         : memory_(memory),
+          knowledge_(knowledge),
           file_(file),
           expression_(expression),
           name_(name),
@@ -15998,11 +17472,18 @@ public:
     text spelled() const {
         const list<source_token>& tokens = file_.tokens();
         text_out type{memory_};
+        bool is_of_library = false;  // the name that is being read
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
             text word = tokens[i].spelling;
             if (word == "template") continue;
-            if (is_word(word) && (i == 0 || tokens[i - 1].spelling != "::")) {
-                word = meaning_of(word);
+            if (is_word(word)) {
+                const bool is_inner = i > 0 && tokens[i - 1].spelling == "::";
+                if (!is_inner) {
+                    word = meaning_of(word);
+                    is_of_library = word == "std" || word.starts_with("std::");
+                } else if (!is_of_library && !is_type_or_namespace(word)) {
+                    return {};
+                }
                 if (word.empty()) return {};
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
@@ -16066,10 +17547,17 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
-        return word;
+        return is_type_or_namespace(word) ? word : text{};
+    }
+
+    // False for what may be a macro that another file defines.
+    bool is_type_or_namespace(text word) const {
+        return file_.is_defined(word) || knowledge_.knows == nullptr ||
+               knowledge_.knows(knowledge_.context, word);
     }
 
     arena& memory_;
+    type_knowledge knowledge_;
     const source_outline& file_;
     const new_expression& expression_;
     const function_name& name_;
@@ -16079,8 +17567,10 @@ private:
 
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new.
-inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources) {
+inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
+                             const type_knowledge& knowledge = {}) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
+    if (frame.is_nearby) return {};
     const function_name function = parse_function_name(memory, frame.function);
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be taken for what stands on the
@@ -16088,11 +17578,11 @@ inline text type_from_source(arena& memory, const code_frame& frame, source_cach
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
     if (frame.column <= 0 && is_constructor) return {};
-    const source_outline* file = sources.find(frame.file);
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    return source_spelling{memory, *file, *expression, function}.spelled();
+    return source_spelling{memory, *file, *expression, function, knowledge}.spelled();
 }
 
 }  // namespace symbolize
@@ -16254,8 +17744,9 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
     return agrees ? type_answer{type, type_evidence::vtable} : so_far;
 }
 
+// `knowledge` is asked about the frame asking_frame().
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
-                             text vtable_symbol = {}) {
+                             text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
     type_answer answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
@@ -16268,7 +17759,7 @@ inline type_answer name_type(arena& memory, const list<code_frame>& frames, sour
         const named_frame outer = read_frame(memory, frames[asking + 1]);
         if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
     }
-    const text type = type_from_source(memory, frame, sources);
+    const text type = type_from_source(memory, frame, sources, knowledge);
     if (!type.empty()) answer = {type, type_evidence::source_text};
     return with_vtable(memory, answer, vtable_symbol);
 }
@@ -16293,6 +17784,9 @@ namespace detail {
 struct named_stack {
     const std::uintptr_t* addresses = nullptr;
     std::size_t address_count = 0;
+    std::uint64_t modules = 0;      // stack_modules::key
+    list<const met_module*> homes;  // of its frames, each once
+    bool is_lasting = false;        // false: good until a module comes or goes
     std::size_t rule_version = 0;
     named_stack* next = nullptr;  // with the same hash
     const char* path = "";        // of the user's frame; "" when it has no line
@@ -16321,7 +17815,17 @@ public:
 
     // Before the stacks of a snapshot are asked for: libraries may have come and gone.
     void refresh() {
-        if (symbols_.refresh_modules()) by_hash_.clear();
+        if (!symbols_.refresh_modules()) return;
+        for (auto& each : by_hash_) {
+            named_stack** place = &each.value;
+            while (*place != nullptr) {
+                if ((*place)->is_lasting) {
+                    place = &(*place)->next;
+                } else {
+                    *place = (*place)->next;
+                }
+            }
+        }
     }
 
     // After them: the files that were read are not needed until the next new stack.
@@ -16331,17 +17835,20 @@ public:
     }
 
     // The stack's names, worked out when it is seen for the first time.
-    named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-                      const symbolize::frame_rule& rule) {
-        if (named_stack* found = known(hash, addresses, count, rule)) return *found;
+    named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
+        const stack_modules modules{stack};
+        if (named_stack* found = known(stack, modules, rule)) return *found;
         auto* made = kept_.make<named_stack>();
-        auto* copied = static_cast<std::uintptr_t*>(kept_.allocate(count * sizeof *addresses));
-        if (count != 0) std::memcpy(copied, addresses, count * sizeof *addresses);
+        const std::size_t bytes = stack.count * sizeof *stack.addresses;
+        auto* copied = static_cast<std::uintptr_t*>(kept_.allocate(bytes));
+        if (bytes != 0) std::memcpy(copied, stack.addresses, bytes);
         made->addresses = copied;
-        made->address_count = count;
+        made->address_count = stack.count;
+        made->modules = modules.key();
+        made->is_lasting = modules.is_certain();
         made->rule_version = rule.version();
-        name(*made, rule);
-        named_stack*& first = by_hash_[hash];
+        name(*made, modules, rule);
+        named_stack*& first = by_hash_[stack.hash];
         made->next = first;
         first = made;
         ++stack_count_;
@@ -16350,21 +17857,22 @@ public:
     }
 
     // Whether find() would work out nothing.
-    bool knows(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-               const symbolize::frame_rule& rule) const {
-        return known(hash, addresses, count, rule) != nullptr;
+    bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
+        return known(stack, stack_modules{stack}, rule) != nullptr;
     }
 
     // A stack with the names of the symbol tables alone, made in `memory`.
-    symbol_stack symbols_of(arena& memory, const std::uintptr_t* addresses, std::size_t count,
+    symbol_stack symbols_of(arena& memory, const known_stack& stack,
                             const symbolize::frame_rule& rule) {
+        const stack_modules modules{stack};
         symbol_stack made{list<snapshot::frame>{memory}, 0};
         list<symbolize::code_frame> names{memory};
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::uint32_t i = 0; i < stack.count; ++i) {
+            const std::uintptr_t address = stack.addresses[i] - 1;
             symbolize::code_frame name;
-            name.function = symbols_.function_symbol_at(addresses[i] - 1, memory);
+            name.function = symbols_.function_symbol_at(address, memory, modules[i]);
             names.push_back(name);
-            made.frames.push_back({name.function.data(), "", 0, 0, false, addresses[i] - 1, "", 0});
+            made.frames.push_back({name.function.data(), "", 0, 0, false, address, "", 0});
         }
         made.user_frame = symbolize::user_frame(memory, names, rule);
         return made;
@@ -16375,7 +17883,10 @@ public:
     void settle_type(named_stack& stack, std::uintptr_t first_word) {
         stack.is_type_final = true;
         const borrowed_memory meanwhile{scratch_};
-        const text symbol = symbols_.data_symbol_at(first_word, scratch_);
+        bool is_certain = true;
+        const met_module* home = home_of_data(stack, first_word, is_certain);
+        text symbol;
+        if (is_certain) symbol = symbols_.data_symbol_at(first_word, scratch_, home);
         set_type(stack, symbolize::with_vtable(scratch_, {stack.type, stack.evidence}, symbol));
     }
 
@@ -16401,30 +17912,67 @@ private:
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
 
-    named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+    named_stack* known(const known_stack& stack, const stack_modules& modules,
                        const symbolize::frame_rule& rule) const {
-        named_stack* const* first = by_hash_.find(hash);
+        named_stack* const* first = by_hash_.find(stack.hash);
         for (named_stack* at = first != nullptr ? *first : nullptr; at != nullptr; at = at->next) {
-            if (at->rule_version == rule.version() && at->address_count == count &&
-                (count == 0 ||
-                 std::memcmp(at->addresses, addresses, count * sizeof *addresses) == 0)) {
+            if (at->rule_version == rule.version() && at->modules == modules.key() &&
+                at->address_count == stack.count &&
+                (stack.count == 0 || std::memcmp(at->addresses, stack.addresses,
+                                                 stack.count * sizeof *stack.addresses) == 0)) {
                 return at;
             }
         }
         return nullptr;
     }
 
+    // The module that a vtable at the address is in: one that the stack went through, else the only
+    // one that was seen there. Null: what is there now.
+    static const met_module* home_of_data(const named_stack& stack, std::uintptr_t address,
+                                          bool& is_certain) noexcept {
+        for (const met_module* home : stack.homes) {
+            if (home->holds(address)) return home;
+        }
+        const met_module* only = nullptr;
+        for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
+            const met_module* each = modules_met.at(i);
+            if (each == nullptr || !each->holds(address)) continue;
+            is_certain = only == nullptr || only->tag() == each->tag();
+            only = each;
+            if (!is_certain) return nullptr;
+        }
+        return only;
+    }
+
+    // Where a type is asked for by a name in the source.
+    struct asked_place {
+        symbolize::symbolizer& symbols;
+        std::uint64_t address;
+        const met_module* home;
+
+        static bool knows_type(void* place, text name) {
+            const auto& asked = *static_cast<const asked_place*>(place);
+            return asked.symbols.knows_type(asked.address, asked.home, name);
+        }
+    };
+
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         if (answer.is_known()) stack.type = keep(answer.name);
         stack.evidence = answer.evidence;
     }
 
-    void name(named_stack& stack, const symbolize::frame_rule& rule) {
+    void name(named_stack& stack, const stack_modules& modules, const symbolize::frame_rule& rule) {
         const borrowed_memory meanwhile{scratch_};
+        stack.homes = list<const met_module*>{kept_};
         list<code_frame> frames{scratch_};
         list<const code_location*> owners{scratch_};  // of each frame
-        for (std::size_t i = 0; i < stack.address_count; ++i) {
-            const code_location& location = symbols_.resolve(stack.addresses[i] - 1);
+        for (std::uint32_t i = 0; i < stack.address_count; ++i) {
+            const met_module* home = modules[i];
+            if (home != nullptr && (stack.homes.empty() || stack.homes.back() != home)) {
+                stack.homes.push_back(home);
+            }
+            const code_location& location = symbols_.resolve(stack.addresses[i] - 1, home);
+            if (location.is_unloaded) stack.is_lasting = false;  // its file may come back
             if (location.frames.empty()) {
                 frames.push_back({});
                 owners.push_back(&location);
@@ -16435,12 +17983,24 @@ private:
             }
         }
         stack.user_frame = place_of(frames, owners, rule);
+        if (stack.user_frame < frames.size()) {
+            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+        }
         stack.frames = list<snapshot::frame>{kept_};
         stack.frames.reserve(frames.size());
         for (std::size_t i = 0; i < frames.size(); ++i) {
             stack.frames.push_back(kept_frame(frames[i], *owners[i]));
         }
-        const symbolize::type_answer type = symbolize::name_type(scratch_, frames, sources_);
+        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
+        asked_place place_asked{symbols_, 0, nullptr};
+        if (asking < frames.size()) {
+            place_asked.address = owners[asking]->address;
+            for (const met_module* home : stack.homes) {
+                if (home->holds(place_asked.address)) place_asked.home = home;
+            }
+        }
+        const symbolize::type_answer type = symbolize::name_type(
+            scratch_, frames, sources_, {}, {&asked_place::knows_type, &place_asked});
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
         stack.is_type_final =
@@ -16450,11 +18010,15 @@ private:
         }
     }
 
-    // The user's frame. Without any name to go by, as in a stripped program, the first frame that
-    // is at least not in one of the system's libraries.
+    // The user's frame; a frame in a module of which nothing can be known any more comes first.
+    // Without any name to go by, as in a stripped program, the first frame that is at least not in
+    // one of the system's libraries.
     std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
                          const symbolize::frame_rule& rule) {
         const std::size_t user = symbolize::user_frame(scratch_, frames, rule);
+        for (std::size_t i = 0; i < user && i < frames.size(); ++i) {
+            if (owners[i]->is_unloaded && !is_system_library(owners[i]->module)) return i;
+        }
         if (user < frames.size() && !rule.is_library(scratch_, frames[user])) return user;
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
@@ -17088,6 +18652,8 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
     about.not_recording = "";
     about.totals = counts_difference(later.info.totals, earlier.info.totals);
     about.samples = later.info.samples + earlier.info.samples;
+    about.uncertain_objects = later.info.uncertain_objects + earlier.info.uncertain_objects;
+    about.uncertain_bytes = later.info.uncertain_bytes + earlier.info.uncertain_bytes;
     about.estimates = estimates_difference(later.info.estimates, earlier.info.estimates);
     const bool is_later_longer = later.info.duration_ns > earlier.info.duration_ns;
     about.duration_ns = is_later_longer ? later.info.duration_ns - earlier.info.duration_ns : 0;
@@ -17185,7 +18751,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
         *stack = nullptr;
         return found.size() < wanted.size();
     };
-    const control_lock lock;
+    const walking_lock tables_stay;
     process.objects.for_each(process.session, look_at);
     if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
 }
@@ -17356,6 +18922,8 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.duration_ns = window.duration_ns;
     info.totals = window.totals.counts;
     info.own_memory_bytes = window.own_memory_bytes;
+    info.uncertain_objects = window.doubt.objects;
+    info.uncertain_bytes = window.doubt.bytes;
     info.losses = losses;
     info.loss_count = loss_count;
     info.not_recording = not_recording;
@@ -17379,7 +18947,7 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     stacks.reserve(window.sites.size());
     for (const live_site& site : window.sites) {
         named_stack& stack =
-            book.find(site.hash, window.frames.data() + site.first_frame, site.frame_count, rule);
+            book.find(stack_of(site, window.frames.data() + site.first_frame), rule);
         if (site.frame_count == 0) stack.place = book.keep("(place not recorded)");
         stacks.push_back(&stack);
     }
@@ -18404,12 +19972,12 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-        if (book.knows(site.hash, addresses, site.frame_count, library_rule)) return false;
+        const known_stack stack = stack_of(site, addresses);
+        if (book.knows(stack, library_rule)) return false;
         has_read = true;
         arena& scratch = window.sites.memory();
         const borrowed_memory meanwhile{scratch};
-        const symbol_stack names =
-            book.symbols_of(scratch, addresses, site.frame_count, library_rule);
+        const symbol_stack names = book.symbols_of(scratch, stack, library_rule);
         return is_expected_stack(asked, asked.is_expected_by_symbols,
                                  {names.frames.data(), names.frames.size(), names.user_frame, "?"});
     });
@@ -18769,7 +20337,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     live_site site{};
     site.objects = 1;
     site.bytes = bytes;
-    add_site(window, site, frames, frame_count);
+    add_site(window, site, frames, frame_count, frame_count);
     names_at_work names;
     snapshot rows{rows_of_window(names.book(), window, library_rule)};
     names.done();
@@ -20126,6 +21694,14 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     if (!rows.empty() || has_totals(info)) {
         write_mode(out, info, form);
         write_totals(out, rows, form);
+    }
+    if (info.uncertain_objects != 0) {
+        text_out sentence{form.parts};
+        sentence << "  in doubt: " << decimal{info.uncertain_objects}
+                 << (info.uncertain_objects == 1 ? " object" : " objects") << " with ";
+        write_bytes(sentence, info.uncertain_bytes);
+        sentence << " may have been freed by other threads while this was read";
+        form.write_sentence(out, sentence.view());
     }
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         text_out sentence{form.parts};

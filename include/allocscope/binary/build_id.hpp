@@ -1,7 +1,8 @@
 // build_id.hpp - the linker's fingerprint of a file, found in its notes.
 //
 // Room:     binary (floor 2), malloc-safe
-// Called:   by symbols/ with the notes of a module in memory and with those of its file
+// Called:   by unwind/ and symbols/ with the notes of a module in memory, by symbols/ with those of
+//           its file
 // Threads:  any
 // Memory:   none
 //
@@ -33,11 +34,6 @@ struct build_id {
         return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
     }
 };
-
-// Whether both exist and differ: then the file is not what was loaded.
-inline bool build_ids_disagree(const build_id& one, const build_id& other) noexcept {
-    return one.known() && other.known() && !one.equals(other);
-}
 
 // The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
 inline build_id find_build_id(byte_view notes) noexcept {

@@ -21,8 +21,10 @@ namespace dwarf {
 
 constexpr std::uint16_t tag_class_type = 0x02;
 constexpr std::uint16_t tag_enumeration_type = 0x04;
+constexpr std::uint16_t tag_imported_declaration = 0x08;
 constexpr std::uint16_t tag_lexical_block = 0x0b;
 constexpr std::uint16_t tag_structure_type = 0x13;
+constexpr std::uint16_t tag_typedef = 0x16;
 constexpr std::uint16_t tag_union_type = 0x17;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
 constexpr std::uint16_t tag_subprogram = 0x2e;
@@ -35,6 +37,8 @@ constexpr std::uint16_t at_low_pc = 0x11;
 constexpr std::uint16_t at_high_pc = 0x12;
 constexpr std::uint16_t at_comp_dir = 0x1b;
 constexpr std::uint16_t at_abstract_origin = 0x31;
+constexpr std::uint16_t at_decl_file = 0x3a;
+constexpr std::uint16_t at_decl_line = 0x3b;
 constexpr std::uint16_t at_specification = 0x47;
 constexpr std::uint16_t at_ranges = 0x55;
 constexpr std::uint16_t at_call_column = 0x57;

@@ -13,6 +13,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -38,6 +39,8 @@ struct live_site {
     std::uint64_t hash;         // of the frames below
     std::uint32_t first_frame;  // index into live_window::frames
     std::uint32_t frame_count;
+    std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
+    std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
 };
 
 // One window at one moment.
@@ -125,24 +128,32 @@ inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t c
     return hash_finish(hash);
 }
 
-// `frames` are not those of `to`.
+// `frames` are not those of `to`; the first `count` of them are asked for.
 inline void add_site(live_window& to, live_site found, const std::uintptr_t* frames,
-                     std::uint32_t count) {
+                     std::uint32_t count, std::uint32_t all_frames) {
     found.first_frame = static_cast<std::uint32_t>(to.frames.size());
     found.frame_count = count;
+    found.all_frames = all_frames;
     found.hash = hash_of_stack(frames, count);
-    for (std::uint32_t i = 0; i < count; ++i) to.frames.push_back(frames[i]);
+    for (std::uint32_t i = 0; i < all_frames; ++i) to.frames.push_back(frames[i]);
     to.sites.push_back(found);
 }
 
-inline void add_known_site(live_window& to, const live_site& found) {
+// `frames` are those of the window.
+inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
+    return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash};
+}
+
+inline void add_known_site(live_window& to, live_site found) {
     const site* known = process.sites.by_id(found.id);
     if (known == nullptr) {
-        add_site(to, found, nullptr, 0);
+        add_site(to, found, nullptr, 0, 0);
         return;
     }
+    found.site_hash = known->hash;
     const std::uint32_t most = to.wanted.stack_frames;
-    add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most);
+    add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most,
+             known->frame_count);
 }
 
 // Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
@@ -156,7 +167,7 @@ inline void read_sites(live_window& to, const window_facts& facts, counted_objec
     cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {
-        live_site here{found[i].site, 0, 0, {}, 0, 0, 0};
+        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0};
         std::size_t end = i;
         for (; end < found.size() && found[end].site == here.id; ++end) {
             here.objects += found[end].objects;

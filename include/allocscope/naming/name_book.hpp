@@ -9,6 +9,9 @@
 //     stack -> named_stack {path, line, type, function, frames}
 //                 found again by the hash of its addresses, compared address by address
 //
+// A stack is its addresses and the modules that they were in (naming/stack_modules.hpp). What is
+// named so stays, also when a module is unloaded and another one lies there.
+//
 // A second report of the same places therefore costs no symbol look-up at all, and its rows point
 // to the texts and frames kept here. All texts end with a zero byte.
 
@@ -16,13 +19,16 @@
 #define ALLOCSCOPE_NAMING_NAME_BOOK_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/platform/met_modules.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
+#include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -41,6 +47,9 @@ namespace detail {
 struct named_stack {
     const std::uintptr_t* addresses = nullptr;
     std::size_t address_count = 0;
+    std::uint64_t modules = 0;      // stack_modules::key
+    list<const met_module*> homes;  // of its frames, each once
+    bool is_lasting = false;        // false: good until a module comes or goes
     std::size_t rule_version = 0;
     named_stack* next = nullptr;  // with the same hash
     const char* path = "";        // of the user's frame; "" when it has no line
@@ -69,7 +78,17 @@ public:
 
     // Before the stacks of a snapshot are asked for: libraries may have come and gone.
     void refresh() {
-        if (symbols_.refresh_modules()) by_hash_.clear();
+        if (!symbols_.refresh_modules()) return;
+        for (auto& each : by_hash_) {
+            named_stack** place = &each.value;
+            while (*place != nullptr) {
+                if ((*place)->is_lasting) {
+                    place = &(*place)->next;
+                } else {
+                    *place = (*place)->next;
+                }
+            }
+        }
     }
 
     // After them: the files that were read are not needed until the next new stack.
@@ -79,17 +98,20 @@ public:
     }
 
     // The stack's names, worked out when it is seen for the first time.
-    named_stack& find(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-                      const symbolize::frame_rule& rule) {
-        if (named_stack* found = known(hash, addresses, count, rule)) return *found;
+    named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
+        const stack_modules modules{stack};
+        if (named_stack* found = known(stack, modules, rule)) return *found;
         auto* made = kept_.make<named_stack>();
-        auto* copied = static_cast<std::uintptr_t*>(kept_.allocate(count * sizeof *addresses));
-        if (count != 0) std::memcpy(copied, addresses, count * sizeof *addresses);
+        const std::size_t bytes = stack.count * sizeof *stack.addresses;
+        auto* copied = static_cast<std::uintptr_t*>(kept_.allocate(bytes));
+        if (bytes != 0) std::memcpy(copied, stack.addresses, bytes);
         made->addresses = copied;
-        made->address_count = count;
+        made->address_count = stack.count;
+        made->modules = modules.key();
+        made->is_lasting = modules.is_certain();
         made->rule_version = rule.version();
-        name(*made, rule);
-        named_stack*& first = by_hash_[hash];
+        name(*made, modules, rule);
+        named_stack*& first = by_hash_[stack.hash];
         made->next = first;
         first = made;
         ++stack_count_;
@@ -98,21 +120,22 @@ public:
     }
 
     // Whether find() would work out nothing.
-    bool knows(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
-               const symbolize::frame_rule& rule) const {
-        return known(hash, addresses, count, rule) != nullptr;
+    bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
+        return known(stack, stack_modules{stack}, rule) != nullptr;
     }
 
     // A stack with the names of the symbol tables alone, made in `memory`.
-    symbol_stack symbols_of(arena& memory, const std::uintptr_t* addresses, std::size_t count,
+    symbol_stack symbols_of(arena& memory, const known_stack& stack,
                             const symbolize::frame_rule& rule) {
+        const stack_modules modules{stack};
         symbol_stack made{list<snapshot::frame>{memory}, 0};
         list<symbolize::code_frame> names{memory};
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::uint32_t i = 0; i < stack.count; ++i) {
+            const std::uintptr_t address = stack.addresses[i] - 1;
             symbolize::code_frame name;
-            name.function = symbols_.function_symbol_at(addresses[i] - 1, memory);
+            name.function = symbols_.function_symbol_at(address, memory, modules[i]);
             names.push_back(name);
-            made.frames.push_back({name.function.data(), "", 0, 0, false, addresses[i] - 1, "", 0});
+            made.frames.push_back({name.function.data(), "", 0, 0, false, address, "", 0});
         }
         made.user_frame = symbolize::user_frame(memory, names, rule);
         return made;
@@ -123,7 +146,10 @@ public:
     void settle_type(named_stack& stack, std::uintptr_t first_word) {
         stack.is_type_final = true;
         const borrowed_memory meanwhile{scratch_};
-        const text symbol = symbols_.data_symbol_at(first_word, scratch_);
+        bool is_certain = true;
+        const met_module* home = home_of_data(stack, first_word, is_certain);
+        text symbol;
+        if (is_certain) symbol = symbols_.data_symbol_at(first_word, scratch_, home);
         set_type(stack, symbolize::with_vtable(scratch_, {stack.type, stack.evidence}, symbol));
     }
 
@@ -149,30 +175,67 @@ private:
     using code_frame = symbolize::code_frame;
     using code_location = symbolize::code_location;
 
-    named_stack* known(std::uint64_t hash, const std::uintptr_t* addresses, std::size_t count,
+    named_stack* known(const known_stack& stack, const stack_modules& modules,
                        const symbolize::frame_rule& rule) const {
-        named_stack* const* first = by_hash_.find(hash);
+        named_stack* const* first = by_hash_.find(stack.hash);
         for (named_stack* at = first != nullptr ? *first : nullptr; at != nullptr; at = at->next) {
-            if (at->rule_version == rule.version() && at->address_count == count &&
-                (count == 0 ||
-                 std::memcmp(at->addresses, addresses, count * sizeof *addresses) == 0)) {
+            if (at->rule_version == rule.version() && at->modules == modules.key() &&
+                at->address_count == stack.count &&
+                (stack.count == 0 || std::memcmp(at->addresses, stack.addresses,
+                                                 stack.count * sizeof *stack.addresses) == 0)) {
                 return at;
             }
         }
         return nullptr;
     }
 
+    // The module that a vtable at the address is in: one that the stack went through, else the only
+    // one that was seen there. Null: what is there now.
+    static const met_module* home_of_data(const named_stack& stack, std::uintptr_t address,
+                                          bool& is_certain) noexcept {
+        for (const met_module* home : stack.homes) {
+            if (home->holds(address)) return home;
+        }
+        const met_module* only = nullptr;
+        for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
+            const met_module* each = modules_met.at(i);
+            if (each == nullptr || !each->holds(address)) continue;
+            is_certain = only == nullptr || only->tag() == each->tag();
+            only = each;
+            if (!is_certain) return nullptr;
+        }
+        return only;
+    }
+
+    // Where a type is asked for by a name in the source.
+    struct asked_place {
+        symbolize::symbolizer& symbols;
+        std::uint64_t address;
+        const met_module* home;
+
+        static bool knows_type(void* place, text name) {
+            const auto& asked = *static_cast<const asked_place*>(place);
+            return asked.symbols.knows_type(asked.address, asked.home, name);
+        }
+    };
+
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
         if (answer.is_known()) stack.type = keep(answer.name);
         stack.evidence = answer.evidence;
     }
 
-    void name(named_stack& stack, const symbolize::frame_rule& rule) {
+    void name(named_stack& stack, const stack_modules& modules, const symbolize::frame_rule& rule) {
         const borrowed_memory meanwhile{scratch_};
+        stack.homes = list<const met_module*>{kept_};
         list<code_frame> frames{scratch_};
         list<const code_location*> owners{scratch_};  // of each frame
-        for (std::size_t i = 0; i < stack.address_count; ++i) {
-            const code_location& location = symbols_.resolve(stack.addresses[i] - 1);
+        for (std::uint32_t i = 0; i < stack.address_count; ++i) {
+            const met_module* home = modules[i];
+            if (home != nullptr && (stack.homes.empty() || stack.homes.back() != home)) {
+                stack.homes.push_back(home);
+            }
+            const code_location& location = symbols_.resolve(stack.addresses[i] - 1, home);
+            if (location.is_unloaded) stack.is_lasting = false;  // its file may come back
             if (location.frames.empty()) {
                 frames.push_back({});
                 owners.push_back(&location);
@@ -183,12 +246,24 @@ private:
             }
         }
         stack.user_frame = place_of(frames, owners, rule);
+        if (stack.user_frame < frames.size()) {
+            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+        }
         stack.frames = list<snapshot::frame>{kept_};
         stack.frames.reserve(frames.size());
         for (std::size_t i = 0; i < frames.size(); ++i) {
             stack.frames.push_back(kept_frame(frames[i], *owners[i]));
         }
-        const symbolize::type_answer type = symbolize::name_type(scratch_, frames, sources_);
+        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
+        asked_place place_asked{symbols_, 0, nullptr};
+        if (asking < frames.size()) {
+            place_asked.address = owners[asking]->address;
+            for (const met_module* home : stack.homes) {
+                if (home->holds(place_asked.address)) place_asked.home = home;
+            }
+        }
+        const symbolize::type_answer type = symbolize::name_type(
+            scratch_, frames, sources_, {}, {&asked_place::knows_type, &place_asked});
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
         stack.is_type_final =
@@ -198,11 +273,15 @@ private:
         }
     }
 
-    // The user's frame. Without any name to go by, as in a stripped program, the first frame that
-    // is at least not in one of the system's libraries.
+    // The user's frame; a frame in a module of which nothing can be known any more comes first.
+    // Without any name to go by, as in a stripped program, the first frame that is at least not in
+    // one of the system's libraries.
     std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
                          const symbolize::frame_rule& rule) {
         const std::size_t user = symbolize::user_frame(scratch_, frames, rule);
+        for (std::size_t i = 0; i < user && i < frames.size(); ++i) {
+            if (owners[i]->is_unloaded && !is_system_library(owners[i]->module)) return i;
+        }
         if (user < frames.size() && !rule.is_library(scratch_, frames[user])) return user;
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();

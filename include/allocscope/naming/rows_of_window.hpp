@@ -247,7 +247,7 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     stacks.reserve(window.sites.size());
     for (const live_site& site : window.sites) {
         named_stack& stack =
-            book.find(site.hash, window.frames.data() + site.first_frame, site.frame_count, rule);
+            book.find(stack_of(site, window.frames.data() + site.first_frame), rule);
         if (site.frame_count == 0) stack.place = book.keep("(place not recorded)");
         stacks.push_back(&stack);
     }

@@ -32,11 +32,12 @@ struct module_generation {
 };
 
 struct module_facts {
-    const char* path = "";            // "" for the main program
-    std::uint64_t base = 0;           // run-time address minus linked address
-    std::uint64_t low = 0, high = 0;  // the addresses between the first and the last byte
-    bool is_first = false;            // the main program
-    byte_view notes;                  // of the first note segment with a build id's alignment
+    const char* path = "";             // "" for the main program
+    std::uint64_t base = 0;            // run-time address minus linked address
+    std::uint64_t low = 0, high = 0;   // the addresses between the first and the last byte
+    bool is_first = false;             // the main program
+    byte_view notes;                   // of the first note segment with a build id's alignment
+    const void* first_page = nullptr;  // as in the file; null when it may have been written to
 };
 
 namespace loaded_modules_detail {
@@ -74,7 +75,12 @@ inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
         if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
         const std::uint64_t low = facts.base + segment.p_vaddr;
         const std::uint64_t high = low + segment.p_memsz;
-        if (low < facts.low) facts.low = low;
+        if (low < facts.low) {
+            facts.low = low;
+            const bool is_as_in_file = segment.p_offset == 0 && (segment.p_flags & PF_R) != 0 &&
+                                       (segment.p_flags & PF_W) == 0;
+            facts.first_page = is_as_in_file ? reinterpret_cast<const void*>(low) : nullptr;
+        }
         if (high > facts.high) facts.high = high;
     }
     if (facts.low >= facts.high) return 0;

@@ -197,6 +197,7 @@ inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
         settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
     }
     return entry->cohort;
 }
@@ -208,6 +209,7 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
         thread.scratch_frames[i] = stack.returns[i].value;
     }
+    visit_modules_that_may_go(stack, note_module);
 }
 
 // The cohort of a stack in the thread's own bounds that differs from the one in its memo.
@@ -252,10 +254,10 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr
     remembered_chain* memo = thread.memo.entry_for(frame, caller);
     const auto* known = static_cast<const site*>(memo->site);
     if (known != nullptr && memo->epoch != thread.epoch_serial &&
-        chain_memo::is_unchanged(*memo, frame)) {
+        chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
         if (entry == nullptr) return unplaced_cohort(thread);
-        settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
     return find_changed(thread, *memo, frame);

@@ -31,12 +31,20 @@ struct code_frame {
     int line = 0;       // 0: unknown
     int column = 0;
     bool is_inlined = false;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    // True: the compiler gave the call no line, and this is one close by.
+    bool is_nearby = false;
+    // Of the code before and behind in the same function and file, where that is another line; 0:
+    // there is none.
+    int line_before = 0;
+    int line_behind = 0;
 };
 
 struct code_location {
     std::uint64_t address = 0;
     text module;                      // path of the program or library; "" when in none
     std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    bool is_unloaded = false;         // the module is gone, and so is its file
     text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
     std::uint64_t symbol_offset = 0;  // distance from that function's start
     // Innermost first; at least one when a symbol or a line is known.

@@ -19,6 +19,7 @@
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
+#include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -32,8 +33,10 @@
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
+#include <allocscope/symbols/nearby_lines.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/symbol_lookup.hpp>
+#include <allocscope/symbols/type_names.hpp>
 
 #include <climits>  // INT_MAX
 #include <cstddef>  // size_t
@@ -43,11 +46,19 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// What is known of the module whose file it is to be; nothing is known of a file on its own.
+struct expected_file {
+    detail::build_id id;            // if it has one, the rest does not matter
+    std::uint64_t inode = 0;        // 0: not known
+    std::uint64_t fingerprint = 0;  // 0: there is none
+    const char* loader_path = "";   // goes with it; must stay
+    bool is_known_by_id = false;    // the fingerprint is that of an id
+};
+
 class debug_object {
 public:
-    // `expected`: the build id of the running module. A file with another one tells nothing. The
-    // path must stay.
-    debug_object(kept_texts& texts, const char* path, const detail::build_id& expected = {})
+    // Another file than the expected one tells nothing. The path must stay.
+    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
         : texts_(texts), path_(path), expected_(expected) {}
     // The bytes must stay.
     debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
@@ -75,6 +86,16 @@ public:
             frame.linkage_name = name.linkage;
             add_frame(location, frame);
         }
+        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
+    }
+
+    // Whether the unit that the address lies in describes a type or a namespace of that name.
+    bool knows_type(std::uint64_t linked_address, text name) {
+        const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return false;
+        type_names*& known = types_[unit->header.first_entry];
+        if (known == nullptr) known = memory_.make<type_names>(*units_, *unit);
+        return known->has(name);
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -98,6 +119,7 @@ public:
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
+        types_ = {};
         memory_.release();
     }
 
@@ -120,10 +142,27 @@ private:
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
-        is_trusted_ = object_->is_readable() && object_->identity().equals(identity_) &&
-                      !detail::build_ids_disagree(object_->id(), expected_);
+        is_trusted_ =
+            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+    }
+
+    // A file without an id is not that of a module with one.
+    bool is_expected() const {
+        const detail::build_id& id = object_->id();
+        if (expected_.id.known()) return id.equals(expected_.id);
+        if (expected_.is_known_by_id) {
+            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
+        }
+        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
+        if (expected_.fingerprint == 0) return true;
+        char page[detail::fingerprinted_bytes] = {};
+        const detail::file_reader file{path_};
+        if (!file.identity().equals(identity_)) return false;
+        file.read_at(0, page, sizeof page);
+        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
     }
 
     const symbol_index& symbols() {
@@ -194,16 +233,21 @@ private:
         // Split debug information: what was inlined is told by another file. The library's line
         // would be taken for one of the function that the symbol names.
         if (function == 0 && is_standard_header(frame.file)) return;
-        if (function != 0)
-            add_inlined(inlined_in(*unit, function), address, lines, location, frame);
+        if (function == 0) {
+            name_outermost(frame, function, symbol);
+            return add_frame(location, frame);
+        }
+        const inlined_calls& calls = inlined_in(*unit, function);
+        const nearby_lines nearby{lines, texts_, calls, *range, address};
+        add_inlined(calls, calls.innermost_at(address), nearby, lines, location, frame);
+        find_line(frame, nearby, 0, function);
         name_outermost(frame, function, symbol);
         add_frame(location, frame);
     }
 
     // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::uint64_t address, const line_table& lines,
-                     code_location& location, code_frame& frame) {
-        const std::size_t innermost = calls.innermost_at(address);
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const nearby_lines& nearby,
+                     const line_table& lines, code_location& location, code_frame& frame) {
         std::size_t count = 0;
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
         std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
@@ -214,6 +258,7 @@ private:
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
+            find_line(frame, nearby, i, call.entry);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
@@ -224,6 +269,33 @@ private:
             frame.line = small(call.call_line);
             frame.column = small(call.call_column);
         }
+    }
+
+    // What the code around it tells of the line of a frame, the one of an inlined call (its number
+    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
+    // of its function.
+    void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
+                   std::uint64_t entry) {
+        if (is_standard_header(frame.file)) return;
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        const std::uint64_t before = nearby.before(call, line, frame.file);
+        if (frame.line != 0) {
+            frame.line_before = small(before);
+            frame.line_behind = small(nearby.behind(call, line, frame.file));
+            return;
+        }
+        frame.column = 0;
+        frame.is_nearby = true;
+        if (before != 0) {
+            frame.line = small(before);
+            frame.line_before = small(nearby.before(call, before, frame.file));
+            return;
+        }
+        const entry_name name = names_->of(entry);
+        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
+        if (unit == nullptr) return;
+        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        frame.line = small(name.line);
     }
 
     // The symbol table's name is preferred, since it is always there and always whole. But where it
@@ -254,7 +326,7 @@ private:
     kept_texts& texts_;
     const char* path_ = nullptr;  // null: file_ is the file
     detail::byte_view file_;
-    detail::build_id expected_;
+    expected_file expected_;
     detail::file_identity identity_;  // of the file when it was opened first
     bool was_open_ = false;
     bool is_trusted_ = false;
@@ -267,6 +339,7 @@ private:
     table<const void*, symbol_name> symbol_names_;  // by where the name stands
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
 };
 
 }  // namespace symbolize

@@ -41,6 +41,10 @@ namespace symbolize {
 struct entry_name {
     text function;  // demangled or put together; "" unknown
     text linkage;   // "" when the debug information has none
+    // Where it is declared: a file's number and the line, of the unit's line program.
+    std::uint64_t file = 0;
+    std::uint64_t line = 0;  // 0: not known
+    std::uint64_t unit = 0;  // an offset inside it
 };
 
 class entry_names {
@@ -60,6 +64,8 @@ private:
         const char* name = "";
         const char* linkage = "";
         std::uint64_t next = 0;  // the entry that says more
+        std::uint64_t file = 0;
+        std::uint64_t line = 0;
         std::uint16_t tag = 0;
     };
 
@@ -78,6 +84,12 @@ private:
                 case detail::dwarf::at_linkage_name:
                 case detail::dwarf::at_mips_linkage_name:
                     found.linkage = detail::dwarf_text(units_.sections(), unit.header, value);
+                    break;
+                case detail::dwarf::at_decl_file:
+                    found.file = value.number;
+                    break;
+                case detail::dwarf::at_decl_line:
+                    found.line = value.number;
                     break;
                 case detail::dwarf::at_abstract_origin:
                 case detail::dwarf::at_specification:
@@ -107,6 +119,11 @@ private:
             const debug_unit* unit = units_.unit_of_entry(entry);
             if (unit == nullptr) break;
             const facts found = read_facts(*unit, entry);
+            if (answer.line == 0 && found.line != 0) {
+                answer.file = found.file;
+                answer.line = found.line;
+                answer.unit = entry;
+            }
             if (*found.linkage != '\0') {
                 answer.linkage = texts_.keep(found.linkage);
                 answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));

@@ -46,6 +46,13 @@ public:
     // The last row at or before the address, within its sequence; null: none.
     const row* find(std::uint64_t address) const noexcept;
 
+    // The rows of the sequence that holds the address, in order; nothing when none does.
+    struct row_range {
+        const row* begin = nullptr;
+        const row* end = nullptr;
+    };
+    row_range sequence_of(std::uint64_t address) const noexcept;
+
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const;
 
@@ -112,14 +119,20 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
     sequences_.finish();
 }
 
-ALLOCSCOPE_NOINLINE const line_table::row* line_table::find(std::uint64_t address) const noexcept {
+ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
+    std::uint64_t address) const noexcept {
     const address_range* sequence = sequences_.find(address);
-    if (sequence == nullptr) return nullptr;
+    if (sequence == nullptr) return {};
     const span& rows = spans_[sequence->value];
-    const std::size_t behind =
-        partition_point(rows_.data() + rows.first, rows.last - rows.first,
-                        [&](const row& each) { return each.address <= address; });
-    return behind == 0 ? nullptr : &rows_[rows.first + behind - 1];
+    return {rows_.data() + rows.first, rows_.data() + rows.last};
+}
+
+ALLOCSCOPE_NOINLINE const line_table::row* line_table::find(std::uint64_t address) const noexcept {
+    const row_range rows = sequence_of(address);
+    const auto count = static_cast<std::size_t>(rows.end - rows.begin);
+    const std::size_t behind = partition_point(
+        rows.begin, count, [&](const row& each) { return each.address <= address; });
+    return behind == 0 ? nullptr : rows.begin + behind - 1;
 }
 
 // A relative name lies in its directory, a relative directory in the one that was compiled in.

@@ -14,6 +14,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/build_id.hpp>
+#include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -39,11 +40,14 @@ struct loaded_module {
     std::uint64_t base = 0;  // run-time address minus linked address
     std::uint64_t low = 0, high = 0;
     detail::build_id id;
+    std::uint64_t fingerprint = 0;  // see binary/module_fingerprint.hpp; 0: there is none
+    std::uint64_t inode = 0;        // of the mapped file; looked for when there is no id
+    text loader_path;               // zero-ended
 
     bool holds(std::uint64_t address) const { return address >= low && address < high; }
     bool is_same(const loaded_module& other) const {
         return base == other.base && low == other.low && high == other.high && path == other.path &&
-               id.equals(other.id);
+               fingerprint == other.fingerprint && inode == other.inode;
     }
 };
 
@@ -60,8 +64,15 @@ inline void write_whole(text_out& out, const char* path) {
     }
 }
 
-// The file of the mapping that holds `address`; "" when there is none. Lines end in '\n'.
-inline text mapped_file_of(text maps, std::uint64_t address) {
+struct mapped_file {
+    text path;  // as the kernel writes it: "\\012" for the end of a line; "" when there is none
+    std::uint64_t inode = 0;
+};
+
+// The file of the mapping that holds `address`:
+//     7f00-7f10 r--p 00000000 08:01 1234    /usr/lib/x.so
+// Lines end in '\n'.
+inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
     while (!maps.empty()) {
         const std::size_t end = maps.find('\n');
         const text line = maps.substr(0, end);
@@ -71,9 +82,24 @@ inline text mapped_file_of(text maps, std::uint64_t address) {
         const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
         if (address < low || address >= high) continue;
         const std::size_t slash = line.find('/');
-        return slash == text::npos ? text{} : line.substr(slash);
+        if (slash == text::npos) return {};
+        std::size_t at = slash;
+        while (at > 0 && line[at - 1] == ' ') --at;
+        while (at > 0 && line[at - 1] != ' ') --at;
+        return {line.substr(slash), std::strtoull(line.data() + at, nullptr, 10)};
     }
     return {};
+}
+
+// The path as it is on disk. A path that has those four characters of its own is not found.
+inline text without_escapes(arena& memory, text path) {
+    text_out out{memory};
+    while (!path.empty()) {
+        const bool is_escape = path.starts_with("\\012");
+        out << (is_escape ? text{"\n"} : path.substr(0, 1));
+        path.remove_prefix(is_escape ? 4 : 1);
+    }
+    return copy_of(memory, out.view());
 }
 
 }  // namespace module_list_detail
@@ -99,15 +125,20 @@ public:
             const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
             if (!is_next_note) {
                 loaded_module next;
-                next.path = copy_of(memory, facts.path);
+                next.path = next.loader_path = copy_of(memory, facts.path);
                 next.base = facts.base;
                 next.low = facts.low;
                 next.high = facts.high;
+                if (facts.first_page != nullptr) {
+                    next.fingerprint = detail::fingerprint_of(facts.first_page, facts.path);
+                }
                 modules_.push_back(next);
                 has_main = has_main || facts.is_first;
             }
             detail::build_id& id = modules_.back().id;
-            if (!id.known()) id = detail::find_build_id(facts.notes);
+            if (id.known()) return;
+            id = detail::find_build_id(facts.notes);
+            if (id.known()) modules_.back().fingerprint = detail::fingerprint_of(id);
         });
         find_files(memory, has_main);
         is_read_ = true;
@@ -127,31 +158,39 @@ private:
         text_out maps{scratch};
         for (loaded_module& module : modules_) {
             const bool is_main = has_main && &module == modules_.begin();
-            if (!is_main && module.path.starts_with("/")) {
-                module.file = module.path;
-                continue;
-            }
+            const bool has_path = !is_main && module.path.starts_with("/");
+            if (has_path) module.file = module.path;
+            if (has_path && module.id.known()) continue;
             if (maps.empty()) module_list_detail::write_whole(maps, "/proc/self/maps");
             const text all{maps.c_str(), maps.size()};
-            const text mapped = module_list_detail::mapped_file_of(all, module.low);
+            auto mapped = module_list_detail::mapped_file_of(all, module.low);
+            module.inode = mapped.inode;
+            if (has_path) continue;
+            mapped.path = module_list_detail::without_escapes(memory, mapped.path);
             if (is_main) {
-                name_main(memory, module, mapped);
-            } else if (!mapped.empty()) {
-                module.path = module.file = copy_of(memory, mapped);
-            } else if (module.id.known() && module.path.contains("/")) {
-                module.file = module.path;  // the id tells when the current directory has changed
+                name_main(memory, module, mapped.path);
+            } else if (!mapped.path.empty()) {
+                module.path = module.file = mapped.path;
+            } else if (module.path.contains("/")) {
+                module.file = module.path;  // its content tells when this is another directory
             }
         }
     }
 
-    // /proc/self/exe reaches the running file even when its name now belongs to another one.
+    // /proc/self/exe reaches the running file even when its name now belongs to another one, and
+    // when its name is longer than a name may be.
     static void name_main(arena& memory, loaded_module& module, text mapped) {
-        char buffer[4096];
-        const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
-        const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
-        const bool is_own = mapped.empty() || mapped == program;
-        module.path = copy_of(memory, is_own ? program : mapped);
-        module.file = is_own ? text{"/proc/self/exe"} : module.path;
+        const detail::file_reader running{"/proc/self/exe"};
+        const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
+        if (running.is_open() && is_running_file) {
+            char buffer[4096];
+            const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+            const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
+            module.path = program.empty() ? mapped : copy_of(memory, program);
+            module.file = text{"/proc/self/exe"};
+        } else {
+            module.path = module.file = mapped;
+        }
         if (!module.path.empty()) return;
         // Without /proc there is still the name that the kernel was asked to run.
         const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));

@@ -7,7 +7,7 @@
 //           once; the debug sections of the modules asked about, until release_debug_data()
 //
 // Everything is read in this process from the files of its modules: no child process, no network.
-// A file that was replaced since it was loaded (another build id) is not believed.
+// A file that was replaced since it was loaded is not believed: see expected_file.
 //
 //     symbolizer names{kept};
 //     const code_location& location = names.resolve(return_address - 1);
@@ -23,14 +23,16 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/module_list.hpp>
 
-#include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
-#include <new>      // placement new
+#include <cstddef>           // size_t
+#include <cstdint>           // uint64_t
+#include <initializer_list>  // initializer_list
+#include <new>               // placement new
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -39,43 +41,56 @@ namespace symbolize {
 class symbolizer {
 public:
     // `kept` must live longer.
-    explicit symbolizer(arena& kept) : kept_(kept), texts_(kept), objects_(kept), locations_(kept) {
+    explicit symbolizer(arena& kept)
+        : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
         refresh_modules();
     }
     ~symbolizer() { release_debug_data(); }
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // The caller has subtracted 1 from return addresses. Good as long as `kept`, or until
+    // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
+    // loaded or not; null: what is there now. Good as long as `kept`, or, without a home, until
     // refresh_modules() finds that the address's module is gone.
-    const code_location& resolve(std::uint64_t address) {
-        code_location** known = locations_.find(address);
+    const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr) {
+        const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
+        code_location** known = locations_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
         auto* location = kept_.make<code_location>();
         location->address = address;
-        if (const loaded_module* module = modules_.find(address)) {
-            location->module = texts_.keep(module->path);
-            location->module_offset = address - module->base;
-            object_of(*module).resolve(location->module_offset, *location);
+        const code_owner owner = owner_of(address, home);
+        if (owner.object != nullptr) {
+            location->is_unloaded = owner.is_unloaded;
+            location->module = texts_.keep(owner.path);
+            location->module_offset = address - owner.base;
+            owner.object->resolve(location->module_offset, *location);
         }
-        locations_[address] = location;
+        if (!location->is_unloaded) locations_[key] = location;  // its file may come back
         return *location;
     }
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in
     // "vtable for widget"; "" when there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory) {
-        const loaded_module* module = modules_.find(address);
-        if (module == nullptr) return {};
-        return object_of(*module).data_symbol_at(address - module->base, memory);
+    text data_symbol_at(std::uint64_t address, arena& memory,
+                        const detail::met_module* home = nullptr) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->data_symbol_at(address - owner.base, memory);
     }
 
     // The demangled function around an address by the symbol table alone; "" when there is none.
     // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
-    text function_symbol_at(std::uint64_t address, arena& memory) {
-        const loaded_module* module = modules_.find(address);
-        if (module == nullptr) return {};
-        return object_of(*module).function_symbol_at(address - module->base, memory);
+    text function_symbol_at(std::uint64_t address, arena& memory,
+                            const detail::met_module* home = nullptr) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->function_symbol_at(address - owner.base, memory);
+    }
+
+    // Whether the debug information around an address describes a type of that name.
+    bool knows_type(std::uint64_t address, const detail::met_module* home, text name) {
+        const code_owner owner = owner_of(address, home);
+        return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -87,12 +102,13 @@ public:
         for (const loaded_module& old : before) {
             if (is_still_there(old)) continue;
             module_object* object = objects_.find(old.low);
-            if (object == nullptr) continue;
+            if (object == nullptr || object->reader == nullptr) continue;
             object->is_current = false;
             object->reader->release();
         }
         for (auto& location : locations_) {
-            if (!is_still_valid(before, location.key)) location.value = nullptr;
+            const bool has_home = location.key >= first_key;
+            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
         }
         return true;
     }
@@ -101,29 +117,84 @@ public:
 
     // Gives back what was read of the files. A later resolve() reads again what it needs.
     void release_debug_data() {
-        for (const auto& object : objects_) object.value.reader->release();
+        for (const auto* objects : {&objects_, &gone_}) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) object.value.reader->release();
+            }
+        }
     }
 
     std::size_t debug_bytes() const {
         std::size_t total = 0;
-        for (const auto& object : objects_) total += object.value.reader->bytes_in_memory();
+        for (const auto* objects : {&objects_, &gone_}) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
+            }
+        }
         return total;
     }
 
 private:
     struct module_object {
-        debug_object* reader;
-        bool is_current;  // false: its module is gone, and the memory may serve the next one
+        debug_object* reader = nullptr;
+        bool is_current = false;  // false: its memory may serve the next one
     };
 
+    // User addresses are below it.
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    // Whose an address is.
+    struct code_owner {
+        debug_object* object = nullptr;  // null: no module's
+        text path;
+        std::uint64_t base = 0;
+        bool is_unloaded = false;
+    };
+
+    code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
+        const loaded_module* now = modules_.find(address);
+        const bool is_at_home = home == nullptr || (now != nullptr && now->base == home->base &&
+                                                    now->fingerprint == home->fingerprint);
+        if (!is_at_home) return gone_owner(*home);
+        if (now == nullptr) return {};
+        return {&object_of(*now), now->path, now->base, false};
+    }
+
+    // The names of a module that was unloaded still stand in its file, if that is still there.
+    code_owner gone_owner(const detail::met_module& home) {
+        module_object& gone = gone_[home.number];
+        if (!gone.is_current) {
+            expected_file expected;
+            expected.fingerprint = home.fingerprint;
+            expected.loader_path = home.path;
+            expected.is_known_by_id = home.has_build_id;
+            make_object(gone, home.path, expected);
+        }
+        gone.is_current = home.fingerprint != 0 && gone.reader->is_readable();
+        if (gone.is_current) return {gone.reader, home.path, home.base, false};
+        gone.reader->release();
+        const borrowed_memory meanwhile{texts_.scratch()};
+        const text path = texts_.keep(joined(texts_.scratch(), home.path, " (unloaded)"));
+        return {gone.reader, path, home.base, true};
+    }
+
     debug_object& object_of(const loaded_module& module) {
-        const module_object* known = objects_.find(module.low);
-        if (known != nullptr && known->is_current) return *known->reader;
-        const char* file = texts_.keep(module.file).data();
-        void* memory = known != nullptr ? known->reader : kept_.allocate(sizeof(debug_object));
-        auto* reader = ::new (memory) debug_object{texts_, file, module.id};
-        objects_[module.low] = module_object{reader, true};
-        return *reader;
+        module_object& known = objects_[module.low];
+        if (!known.is_current) {
+            expected_file expected;
+            expected.id = module.id;
+            expected.inode = module.inode;
+            expected.fingerprint = module.fingerprint;
+            expected.loader_path = texts_.keep(module.loader_path).data();
+            make_object(known, texts_.keep(module.file).data(), expected);
+        }
+        return *known.reader;
+    }
+
+    void make_object(module_object& at, const char* file, const expected_file& expected) {
+        void* memory = at.reader != nullptr ? at.reader : kept_.allocate(sizeof(debug_object));
+        at.reader = ::new (memory) debug_object{texts_, file, expected};
+        at.is_current = true;
     }
 
     bool is_still_there(const loaded_module& old) const {
@@ -143,6 +214,7 @@ private:
     kept_texts texts_;
     module_list modules_;
     table<std::uint64_t, module_object> objects_;     // by lowest address
+    table<std::uint64_t, module_object> gone_;        // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
 };
 

@@ -87,6 +87,9 @@ public:
 
     bool is_macro(text name) const noexcept { return is_known_as(name, macro_name); }
 
+    // A type or a namespace of this file.
+    bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
+
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
     bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
@@ -116,8 +119,9 @@ private:
     enum : unsigned {
         macro_name = 1,
         template_alias_name = 2,
-        class_name = 4,    // declared or named as such
-        standard_name = 8  // of a using-declaration
+        class_name = 4,     // declared or named as such
+        standard_name = 8,  // of a using-declaration
+        defined_name = 16   // of a type or a namespace that is defined here
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -138,19 +142,38 @@ private:
         switch (token.front()) {
             case 'n':
                 if (token == "new") read_new(at);
+                if (token == "namespace") read_definition(at + 1);
                 break;
             case 'u':
                 if (token == "using") read_using(at);
+                if (token == "union") read_definition(at + 1);
                 break;
             case 't':
                 if (token == "typedef") read_typedef(at);
                 break;
             case 's':
             case 'c':
-                if (token == "struct" || token == "class") names_[text_at(at + 1)] |= class_name;
+                if (token == "struct" || token == "class") {
+                    names_[text_at(at + 1)] |= class_name;
+                    read_definition(at + 1);
+                }
+                break;
+            case 'e':
+                if (token == "enum") read_definition(at + 1);
                 break;
             default:
                 break;
+        }
+    }
+
+    // Of a class, an enumeration or a namespace: `name {`, `name : base {`, `name = other;`.
+    void read_definition(std::size_t at) {
+        if (!is_word(text_at(at))) return;
+        const text behind = text_at(at + 1);
+        if (is_listed(behind, "{ : = :: final")) names_[text_at(at)] |= defined_name;
+        // `namespace a::b {`
+        for (; text_at(at + 1) == "::" && is_word(text_at(at + 2)); at += 2) {
+            names_[text_at(at + 2)] |= defined_name;
         }
     }
 
@@ -278,16 +301,19 @@ private:
         if (next == "std" && after == "::" && text_at(at + 4) == ";") {
             names_[text_at(at + 3)] |= standard_name;
         }
-        if (after == "=" && scopes_.is_in_template()) names_[next] |= template_alias_name;
+        if (after != "=") return;
+        names_[next] |= defined_name;
+        if (scopes_.is_in_template()) names_[next] |= template_alias_name;
     }
 
-    // Remembers `typedef ... X;` when it stands in a template.
+    // Remembers `typedef ... X;`.
     void read_typedef(std::size_t at) {
-        if (!scopes_.is_in_template()) return;
+        const unsigned meaning =
+            defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
         constexpr std::size_t far_away = 64;
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
-            names_[tokens()[i - 1].spelling] |= template_alias_name;
+            names_[tokens()[i - 1].spelling] |= meaning;
             return;
         }
     }

@@ -6,6 +6,7 @@
 // Memory:   an arena of its own: per file up to ten times its size; at most 256 files of 2 MiB
 //
 // Only regular files are read, and never waited for. A file that is not there is asked for once.
+// One that was written after the module was built is not what was compiled: it is not believed.
 //
 //     source_cache sources;
 //     const source_outline* file = sources.find("/home/me/project/main.cpp");   // null: not there
@@ -37,34 +38,42 @@ public:
     source_cache(const source_cache&) = delete;
     source_cache& operator=(const source_cache&) = delete;
 
-    // Null when the file cannot be read, is no regular file, or is larger than 2 MiB.
-    const source_outline* find(text path) {
-        if (source_outline* const* known = files_.find(path)) return *known;
-        if (files_.size() >= max_source_files) return nullptr;
-        const text kept = copy_of(memory_, path);
-        source_outline* outline = read(kept.data());
-        files_[kept] = outline;
-        return outline;
+    // Null when the file cannot be read, is no regular file, is larger than 2 MiB, or was changed
+    // after `built_ns`; 0: that is not known.
+    const source_outline* find(text path, std::uint64_t built_ns = 0) {
+        const source_file* file = files_.find(path);
+        if (file == nullptr) {
+            if (files_.size() >= max_source_files) return nullptr;
+            const text kept = copy_of(memory_, path);
+            const source_file made = read(kept.data());
+            file = &(files_[kept] = made);
+        }
+        return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
     }
 
     // Forgets all files.
     void release() noexcept {
-        files_ = table<text, source_outline*>{memory_};
+        files_ = table<text, source_file>{memory_};
         memory_.release();
     }
 
 private:
-    source_outline* read(const char* path) {
+    struct source_file {
+        const source_outline* outline = nullptr;
+        std::uint64_t changed_ns = 0;
+    };
+
+    source_file read(const char* path) {
         const detail::file_reader file{path};
         const std::uint64_t size = file.identity().size_bytes;
-        if (!file.is_open() || size > max_source_bytes) return nullptr;
+        if (!file.is_open() || size > max_source_bytes) return {};
         auto* bytes = static_cast<char*>(memory_.allocate(size));
         const text source{bytes, file.read_at(0, bytes, size)};
-        return memory_.make<source_outline>(memory_, source);
+        return {memory_.make<source_outline>(memory_, source), file.identity().changed_ns};
     }
 
     arena memory_;
-    table<text, source_outline*> files_;
+    table<text, source_file> files_;
 };
 
 }  // namespace symbolize

@@ -97,12 +97,19 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
+// Whether the debug information around the frame knows a type or a namespace of that name.
+struct type_knowledge {
+    bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+};
+
 // Puts what the frame's function shows in the place of template parameters.
 class source_spelling {
 public:
     source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name)
+                    const function_name& name, const type_knowledge& knowledge)
         : memory_(memory),
+          knowledge_(knowledge),
           file_(file),
           expression_(expression),
           name_(name),
@@ -120,11 +127,18 @@ public:
     text spelled() const {
         const list<source_token>& tokens = file_.tokens();
         text_out type{memory_};
+        bool is_of_library = false;  // the name that is being read
         for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
             text word = tokens[i].spelling;
             if (word == "template") continue;
-            if (is_word(word) && (i == 0 || tokens[i - 1].spelling != "::")) {
-                word = meaning_of(word);
+            if (is_word(word)) {
+                const bool is_inner = i > 0 && tokens[i - 1].spelling == "::";
+                if (!is_inner) {
+                    word = meaning_of(word);
+                    is_of_library = word == "std" || word.starts_with("std::");
+                } else if (!is_of_library && !is_type_or_namespace(word)) {
+                    return {};
+                }
                 if (word.empty()) return {};
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
@@ -188,10 +202,17 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
-        return word;
+        return is_type_or_namespace(word) ? word : text{};
+    }
+
+    // False for what may be a macro that another file defines.
+    bool is_type_or_namespace(text word) const {
+        return file_.is_defined(word) || knowledge_.knows == nullptr ||
+               knowledge_.knows(knowledge_.context, word);
     }
 
     arena& memory_;
+    type_knowledge knowledge_;
     const source_outline& file_;
     const new_expression& expression_;
     const function_name& name_;
@@ -201,8 +222,10 @@ private:
 
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new.
-inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources) {
+inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
+                             const type_knowledge& knowledge = {}) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
+    if (frame.is_nearby) return {};
     const function_name function = parse_function_name(memory, frame.function);
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be taken for what stands on the
@@ -210,11 +233,11 @@ inline text type_from_source(arena& memory, const code_frame& frame, source_cach
     const bool is_constructor =
         count > 1 && function.components[count - 1].name == function.components[count - 2].name;
     if (frame.column <= 0 && is_constructor) return {};
-    const source_outline* file = sources.find(frame.file);
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
-    return source_spelling{memory, *file, *expression, function}.spelled();
+    return source_spelling{memory, *file, *expression, function, knowledge}.spelled();
 }
 
 }  // namespace symbolize

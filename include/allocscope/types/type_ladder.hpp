@@ -191,8 +191,9 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
     return agrees ? type_answer{type, type_evidence::vtable} : so_far;
 }
 
+// `knowledge` is asked about the frame asking_frame().
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
-                             text vtable_symbol = {}) {
+                             text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
     type_answer answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
@@ -205,7 +206,7 @@ inline type_answer name_type(arena& memory, const list<code_frame>& frames, sour
         const named_frame outer = read_frame(memory, frames[asking + 1]);
         if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
     }
-    const text type = type_from_source(memory, frame, sources);
+    const text type = type_from_source(memory, frame, sources, knowledge);
     if (!type.empty()) answer = {type, type_evidence::source_text};
     return with_vtable(memory, answer, vtable_symbol);
 }

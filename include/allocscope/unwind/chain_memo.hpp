@@ -31,7 +31,8 @@
 //                                                                     no: walk, remember
 //
 // Chains through a module that may be unloaded have no shape and are walked when anything differs.
-// When a walk finds that a module has gone, all chains are forgotten.
+// When a walk finds that a module has gone, all chains are forgotten. An equal stack through such a
+// module is the same only if the module is (`has_same_modules`): another one may lie there now.
 
 #ifndef ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
 #define ALLOCSCOPE_UNWIND_CHAIN_MEMO_HPP
@@ -69,7 +70,7 @@ public:
         // A frame needs a pair with its place (24 bytes) or two single words, rarely three, and a
         // rule. Chains that need more room are not kept.
         const std::size_t needed =
-            sizeof(remembered_chain) + most_filler_bytes +
+            sizeof(remembered_chain) + sizeof(std::uint64_t) + most_filler_bytes +
             (most_frames + 1U) * (2 * sizeof(stack_word) + sizeof(unwind_rule));
         stride_ = (needed + 63U) & ~std::size_t{63};
         entries_ = static_cast<char*>(reserve_pages(mapped_bytes()));
@@ -345,6 +346,7 @@ private:
             stack_word& filler = chain.singles()[singles];
             filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
         }
+        chain.module_sum() = stack.module_sum;
         chain.shape = is_permanent ? ++last_shape_ : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }

@@ -1,13 +1,15 @@
 // module_identity.hpp - is the module at this address still the one it was?
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   by rule_cache.hpp, when it keeps a rule and before it believes a kept one
+// Called:   by rule_cache.hpp, when it keeps a rule and before it believes a kept one; by
+//           remembered_chain.hpp before a remembered stack through such a module is believed
 // Threads:  any, lock-free; the module cannot be unloaded meanwhile: it is on the caller's stack
 // Memory:   none
 //
 // After dlclose another module may be mapped where the old one was, with other unwind tables. The
 // loader counts what it unloads, but tells the number only under its lock. So a module that may be
-// unloaded is recognised by what it is: its place and its build id.
+// unloaded is recognised by what it is: its place and its fingerprint, which is that of its build
+// id, or without one that of its first page.
 //
 // Most modules need no such check: those loaded with the program stay until its end. They come
 // first in the loader's list, up to the loader itself, and that part of the list never changes.
@@ -23,15 +25,15 @@
 
 #include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/binary/build_id.hpp>
+#include <allocscope/binary/module_fingerprint.hpp>
+#include <allocscope/platform/met_modules.hpp>
 #include <allocscope/unwind/module_segments.hpp>
 #include <allocscope/unwind/return_address_check.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t, uintptr_t
-#include <cstring>  // memcpy
 
 #include <dlfcn.h>  // dl_find_object
 #include <elf.h>    // Elf64_Phdr, PT_NOTE
@@ -44,12 +46,15 @@ namespace detail {
 struct module_identity {
     std::uintptr_t start = 0;  // of its addresses; 0: no module
     std::uintptr_t size = 0;
-    std::uint64_t fingerprint = 0;  // of the build id
+    std::uint64_t fingerprint = 0;  // 0: not looked for, or there is nothing to tell it by
     module_life life = module_life::permanent;
+    const link_map* loaded = nullptr;  // good while the module is on the caller's stack
 
     bool is_same(const module_identity& other) const noexcept {
         return start == other.start && size == other.size && fingerprint == other.fingerprint;
     }
+    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
     bool overlaps(const module_identity& other) const noexcept {
         return start - other.start < other.size || other.start - start < size;
     }
@@ -68,8 +73,8 @@ inline bool is_loaded_with_program(const link_map* module) noexcept {
     return false;
 }
 
-// The fingerprint of the module's build id; 0 when it has none.
-inline std::uint64_t build_id_fingerprint(const module_segments& segments) noexcept {
+// The build id of the module, if it has one.
+inline build_id build_id_in(const module_segments& segments) noexcept {
     for (std::size_t i = 0; i < segments.count; ++i) {
         const Elf64_Phdr& each = segments.first[i];
         if (each.p_type != PT_NOTE) continue;
@@ -81,15 +86,27 @@ inline std::uint64_t build_id_fingerprint(const module_segments& segments) noexc
             holder->p_filesz};
         const build_id id =
             find_build_id(bytes.part(each.p_vaddr - holder->p_vaddr, each.p_filesz));
-        std::uint64_t hash = hash_seed;
-        for (std::size_t at = 0; at < id.size; at += sizeof hash) {  // the rest of it is zero
-            std::uint64_t word = 0;
-            std::memcpy(&word, id.bytes + at, sizeof word);
-            hash = hash_step(hash_finish(hash), word);
-        }
-        if (id.known()) return hash_finish(hash) | 1U;
+        if (id.known()) return id;
     }
-    return 0;
+    return {};
+}
+
+// Reads the module at `found`, which may go: how long it lives, and what it is told by.
+inline void read_fingerprint(module_identity& found) noexcept {
+    found.life = module_life::cannot_tell;
+    module_segments segments;
+    if (!find_module_segments(found.start, segments)) return;
+    const build_id id = build_id_in(segments);
+    if (id.known()) {
+        found.fingerprint = fingerprint_of(id);
+        found.life = module_life::may_go;
+        return;
+    }
+    // The page is mapped, and it is as in the file when nobody may write to it.
+    const Elf64_Phdr* const first = segments.holder_of(found.start, PF_R);
+    if (first == nullptr || (first->p_flags & PF_W) != 0) return;
+    found.fingerprint =
+        fingerprint_of(reinterpret_cast<const void*>(found.start), found.loaded->l_name);
 }
 
 // The module that holds `address`.
@@ -102,13 +119,22 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
     }
     found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
     found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
-    if (is_loaded_with_program(object.dlfo_link_map)) return found;
-    module_segments segments;
-    if (find_module_segments(found.start, segments)) {
-        found.fingerprint = build_id_fingerprint(segments);
-    }
-    found.life = found.fingerprint != 0 ? module_life::may_go : module_life::cannot_tell;
+    found.loaded = object.dlfo_link_map;
+    if (!is_loaded_with_program(found.loaded)) read_fingerprint(found);
     return found;
+}
+
+// Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
+// of modules is written with locked instructions.
+ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
+    met_module met;
+    met.start = seen.start;
+    met.size = seen.size;
+    met.base = seen.loaded->l_addr;
+    met.fingerprint = seen.fingerprint;
+    met.path = seen.loaded->l_name;
+    met.has_build_id = seen.life == module_life::may_go;
+    modules_met.note(met);
 }
 
 #else
@@ -117,6 +143,7 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
 inline module_identity identify_module(std::uintptr_t) noexcept {
     return {};
 }
+inline void note_module(const module_identity&) noexcept {}
 
 #endif
 

@@ -47,7 +47,7 @@ public:
     // looked at last: while the walk stays in it, it need not be looked at again.
     ALLOCSCOPE_NOINLINE const unwind_rule& confirm(std::uintptr_t pc,
                                                    module_identity& checked) noexcept {
-        if (pc - 1 - checked.start >= checked.size) {
+        if (!checked.holds(pc - 1)) {
             checked = identify_module(pc - 1);
             if (checked.life == module_life::may_go) {
                 admit(checked);

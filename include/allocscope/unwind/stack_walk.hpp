@@ -70,9 +70,10 @@ struct walked_stack {
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
-    module_identity checked;  // the last module met that may be unloaded
-    bool has_all_others;      // false: there was no room for all words that it depends on
-    std::uint64_t sum;        // hash_part of each frame's return address
+    module_identity checked;   // the last module met that may be unloaded
+    bool has_all_others;       // false: there was no room for all words that it depends on
+    std::uint64_t sum;         // hash_part of each frame's return address, and module_sum
+    std::uint64_t module_sum;  // module_tag of each frame in a module that may be unloaded
     stack_word returns[most_words];
     unwind_rule rules[most_words];  // for the returns, as they were followed
     // The saved frame pointer right below returns[i], when the walk depended on it.
@@ -95,6 +96,19 @@ inline unwind_rule rule_under(unwinding method, const unwind_rule& rule) noexcep
     if (method == unwinding::cfi) obeyed = rule_kind::outermost;
     obeyed.life = rule.life;
     return obeyed;
+}
+
+// For each module of the walked stack that may be unloaded, and is still on the stack.
+template <class Visitor>
+void visit_modules_that_may_go(const walked_stack& stack, const Visitor& visit) noexcept {
+    if (stack.module_sum == 0) return;
+    module_identity here;
+    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
+        const std::uintptr_t pc = stack.returns[i].value;
+        if (stack.rules[i].life == module_life::permanent || here.holds(pc - 1)) continue;
+        here = identify_module(pc - 1);
+        if (here.start != 0) visit(here);
+    }
 }
 
 class stack_walk {
@@ -134,7 +148,7 @@ public:
             }
             if (at.cfa == 0) break;
         }
-        out_.sum = sum;
+        out_.sum = sum + out_.module_sum;
         out_.frame_count = frames;
         out_.generation = rules_.generation();
     }
@@ -151,19 +165,31 @@ private:
         out_.method = method_;
         out_.has_all_others = true;
         out_.checked = module_identity{};
+        out_.module_sum = 0;
     }
 
     // By reference: to take the eight bytes apart and together again takes longer than all else.
     ALLOCSCOPE_FAST_PATH const unwind_rule& rule_to_obey(std::uintptr_t pc,
                                                          unwind_rule& copy) noexcept {
         const unwind_rule* rule = &rules_.rule_for(pc);
-        if (ALLOCSCOPE_UNLIKELY(rule->life == module_life::may_go)) {
-            rule = &rules_.confirm(pc, out_.checked);
+        if (ALLOCSCOPE_UNLIKELY(rule->life != module_life::permanent)) {
+            rule = &rule_that_may_go(pc, *rule);
         }
         std::memcpy(&copy, rule, sizeof copy);
         if (ALLOCSCOPE_LIKELY(is_obeyed_as_it_is(method_, *rule))) return *rule;
         copy = rule_under(method_, *rule);
         return copy;
+    }
+
+    // The rule for `pc`, of which `known` was found, in a module that may be unloaded.
+    ALLOCSCOPE_NOINLINE const unwind_rule& rule_that_may_go(std::uintptr_t pc,
+                                                            const unwind_rule& known) noexcept {
+        const unwind_rule* rule = &known;
+        if (known.life == module_life::may_go) rule = &rules_.confirm(pc, out_.checked);
+        if (rule->life == module_life::permanent) return *rule;
+        if (!out_.checked.holds(pc - 1)) out_.checked = identify_module(pc - 1);
+        if (rule->kind != rule_kind::unknown) out_.module_sum += out_.checked.tag();
+        return *rule;
     }
 
     // The frame pointer now has the value that is saved at `at`. It is read when a rule asks for

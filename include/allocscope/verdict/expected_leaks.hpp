@@ -130,12 +130,12 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
     book.refresh();
     bool has_read = false;
     drop_sites(window, [&](const live_site& site, const std::uintptr_t* addresses) {
-        if (book.knows(site.hash, addresses, site.frame_count, library_rule)) return false;
+        const known_stack stack = stack_of(site, addresses);
+        if (book.knows(stack, library_rule)) return false;
         has_read = true;
         arena& scratch = window.sites.memory();
         const borrowed_memory meanwhile{scratch};
-        const symbol_stack names =
-            book.symbols_of(scratch, addresses, site.frame_count, library_rule);
+        const symbol_stack names = book.symbols_of(scratch, stack, library_rule);
         return is_expected_stack(asked, asked.is_expected_by_symbols,
                                  {names.frames.data(), names.frames.size(), names.user_frame, "?"});
     });

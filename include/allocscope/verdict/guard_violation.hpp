@@ -45,7 +45,7 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     live_site site{};
     site.objects = 1;
     site.bytes = bytes;
-    add_site(window, site, frames, frame_count);
+    add_site(window, site, frames, frame_count, frame_count);
     names_at_work names;
     snapshot rows{rows_of_window(names.book(), window, library_rule)};
     names.done();

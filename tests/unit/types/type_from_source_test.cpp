@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -258,6 +260,57 @@ TEST_CASE("source_cache: a file is read once, until the cache is released") {
     CHECK(sources.find(path.c_str()) != nullptr);
     sources.release();
     CHECK(sources.find(path.c_str()) == nullptr);
+}
+
+TEST_CASE("source_cache: a file that was written after the module was built is not believed") {
+    const source_file file{"new w;"};
+    struct stat facts = {};
+    REQUIRE(::stat(file.path().c_str(), &facts) == 0);
+    const auto written = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
+                         static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);
+    source_cache sources;
+    CHECK(sources.find(file.path().c_str(), written - 1) == nullptr);
+    CHECK(sources.find(file.path().c_str(), written) != nullptr);
+    CHECK(sources.find(file.path().c_str(), written - 1) == nullptr);
+    CHECK(sources.find(file.path().c_str()) != nullptr);
+}
+
+TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro") {
+    const auto type_of = [](const std::string& source, const char* function = "main") {
+        const source_file file{source + "\n"};
+        arena memory;
+        code_frame frame;
+        frame.function = function;
+        frame.file = file.path().c_str();
+        frame.line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
+        source_cache sources;
+        const allocscope::symbolize::type_knowledge knowledge{
+            [](void*, allocscope::plain::text name) { return name == "known" || name == "app"; },
+            nullptr};
+        const auto type = type_from_source(memory, frame, sources, knowledge);
+        return type.empty() ? "?" : std::string{type.data(), type.size()};
+    };
+    CHECK(type_of("new known;") == "known");
+    CHECK(type_of("new UNKNOWN;") == "?");
+    CHECK(type_of("new unknown;") == "?");
+    CHECK(type_of("new app::known;") == "app::known");
+    CHECK(type_of("new app::unknown;") == "?");
+    CHECK(type_of("new other::known;") == "?");
+    CHECK(type_of("new known<unknown>;") == "?");
+    CHECK(type_of("new known<int>;") == "known<int>");
+    CHECK(type_of("new unsigned long[3];") == "unsigned long");
+    CHECK(type_of("new std::vector<int>;") == "std::vector<int>");
+    CHECK(type_of("new std::vector<unknown>;") == "?");
+    CHECK(type_of("using std::deque;\nnew deque<int>;") == "std::deque<int>");
+    // What the file itself defines.
+    for (const char* definition :
+         {"struct own {};", "class own : known {};", "struct own final {};", "union own {};",
+          "enum own : int {};", "using own = int;", "typedef int own;", "struct own::part {};",
+          "namespace a::own {}"}) {
+        CHECK(type_of(std::string(definition) + "\nnew own;") == "own");
+    }
+    CHECK(type_of("template <class own> void f();\nnew own;") == "?");
+    CHECK(type_of("struct own;\nnew own;") == "?");
 }
 
 TEST_CASE("type_from_source: each of many expressions is found by its line") {

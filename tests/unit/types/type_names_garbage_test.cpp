@@ -107,7 +107,7 @@ void read_as_source(const std::string& characters) {
         REQUIRE(expression.reach < file.tokens().size());
         REQUIRE(expression.type_end <= file.tokens().size());
         if (!expression.has_type) continue;
-        const symbolize::source_spelling spelling{memory, file, expression, function};
+        const symbolize::source_spelling spelling{memory, file, expression, function, {}};
         static_cast<void>(spelling.spelled());
     }
     for (int line = 0; line < 6; ++line) {

@@ -1,0 +1,124 @@
+// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/name_book.hpp, for each stack of a report
+// Threads:  any
+// Memory:   1.5 KiB of the caller's stack
+//
+// Several modules may have lain at an address one after the other. Each of them left a tag of its
+// own in the hash of the sites whose stacks led through it (platform/met_modules.hpp), so the hash
+// says which it was: the modules that make the site's hash are the right ones.
+//
+//     address 0x7f11:  alpha.so, later beta.so      hash(addresses, alpha.so) == that of the site
+
+#ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+#define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/platform/met_modules.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack as its names are asked for: by some of its return addresses, innermost first.
+struct known_stack {
+    std::uint64_t hash = 0;  // of the first `count` addresses
+    const std::uintptr_t* addresses = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t all_count = 0;
+    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+};
+
+// No module that is known: it was replaced, and there was no room to note which one it was.
+inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+
+class stack_modules {
+public:
+    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
+        if (modules_met.count() == 0) {
+            is_certain_ = can_tell_modules();
+            return;
+        }
+        const bool is_found = stack.site_hash != 0 && assign(0, 0);
+        is_certain_ = is_found && can_tell_modules();
+        if (!is_found) assign_what_is_left();
+        for (std::uint32_t i = 0; i < stack.count; ++i) {
+            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
+        }
+    }
+
+    // The module that may be unloaded and held the frame's code; null: it was in none such.
+    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
+    // Differs between stacks with equal addresses and different modules.
+    std::uint64_t key() const noexcept { return key_; }
+    // True: what is named by these modules stays so named, whatever is loaded and unloaded.
+    bool is_certain() const noexcept { return is_certain_; }
+
+private:
+    static constexpr std::uint32_t most_chosen = 32;
+
+    // Chooses modules from frame `from` on; `sum` is that of the frames before.
+    bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
+        for (std::uint32_t i = from; i < stack_.all_count; ++i) {
+            const std::uintptr_t pc = stack_.addresses[i];
+            sum += hash_part(pc, i);
+            homes_[i] = chosen_for(pc - 1);
+            if (homes_[i] != nullptr) {
+                sum += homes_[i]->tag();
+                continue;
+            }
+            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
+                const met_module* candidate = modules_met.at(n - 1);
+                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
+                if (steps_ == 0 || chosen_count_ == most_chosen) return false;
+                --steps_;
+                homes_[i] = chosen_[chosen_count_++] = candidate;
+                if (assign(i + 1, sum + candidate->tag())) return true;
+                --chosen_count_;
+            }
+            homes_[i] = nullptr;
+        }
+        return stack_hash(sum) == stack_.site_hash;
+    }
+
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < chosen_count_; ++i) {
+            if (chosen_[i]->holds(address)) return chosen_[i];
+        }
+        return nullptr;
+    }
+
+    // Where more than one module has lain, it might be any of them. A stack without a hash was
+    // walked a moment ago: its modules are those that are loaded now.
+    void assign_what_is_left() noexcept {
+        for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
+            homes_[i] = nullptr;
+            if (stack_.site_hash == 0) continue;
+            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
+                const met_module* each = modules_met.at(n);
+                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
+                    homes_[i] = &module_of_nobody;
+                }
+            }
+        }
+    }
+
+    const known_stack& stack_;
+    const met_module* homes_[max_stack_frames] = {};
+    const met_module* chosen_[most_chosen] = {};
+    std::uint32_t chosen_count_ = 0;
+    std::uint32_t steps_ = 4096;
+    std::uint64_t key_ = 0;
+    bool is_certain_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP

@@ -1,0 +1,139 @@
+// met_modules.hpp - the modules that may be unloaded and that stood on a stack, kept for good.
+//
+// Room:     platform (floor 1), malloc-safe
+// Called:   note() by record/cohort_lookup.hpp through unwind/module_identity.hpp, when a walk met
+//           such a module; read by symbols/ and naming/
+// Threads:  any, lock-free; a module that was noted is never changed nor removed
+// Memory:   64 KiB of records and 64 KiB of paths, of which only what is used is touched
+//
+// A plugin may be unloaded before anybody asks for the names of its code, and another one may then
+// lie at its addresses. What was noted says whose an old address is:
+//
+//     start, size     where the module lay
+//     fingerprint     which module it was (binary/module_fingerprint.hpp)
+//     base, path      how its file is read
+//
+// One module at one place is noted once; two threads at the same time may note it twice.
+
+#ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+#define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy, strlen
+
+#include <dlfcn.h>  // dl_find_object
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp), so that one
+// return address in two modules makes two sites.
+inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
+    return hash_finish(hash_step(fingerprint, start));
+}
+
+// Whether modules can be told apart without a lock; else none is ever noted.
+inline bool can_tell_modules() noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    return &_dl_find_object != nullptr;
+#else
+    return false;
+#endif
+}
+
+struct met_module {
+    std::uintptr_t start = 0;
+    std::uintptr_t size = 0;
+    std::uintptr_t base = 0;        // run-time address minus linked address
+    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
+    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
+    std::uint32_t number = 0;       // from 1
+    bool has_build_id = false;
+
+    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    bool overlaps(const met_module& other) const noexcept {
+        return start - other.start < other.size || other.start - start < size;
+    }
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+};
+
+class met_modules {
+public:
+    static constexpr std::uint32_t most = 1024;
+
+    // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
+    void note(const met_module& seen) noexcept {
+        if (find(seen) != nullptr) return;
+        const std::uint32_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+        if (at >= most) {
+            taken_.store(most, std::memory_order_relaxed);
+            return;
+        }
+        met_module& made = modules_[at];
+        made = seen;
+        made.number = at + 1;
+        made.path = keep(seen.path);
+        is_ready_[at].store(true, std::memory_order_release);
+    }
+
+    // How many there may be: at() is null for those that are not there yet.
+    std::uint32_t count() const noexcept {
+        const std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+        return taken < most ? taken : most;
+    }
+    const met_module* at(std::uint32_t index) const noexcept {
+        return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+    }
+
+private:
+    static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
+
+    const met_module* find(const met_module& wanted) const noexcept {
+        for (std::uint32_t i = count(); i > 0; --i) {
+            const met_module* known = at(i - 1);
+            if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
+                known->fingerprint == wanted.fingerprint) {
+                return known;
+            }
+        }
+        return nullptr;
+    }
+
+    const char* keep(const char* path) noexcept {
+        const std::size_t bytes = std::strlen(path) + 1;
+        if (bytes > text_bytes) return "";
+        const std::uint32_t at =
+            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
+        if (at > text_bytes || bytes > text_bytes - at) {
+            text_used_.store(text_bytes, std::memory_order_relaxed);
+            return "";
+        }
+        std::memcpy(texts_ + at, path, bytes);
+        return texts_ + at;
+    }
+
+    std::atomic<std::uint32_t> taken_{0};
+    std::atomic<std::uint32_t> text_used_{0};
+    std::atomic<bool> is_ready_[most] = {};
+    met_module modules_[most];
+    char texts_[text_bytes] = {};
+};
+
+ALLOCSCOPE_HIDDEN inline met_modules modules_met;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP

@@ -1,0 +1,95 @@
+// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp, for each frame that it makes
+// Threads:  one
+// Memory:   the paths of the files that it passes are kept
+//
+// Compilers give some calls no line of their own. clang -O2 writes line 0 where it merged two
+// branches, and g++ gives what is made on the way to a call the line of the closing brace:
+//
+//     row    line 16      rows.push_back({1, "a text"});
+//     row    line 27      }                                     std::string("a text") is here
+//     row    line 16      the call of push_back
+//
+// The rows of the same function, and of the same inlined call, before and behind tell what the
+// compiler was at; a row of what was inlined there stands for the place of the call.
+
+#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/address_ranges.hpp>
+#include <allocscope/symbols/inline_lookup.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/line_lookup.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class nearby_lines {
+public:
+    // `calls` and `function` belong to the function around the address.
+    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
+                 const address_range& function, std::uint64_t address) noexcept
+        : lines_(lines), texts_(texts), calls_(calls), function_(function), address_(address) {}
+
+    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
+    // number + 1; 0: the function itself). 0: there is none.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row_range rows = lines_.sequence_of(address_);
+        const line_table::row* at = lines_.find(address_);
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
+            if (at->address < function_.low) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+            if (at == rows.begin) break;
+        }
+        return 0;
+    }
+    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row_range rows = lines_.sequence_of(address_);
+        const line_table::row* at = lines_.find(address_);
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
+            if (++at == rows.end || at->address >= function_.high) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+        }
+        return 0;
+    }
+
+private:
+    static constexpr std::size_t most_rows = 256;
+
+    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
+        std::uint64_t number = row.file;
+        std::uint64_t line = row.line;
+        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
+            if (i == 0) return 0;  // the code of whoever called it
+            const inlined_call& inner = calls_[i - 1];
+            number = inner.call_file;
+            line = inner.call_line;
+            i = inner.parent;
+        }
+        return lines_.path_of(number, texts_) == file ? line : 0;
+    }
+
+    const line_table& lines_;
+    kept_texts& texts_;
+    const inlined_calls& calls_;
+    const address_range& function_;
+    std::uint64_t address_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP

@@ -1,0 +1,71 @@
+// closing_brace.hpp - moves a call from the closing brace to the line that it is written on.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by naming/name_book.hpp, for the frame that gives a row its line
+// Threads:  one
+// Memory:   of the source_cache
+//
+// g++ gives what an expression makes on the way the line on which the function ends: aggregates in
+// argument lists, what a lambda captures, the frame of a coroutine.
+//
+//     rows.push_back({1, "a text"});      // 16
+//     ...
+// }                                       // 27: std::string("a text"), says g++
+//
+// Nothing is called at a brace but destructors. Where the code before and behind is of one line,
+// that is the one; else the one behind, since the temporaries of a call are made before it. When
+// that is an earlier line, the code was moved about, and the brace stays.
+
+#ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+#define ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/new_expressions.hpp>
+#include <allocscope/types/source_cache.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Whether a closing brace is all that stands on the line.
+inline bool is_closing_brace(const source_outline& file, int line) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    const std::size_t at = file.token_from(line, 0);
+    if (at >= tokens.size() || tokens[at].line != line || tokens[at].spelling != "}") return false;
+    return at + 1 == tokens.size() || tokens[at + 1].line != line;
+}
+
+inline bool is_destructor(arena& memory, const code_frame& frame) {
+    const borrowed_memory meanwhile{memory};
+    const function_name name = parse_function_name(memory, frame.function);
+    return !name.components.empty() && name.components.back().name.starts_with("~");
+}
+
+// `at`: the frame of `frames` whose line may be that of a brace.
+inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::size_t at,
+                                source_cache& sources) {
+    code_frame& frame = frames[at];
+    const int line = frame.line_behind != 0 ? frame.line_behind : frame.line_before;
+    if (frame.line <= 0 || line == 0 || is_standard_header(frame.file)) return;
+    if (line < frame.line_before) return;  // the code was moved about: there is nothing to go by
+    if (at > 0 && is_destructor(memory, frames[at - 1])) return;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr || !is_closing_brace(*file, frame.line)) return;
+    frame.line = line;
+    frame.column = 0;
+    frame.is_nearby = true;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP

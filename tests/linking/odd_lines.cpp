@@ -1,0 +1,100 @@
+// Compiled by odd_lines.py with both compilers and several levels of optimisation. Prints each
+// row's line, type and number of objects.
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#if defined(__cpp_impl_coroutine)
+    #include <coroutine>
+#endif
+
+struct employee {
+    int id;
+    std::string name;
+};
+struct department {
+    int id;
+    std::string name;
+    std::vector<int> rooms;
+};
+
+int merged = 0;
+
+std::string title_of(int number) {
+    return "the title of a person " + std::to_string(number);  // line: title char
+}
+
+// clang merges the two branches, and the call has line 0.
+__attribute__((noinline)) long* either(bool is_first) {
+    if (is_first) {
+        ++merged;            // line: either long
+        return new long(1);  // line: either long
+    }
+    return new long(1);  // line: either long
+}
+
+struct allocates_at_its_end {
+    ~allocates_at_its_end() { kept = std::make_unique<short[]>(9); }  // line: destructor short
+    static std::unique_ptr<short[]> kept;
+};
+std::unique_ptr<short[]> allocates_at_its_end::kept;
+
+#if defined(__cpp_impl_coroutine)
+struct task {
+    struct promise_type {
+        task get_return_object() {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend() { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() {}
+    };
+    std::coroutine_handle<> handle;
+};
+task work(int number) {  // line: coroutine ?
+    co_await std::suspend_always{};
+    merged += number;
+}
+#endif
+
+int main(int argc, char**) {
+    std::vector<employee> a, b, c;
+    std::vector<department> d;
+    std::vector<std::function<void()>> f;
+    a.reserve(9);
+    b.reserve(9);
+    c.reserve(9);
+    d.reserve(9);
+    f.reserve(9);
+    const std::string copied(50, 'c');
+    const allocscope::scope window{"odd lines"};
+    a.push_back({1, "a literal that is longer than sso"});      // line: literal char
+    b.push_back({2, title_of(2)});                              // the string is title_of's
+    c.push_back(employee{3, copied});                           // line: employee char
+    d.push_back({4, copied, {1, 2, 3}});                        // line: department char int
+    f.push_back([copied] { merged += copied.empty(); });        // line: lambda char *
+    const employee local{6, copied};                            // line: local char
+    auto up = std::make_unique<employee>(employee{7, copied});  // line: unique char employee
+    const std::pair<int, std::string> pair{8, copied};          // line: pair char
+    const std::unique_ptr<long> one{either(argc > 1)};
+    { const allocates_at_its_end last{}; }
+#if defined(__cpp_impl_coroutine)
+    const task waiting = work(argc);
+#endif
+    const allocscope::snapshot seen = window.stats();
+    for (const allocscope::snapshot::row& row : seen) {
+        std::printf("%d %s %llu\n", row.line, row.type,
+                    static_cast<unsigned long long>(row.objects));
+    }
+#if defined(__cpp_impl_coroutine)
+    waiting.handle.destroy();
+#endif
+    return local.id + pair.first + up->id - 21;
+}

@@ -1,0 +1,3 @@
+#define ALLOCSCOPE_TEST_TYPE alpha_type
+#define ALLOCSCOPE_TEST_SOURCE "alpha_source.cpp"
+#include "plugin_body.hpp"

@@ -1,0 +1,4 @@
+// Linked without a build id.
+#define ALLOCSCOPE_TEST_TYPE gamma_type
+#define ALLOCSCOPE_TEST_SOURCE "gamma_source.cpp"
+#include "plugin_body.hpp"

@@ -49,6 +49,18 @@ function(allocscope_any_line_matches result pattern)
     endforeach()
 endfunction()
 
+# Keeps the files of which a line matches.
+function(allocscope_keep_with_line list_name pattern)
+    set(kept)
+    foreach(file IN LISTS ${list_name})
+        allocscope_any_line_matches(is_kept "${pattern}" "${file}")
+        if(is_kept)
+            list(APPEND kept "${file}")
+        endif()
+    endforeach()
+    set(${list_name} "${kept}" PARENT_SCOPE)
+endfunction()
+
 # The properties that every ctest entry of ours has. `labels_from` is a source or empty.
 function(allocscope_set_test_properties name label labels_from)
     set(labels ${label})

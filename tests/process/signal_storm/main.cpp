@@ -152,8 +152,8 @@ int main() {
         sigaction(SIGUSR1, &action, nullptr);
         sigaction(SIGUSR2, &action, nullptr);
         const char* where = flags == 0 ? "on the stack they interrupt" : "on a stack of their own";
-        storm(allocscope::recording::exact, static_cast<std::uint64_t>(scaled(40000)), where);
-        storm(allocscope::recording::counters, static_cast<std::uint64_t>(scaled(20000)), where);
+        storm(allocscope::recording::exact, static_cast<std::uint64_t>(scaled(40000, 330000)), where);
+        storm(allocscope::recording::counters, static_cast<std::uint64_t>(scaled(20000, 170000)), where);
     }
     return verdict();
 }

@@ -5,8 +5,8 @@
 Builds an example with the command that stands in its first lines and with all warnings, runs it,
 and compares what it prints with EXAMPLE.output beside it. --update writes that file instead. Two
 numbers of a report differ from run to run and are not compared: how long a window was open, and our
-own memory. --keep leaves the program there for other tests. --hooks links that object, and the example
-does not compile the hooks itself: they take longer than the rest of it.
+own memory. --keep leaves the program there for other tests. --hooks links that object, and the
+example does not compile the hooks itself: they take longer than the rest of it.
 """
 import argparse
 import difflib

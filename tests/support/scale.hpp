@@ -9,8 +9,8 @@
 //     for (long i = 0; i < scaled(4000, 100000); ++i) ...     // 100000 in a soak
 //
 // ALLOCSCOPE_TEST_SCALE in the environment multiplies: 10 runs ten times the rounds, 0.1 a tenth.
-// `cmake -P cmake/test.cmake soak` sets it to 3, with which an optimised test does what it asks for,
-// and ALLOCSCOPE_TEST_SOAK, with which the second number counts in place of the first.
+// `cmake -P cmake/test.cmake soak` sets it to 3, with which an optimised test does what it asks
+// for, and ALLOCSCOPE_TEST_SOAK, with which the second number counts in place of the first.
 
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_SCALE_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_SCALE_HPP

@@ -179,6 +179,33 @@ TEST_CASE("chain_memo: each word that a chain depends on is looked at, whatever 
     memo.release();
 }
 
+TEST_CASE("chain_memo: when a module has gone, every chain is forgotten") {
+    static chain_memo memo;
+    static walked_stack walked;
+    std::vector<std::uintptr_t> words(20, 1000);
+    REQUIRE(memo.prepare(most_frames));
+    const auto place = [&words](std::size_t word) {
+        return reinterpret_cast<std::uintptr_t>(words.data() + word);
+    };
+    walked = {};
+    walked.frame_count = walked.return_count = 1;
+    walked.has_all_others = true;
+    walked.returns[0] = {place(1), words[1]};
+    remembered_chain& first = *memo.entry_for(place(0), words[1]);
+    memo.remember(first, place(0), walked);
+    REQUIRE(chain_memo::is_unchanged(first, place(0)));
+    std::size_t other = 2;  // a frame whose chain has another entry
+    while (memo.entry_for(place(other), words[1]) == &first) ++other;
+    remembered_chain& second = *memo.entry_for(place(other), words[1]);
+    memo.remember(second, place(other), walked);
+    CHECK(chain_memo::is_unchanged(first, place(0)));
+    ++walked.generation;
+    memo.remember(second, place(other), walked);
+    CHECK(chain_memo::is_unchanged(second, place(other)));
+    CHECK_FALSE(chain_memo::is_unchanged(first, place(0)));
+    memo.release();
+}
+
 TEST_CASE("chain_memo: an updated chain is what a walk finds") {
     static rule_cache rules;
     static walked_stack walked;

@@ -4,6 +4,8 @@
 #     cmake -P cmake/test.cmake dev tsan     some
 #     cmake -P cmake/test.cmake soak         each test for as long as it can be of use; also with
 #                                            names of flavours behind it
+#     cmake -P cmake/test.cmake mutants      no flavour: whether the tests can fail, see
+#                                            tests/mutants/run.py; a mutant that lives has failed
 #
 # Installs what is missing (as root), configures and builds each preset of CMakePresets.json below
 # under build/, runs its tests, and ends with one line "N passed, N failed" over all flavours. A
@@ -21,15 +23,18 @@ set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libben
 
 set(asked_for)
 set(soak OFF)
+set(mutants OFF)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE 0 ${last})
     if("${CMAKE_ARGV${index}}" IN_LIST flavours)
         list(APPEND asked_for "${CMAKE_ARGV${index}}")
     elseif("${CMAKE_ARGV${index}}" STREQUAL "soak")
         set(soak ON)
+    elseif("${CMAKE_ARGV${index}}" STREQUAL "mutants")
+        set(mutants ON)
     endif()
 endforeach()
-if(asked_for)
+if(asked_for OR mutants)
     set(flavours ${asked_for})
 endif()
 
@@ -196,9 +201,29 @@ foreach(flavour IN LISTS flavours)
     say("== ${title}: tested in ${test_seconds} s: ${summary}")
 endforeach()
 
+if(mutants)
+    say("== mutants")
+    file(MAKE_DIRECTORY "${root}/build")
+    set(log "${root}/build/mutants.log")
+    execute_process(COMMAND python3 "${root}/tests/mutants/run.py" --jobs ${jobs}
+                    COMMAND tee "${log}")
+    file(STRINGS "${log}" line REGEX "^[0-9]+ killed, [0-9]+ survived$")
+    if(line MATCHES "^([0-9]+) killed, ([0-9]+) survived$")
+        math(EXPR passed "${passed} + ${CMAKE_MATCH_1}")
+        math(EXPR failed "${failed} + ${CMAKE_MATCH_2}")
+    else()
+        set(line)
+    endif()
+    file(STRINGS "${log}" names REGEX "[|] (SURVIVED|NOT BUILT)")
+    list(APPEND failures ${names})
+    if(NOT line)
+        count_failure("mutants: the tests do not pass without them")
+    endif()
+endif()
+
 string(TIMESTAMP now "%s")
 math(EXPR total_seconds "${now} - ${first_second}")
-say("== all flavours: ${total_seconds} s")
+say("== all together: ${total_seconds} s")
 if(failed GREATER 0)
     list(JOIN failures "\n  " names)
     say("failed:\n  ${names}")

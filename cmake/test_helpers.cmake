@@ -49,6 +49,27 @@ function(allocscope_any_line_matches result pattern)
     endforeach()
 endfunction()
 
+# Keeps the files of which a line matches.
+function(allocscope_keep_with_line list_name pattern)
+    set(kept)
+    foreach(file IN LISTS ${list_name})
+        allocscope_any_line_matches(is_kept "${pattern}" "${file}")
+        if(is_kept)
+            list(APPEND kept "${file}")
+        endif()
+    endforeach()
+    set(${list_name} "${kept}" PARENT_SCOPE)
+endfunction()
+
+# Seconds of the tests that take longest. ctest starts those first, so that no long one is left
+# over at the end for one processor alone.
+set(allocscope_costs
+    "linking/compile_matrix=60" "linking/flags_and_linkers=50" "header_alone/g[+][+]=22"
+    "header_alone/clang[+][+]=30" "linking/.*=10" "lint/compile_budget=12" "lint/tidy=6"
+    "examples/.*=9" "consumer/leak_checked_test=12" "consumer/.*=8" "model/window_model=12"
+    "sampling/real_windows=10" "docs/code_blocks=8" "benchmarks/compile_time=8"
+    "benchmarks/golden_instructions=8" "adapters/catch2=7")
+
 # The properties that every ctest entry of ours has. `labels_from` is a source or empty.
 function(allocscope_set_test_properties name label labels_from)
     set(labels ${label})
@@ -67,8 +88,18 @@ function(allocscope_set_test_properties name label labels_from)
     set_tests_properties("${name}" PROPERTIES TIMEOUT ${seconds} LABELS "${labels}"
                          SKIP_RETURN_CODE 77)
     if(ALLOCSCOPE_SOAK)
-        set_property(TEST "${name}" APPEND PROPERTY ENVIRONMENT "ALLOCSCOPE_TEST_SCALE=3")
+        set_property(TEST "${name}" APPEND PROPERTY ENVIRONMENT
+            "ALLOCSCOPE_TEST_SCALE=3" "ALLOCSCOPE_TEST_SOAK=1")
+        set_tests_properties("${name}" PROPERTIES TIMEOUT 14400)
     endif()
+    foreach(pair IN LISTS allocscope_costs)
+        string(REGEX REPLACE "=.*" "" names "${pair}")
+        if("${name}" MATCHES "^${names}$")
+            string(REGEX REPLACE ".*=" "" cost "${pair}")
+            set_tests_properties("${name}" PROPERTIES COST ${cost})
+            break()
+        endif()
+    endforeach()
     # Tests leave objects alive on purpose and ask for impossible sizes on purpose.
     set_property(TEST "${name}" APPEND PROPERTY ENVIRONMENT
         "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"

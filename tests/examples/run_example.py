@@ -1,10 +1,12 @@
-"""run_example.py [--update] [--omit-frame-pointer] [--keep PROGRAM] --root FOLDER
-                  --include HEADERS --compiler COMPILER --exit-code N EXAMPLE [ARGUMENT...]
+"""run_example.py [--update] [--omit-frame-pointer] [--keep PROGRAM] [--hooks OBJECT]
+                  --root FOLDER --include HEADERS --compiler COMPILER --exit-code N
+                  EXAMPLE [ARGUMENT...]
 
 Builds an example with the command that stands in its first lines and with all warnings, runs it,
 and compares what it prints with EXAMPLE.output beside it. --update writes that file instead. Two
 numbers of a report differ from run to run and are not compared: how long a window was open, and our
-own memory. --keep leaves the program there for other tests.
+own memory. --keep leaves the program there for other tests. --hooks links that object, and the
+example does not compile the hooks itself: they take longer than the rest of it.
 """
 import argparse
 import difflib
@@ -31,13 +33,16 @@ def build_command(source):
     return words
 
 
-def build(words, compiler, include, root, program):
+def build(words, compiler, include, root, program, hooks):
     output_at = words.index("-o") + 1
     words[0] = compiler
     words[1:1] = WARNINGS
     output_at += len(WARNINGS)
     words[output_at] = str(program)
     words[words.index("-Iinclude")] = f"-I{include}"
+    if hooks:
+        words[1:1] = [f"-I{root / 'tests/support/hooks_are_linked'}"]
+        words += [str(hooks), "-pthread", "-ldl"]
     built = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=600)
     if built.returncode != 0 or built.stderr:
         sys.exit(f"{shlex.join(words)}\nfailed, or warned:\n{built.stderr}")
@@ -58,6 +63,7 @@ def main():
     parser.add_argument("--exit-code", type=int, default=0)
     parser.add_argument("--omit-frame-pointer", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--hooks", type=pathlib.Path)
     parser.add_argument("example")
     parser.add_argument("arguments", nargs="*")
     arguments = parser.parse_args()
@@ -70,7 +76,8 @@ def main():
             words.insert(1, "-fomit-frame-pointer")
         if "g++" in arguments.compiler and not arguments.example.startswith("01"):
             words.insert(1, "-fno-var-tracking")  # a third of the time, the same program
-        build(words, arguments.compiler, arguments.include, arguments.root, program)
+        build(words, arguments.compiler, arguments.include, arguments.root, program,
+              arguments.hooks)
         if arguments.keep:
             shutil.copy(program, arguments.keep)
         done = subprocess.run([program, *arguments.arguments], cwd=arguments.root, text=True,

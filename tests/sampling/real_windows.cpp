@@ -16,12 +16,13 @@
 #include <allocscope/state/process_state.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
@@ -105,7 +106,8 @@ public:
     explicit workers(std::size_t count) : count_(count) {
         for (std::size_t i = 1; i < count; ++i) {
             threads_[i] = std::thread([this, i] { serve(i); });
-            while (ready_.load() != i) std::this_thread::yield();
+            std::unique_lock<std::mutex> lock{mutex_};
+            changed_.wait(lock, [this, i] { return ready_ == i; });
         }
     }
     ~workers() {
@@ -126,33 +128,45 @@ private:
     using function = void (*)(void*, std::size_t);
 
     void run(function wanted) {
-        function_ = wanted;
-        done_.store(1);
-        round_.fetch_add(1);
+        {
+            const std::lock_guard<std::mutex> lock{mutex_};
+            function_ = wanted;
+            done_ = 1;
+            ++round_;
+        }
+        changed_.notify_all();
         if (wanted != nullptr) wanted(task_, 0);
-        while (done_.load() != count_) std::this_thread::yield();
+        std::unique_lock<std::mutex> lock{mutex_};
+        finished_.wait(lock, [this] { return done_ == count_; });
     }
 
     void serve(std::size_t number) {
         ::operator delete(::operator new(1));  // the first event numbers the thread
-        ready_.store(number);
+        std::unique_lock<std::mutex> lock{mutex_};
+        ready_ = number;
+        changed_.notify_all();
         for (std::uint64_t seen = 0;;) {
-            while (round_.load() == seen) std::this_thread::yield();
+            changed_.wait(lock, [this, seen] { return round_ != seen; });
             ++seen;
             const function wanted = function_;
+            lock.unlock();
             if (wanted != nullptr) wanted(task_, number);
-            done_.fetch_add(1);
+            lock.lock();
+            if (++done_ == count_) finished_.notify_one();
             if (wanted == nullptr) return;
         }
     }
 
     std::size_t count_;
     std::thread threads_[most_threads];
+    std::mutex mutex_;  // guards what follows; a wait here does not spin
+    std::condition_variable changed_;
+    std::condition_variable finished_;
     function function_ = nullptr;
     void* task_ = nullptr;
-    std::atomic<std::size_t> ready_{0};
-    std::atomic<std::size_t> done_{0};
-    std::atomic<std::uint64_t> round_{0};
+    std::size_t ready_ = 0;
+    std::size_t done_ = 0;
+    std::uint64_t round_ = 0;
 };
 
 struct quantities {

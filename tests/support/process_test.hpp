@@ -61,12 +61,14 @@ inline void look_for_a_hang(int) {
 }
 
 // Turns a hang into a failure: after so many seconds in which nothing ran, or four times as many
-// seconds of processor time. A machine that is busy with something else is no hang. A forked child
-// has to call it again; its parent may wait for it as long as it lasts, see forked_child.hpp.
+// seconds of processor time; in a soak, two hundred times. A machine that is busy with something
+// else is no hang. A forked child has to call it again; its parent may wait for it as long as it
+// lasts, see forked_child.hpp.
 inline void watchdog(unsigned seconds = 60) {
     progress.seconds = is_sanitized ? seconds * 5 : seconds;
     progress.seen_ms = processor_ms();
-    progress.most_ms = progress.seen_ms + std::uint64_t{4000} * progress.seconds;
+    const std::uint64_t most = is_soak() ? 200000 : 4000;
+    progress.most_ms = progress.seen_ms + most * progress.seconds;
     struct sigaction action = {};
     action.sa_handler = look_for_a_hang;
     action.sa_flags = SA_RESTART;

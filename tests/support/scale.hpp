@@ -6,9 +6,11 @@
 // Memory:   none
 //
 //     for (long i = 0; i < scaled(100000); ++i) ...
+//     for (long i = 0; i < scaled(4000, 100000); ++i) ...     // 100000 in a soak
 //
 // ALLOCSCOPE_TEST_SCALE in the environment multiplies: 10 runs ten times the rounds, 0.1 a tenth.
-// With 3, as `cmake -P cmake/test.cmake soak` sets it, an optimised test does what it asks for.
+// `cmake -P cmake/test.cmake soak` sets it to 3, with which an optimised test does what it asks
+// for, and ALLOCSCOPE_TEST_SOAK, with which the second number counts in place of the first.
 
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_SCALE_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_SCALE_HPP
@@ -36,8 +38,13 @@ constexpr bool is_optimized = true;
 constexpr bool is_optimized = false;
 #endif
 
-inline long scaled(long rounds) {
+inline bool is_soak() {
+    return std::getenv("ALLOCSCOPE_TEST_SOAK") != nullptr;
+}
+
+inline long scaled(long rounds, long in_soak = 0) {
     double factor = is_sanitized ? 0.03 : is_optimized ? 0.34 : 0.17;
+    if (in_soak != 0 && is_soak()) rounds = in_soak;
     if (const char* asked = std::getenv("ALLOCSCOPE_TEST_SCALE")) {
         factor *= std::strtod(asked, nullptr);
     }

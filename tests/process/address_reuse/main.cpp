@@ -81,7 +81,7 @@ int main(int, char** arguments) {
         execv("/proc/self/exe", arguments);
         return 2;
     }
-    rounds = scaled(1500000);
+    rounds = scaled(1500000, 25000000);
     allocscope::scope window{"reuse"};
     own_thread threads[thread_count];
     for (int i = 0; i < thread_count; ++i) threads[i].start(churn, &tallies[i]);

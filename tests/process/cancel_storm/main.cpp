@@ -63,7 +63,7 @@ int main() {
     watchdog();
     allocscope::scope outer{"storm"};
     constexpr int at_a_time = 16;
-    for (long i = scaled(4000) / at_a_time + 1; i > 0; --i) {
+    for (long i = scaled(4000, 100000) / at_a_time + 1; i > 0; --i) {
         own_thread threads[at_a_time];
         for (own_thread& thread : threads) thread.start(allocate_in_a_loop, nullptr, 64 * 1024);
         if (i % 8 == 0) usleep(100);

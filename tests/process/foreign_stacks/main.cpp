@@ -68,9 +68,9 @@ void coroutines() {
     births = 0;
     kept_count = 0;
     alignas(16) static char in_static_storage[stack_bytes];
-    resume_many_times(in_static_storage, stack_bytes, scaled(30000));
+    resume_many_times(in_static_storage, stack_bytes, scaled(30000, 50000));
     void* in_heap = std::malloc(stack_bytes);
-    resume_many_times(in_heap, stack_bytes, scaled(30000));
+    resume_many_times(in_heap, stack_bytes, scaled(30000, 50000));
     std::free(in_heap);
     // The same address is unmapped and mapped again: an old chain there must not be believed.
     for (int i = 0; i < 50; ++i) {

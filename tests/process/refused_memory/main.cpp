@@ -99,6 +99,8 @@ int main() {
     for (int mappings = 0; mappings < 60; ++mappings) {
         for (const auto record : {allocscope::recording::exact, allocscope::recording::counters,
                                   allocscope::recording::sampled}) {
+            // A child takes long there: each number is tried with one kind of recording.
+            if (is_sanitized && mappings % 3 != static_cast<int>(record) % 3) continue;
             const child_end ended =
                 in_child([mappings, record] { return child(mappings, record); });
             if (ALLOCSCOPE_EXPECT(ended.exited_with(0))) continue;

@@ -49,7 +49,7 @@ void open_and_close(void* argument) {
 }
 
 void start_and_stop(void*) {
-    for (long i = scaled(800); i > 0; --i) {
+    for (long i = scaled(800, 25000); i > 0; --i) {
         allocscope::start();
         if (i % 4 == 0) allocscope::stats();
         allocscope::stop();

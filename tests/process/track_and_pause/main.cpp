@@ -8,6 +8,7 @@
 #include <allocscope/allocscope.hpp>
 
 #include <memory>
+#include <new>
 #include <stdexcept>
 
 using namespace allocscope_test;
@@ -58,6 +59,25 @@ void free_functions() {
     allocscope::start();
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::stats().info().totals.allocations, 0);
     ALLOCSCOPE_EXPECT_EQUAL(allocscope::stop().info().totals.allocations, 0);
+}
+
+// A thread that ends without unwinding leaves its pause behind: for nobody else.
+void a_thread_that_ends_paused() {
+    const allocscope::scope window{"one thread after another"};
+    const auto end_paused = [](void*) {
+        alignas(allocscope::pause_recording) static char place[sizeof(allocscope::pause_recording)];
+        ::new (place) allocscope::pause_recording;
+        release(allocate(4));
+    };
+    for (int i = 1; i <= 3; ++i) {
+        own_thread paused;
+        paused.start(end_paused, nullptr);
+        paused.join();
+        own_thread next;
+        next.start([](void*) { release(allocate(16)); }, nullptr);
+        next.join();
+        ALLOCSCOPE_EXPECT_EQUAL(window.counts().allocations, static_cast<std::uint64_t>(i));
+    }
 }
 
 void pausing() {
@@ -111,6 +131,7 @@ int main() {
     tracking();
     free_functions();
     pausing();
+    a_thread_that_ends_paused();
     pausing_before_any_window();
     tracking();
     return verdict();

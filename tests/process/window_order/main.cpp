@@ -40,7 +40,7 @@ void random_orders() {
     malloc_vector<object> objects;
     std::uint64_t born = 0;
     std::uint64_t bytes = 0;
-    for (long step = scaled(150000); step > 0; --step) {
+    for (long step = scaled(150000, 1000000); step > 0; --step) {
         slot& chosen = slots[roll.below(slots.size())];
         if (roll.one_in(2)) {
             if (objects.size() < 3000 && !roll.one_in(3)) {

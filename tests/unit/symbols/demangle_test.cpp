@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 
+#include "support/scale.hpp"
+
 namespace {
 
 std::string demangled(const std::string& name) {
@@ -92,7 +94,8 @@ TEST_CASE("demangle: a hundred thousand distorted names give short answers") {
     const char alphabet[] = "_0123456789NSTIEJXLKPRODFUZabcdilmrstv";
     std::mt19937 random{11};
     std::size_t total = 0;
-    for (int round = 0; round < 100000; ++round) {
+    const long rounds = allocscope_test::is_soak() ? 1000000 : 100000;
+    for (long round = 0; round < rounds; ++round) {
         std::string name = seeds[random() % 5];
         const unsigned changes = 1 + random() % 4;
         for (unsigned i = 0; i < changes; ++i) {

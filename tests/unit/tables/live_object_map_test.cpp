@@ -91,6 +91,28 @@ TEST_CASE("live_object_map: a huge block in the last granule of a region keeps i
     CHECK(live_object_map::bytes_of(slot, slot->load()) == std::uint64_t{1} << 40);
 }
 
+// The leaves of neighbouring regions are made one after the other, so they are likely to be
+// neighbours in memory: the size of a huge block must not lie in the first slot of another leaf.
+TEST_CASE("live_object_map: huge blocks at the ends of regions leave other regions alone") {
+    live_object_map map;
+    REQUIRE(map.prepare());
+    constexpr std::uintptr_t region_bytes = std::uintptr_t{1} << 26;
+    std::map<std::uintptr_t, object> model;
+    for (std::uintptr_t i = 0; i < 16; ++i) {
+        const std::uintptr_t begin = 0x7f0000000000U + i * region_bytes;
+        model[begin] = {7, 100 + i};
+        model[begin + region_bytes - 32] = {9, (std::uint64_t{1} << 40) + i};
+    }
+    for (const auto& [address, what] : model) put(map, address, 3, what);
+    const auto found = all_of(map, 3);
+    CHECK(found.size() == model.size());
+    for (const auto& [address, what] : model) {
+        REQUIRE(found.count(address) == 1);
+        CHECK(found.at(address).cohort == what.cohort);
+        CHECK(found.at(address).bytes == what.bytes);
+    }
+}
+
 TEST_CASE("live_object_map: records of another session are none") {
     live_object_map map;
     REQUIRE(map.prepare());

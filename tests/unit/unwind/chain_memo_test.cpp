@@ -122,6 +122,90 @@ TEST_CASE("chain_memo: unchanged means that a walk would read the same, word by 
     memo.release();
 }
 
+// Chains made by hand of words in an array: return addresses with and without a saved frame pointer
+// below them, and saved words elsewhere.
+TEST_CASE("chain_memo: each word that a chain depends on is looked at, whatever kind it is") {
+    static chain_memo memo;
+    static walked_stack walked;
+    std::vector<std::uintptr_t> words(100);
+    REQUIRE(memo.prepare(most_frames));
+    const auto place = [&words](std::size_t word) {
+        return reinterpret_cast<std::uintptr_t>(words.data() + word);
+    };
+    for (std::uint32_t pairs = 0; pairs < (1U << 9); pairs += 7) {
+        for (std::uint32_t others = 0; others < 6; ++others) {
+            for (std::size_t i = 0; i < words.size(); ++i) words[i] = 1000 + i;
+            walked = {};
+            walked.frame_count = walked.return_count = 9;
+            walked.other_count = others;
+            walked.has_all_others = true;
+            std::vector<std::size_t> depends_on;
+            for (std::uint32_t i = 0; i < walked.return_count; ++i) {
+                const std::size_t at = 1 + 4 * i;
+                walked.returns[i] = {place(at), words[at]};
+                depends_on.push_back(at);
+                walked.has_saved_below[i] = (pairs >> i & 1U) != 0;
+                walked.saved_below[i] = words[at - 1];
+                if (walked.has_saved_below[i]) depends_on.push_back(at - 1);
+            }
+            for (std::uint32_t i = 0; i < others; ++i) {
+                walked.others[i] = {place(60 + i), words[60 + i]};
+                depends_on.push_back(60 + i);
+            }
+            const std::uintptr_t frame = place(0);
+            remembered_chain& chain = *memo.entry_for(frame, words[1]);
+            memo.remember(chain, frame, walked);
+            REQUIRE(chain_memo::is_unchanged(chain, frame));
+            for (const std::size_t word : depends_on) {
+                words[word] ^= std::uintptr_t{1} << (word % 48);
+                REQUIRE_FALSE(chain_memo::is_unchanged(chain, frame));
+                words[word] ^= std::uintptr_t{1} << (word % 48);
+            }
+            words[99] = 0;  // no chain depends on it
+            REQUIRE(chain_memo::is_unchanged(chain, frame));
+            // Other return addresses are collected; with any other word changed the chain is void.
+            std::uintptr_t frames[most_frames];
+            for (const std::size_t word : depends_on) {
+                const bool is_return = word < 60 && word % 4 == 1;
+                words[word] ^= 4096;
+                REQUIRE(chain_memo::collect(chain, frame, frames) == is_return);
+                chain_memo::end_change(chain, frame);
+                if (is_return) REQUIRE(frames[word / 4] == words[word]);
+                words[word] ^= 4096;
+                memo.remember(chain, frame, walked);
+            }
+        }
+    }
+    memo.release();
+}
+
+TEST_CASE("chain_memo: when a module has gone, every chain is forgotten") {
+    static chain_memo memo;
+    static walked_stack walked;
+    std::vector<std::uintptr_t> words(20, 1000);
+    REQUIRE(memo.prepare(most_frames));
+    const auto place = [&words](std::size_t word) {
+        return reinterpret_cast<std::uintptr_t>(words.data() + word);
+    };
+    walked = {};
+    walked.frame_count = walked.return_count = 1;
+    walked.has_all_others = true;
+    walked.returns[0] = {place(1), words[1]};
+    remembered_chain& first = *memo.entry_for(place(0), words[1]);
+    memo.remember(first, place(0), walked);
+    REQUIRE(chain_memo::is_unchanged(first, place(0)));
+    std::size_t other = 2;  // a frame whose chain has another entry
+    while (memo.entry_for(place(other), words[1]) == &first) ++other;
+    remembered_chain& second = *memo.entry_for(place(other), words[1]);
+    memo.remember(second, place(other), walked);
+    CHECK(chain_memo::is_unchanged(first, place(0)));
+    ++walked.generation;
+    memo.remember(second, place(other), walked);
+    CHECK(chain_memo::is_unchanged(second, place(other)));
+    CHECK_FALSE(chain_memo::is_unchanged(first, place(0)));
+    memo.release();
+}
+
 TEST_CASE("chain_memo: an updated chain is what a walk finds") {
     static rule_cache rules;
     static walked_stack walked;

@@ -1,0 +1,82 @@
+"""Reads mutants.toml and applies a mutant to a copy of the headers."""
+import dataclasses
+import pathlib
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIST = pathlib.Path(__file__).with_name("mutants.toml")
+KEYS = {"name", "file", "line", "becomes", "after", "tests", "user"}
+
+
+class cannot_apply(Exception):
+    """The line is not there once."""
+
+
+@dataclasses.dataclass
+class mutant:
+    name: str
+    file: str
+    line: str
+    becomes: str
+    tests: list
+    user: str
+    after: str = ""
+
+
+def read_list(path=LIST):
+    with open(path, "rb") as file:
+        entries = tomllib.load(file)["mutant"]
+    for entry in entries:
+        unknown = entry.keys() - KEYS
+        if unknown:
+            raise ValueError(f"mutant \"{entry.get('name')}\" has unknown keys: {unknown}")
+    return [mutant(**entry) for entry in entries]
+
+
+def code_of(line):
+    """The line without its margin and the comment behind it."""
+    return line.split("  // ")[0].strip()
+
+
+def header_named(include, name):
+    """A header's file name is unique in the whole tree: it is found wherever its room is."""
+    found = list(pathlib.Path(include).rglob(name))
+    if len(found) != 1:
+        raise cannot_apply(f"{len(found)} headers have the name {name}")
+    return found[0]
+
+
+def mutated(text, wanted):
+    """The text with the one line changed."""
+    lines = text.split("\n")
+    first = 0
+    if wanted.after:
+        anchors = [i for i, line in enumerate(lines) if code_of(line) == code_of(wanted.after)]
+        if len(anchors) != 1:
+            raise cannot_apply(f"{len(anchors)} lines are: {wanted.after}")
+        first = anchors[0] + 1
+    places = [i for i in range(first, len(lines)) if code_of(lines[i]) == code_of(wanted.line)]
+    if not places or len(places) > 1 and not wanted.after:
+        raise cannot_apply(f"{len(places)} lines are: {wanted.line}")
+    margin = lines[places[0]][:len(lines[places[0]]) - len(lines[places[0]].lstrip())]
+    lines[places[0]] = margin + wanted.becomes
+    return "\n".join(lines)
+
+
+def apply(include, wanted):
+    """Changes the header below the folder `include`."""
+    path = header_named(include, wanted.file)
+    path.write_text(mutated(path.read_text(), wanted))
+
+
+def sources_of(test, root=ROOT):
+    """(sources, plugins) of a test, from the name that ctest has for it."""
+    group, _, topic = test.rpartition("/")
+    folder = root / "tests" / test
+    if (folder / "main.cpp").exists():
+        plugins = sorted(folder.glob("plugin_*.cpp"))
+        return [path for path in sorted(folder.glob("*.cpp")) if path not in plugins], plugins
+    for name in (f"{topic}_test.cpp", f"{topic}.cpp"):
+        if (root / "tests" / group / name).exists():
+            return [root / "tests" / group / name], []
+    raise cannot_apply(f"there is no test {test}")

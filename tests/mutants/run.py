@@ -1,0 +1,195 @@
+"""run.py [--jobs N] [--work FOLDER] [--list] [part of a name ...]
+
+Shows that the tests can fail. For each mutant of mutants.toml the headers are copied, one line is
+changed, the hooks and the tests that are named are compiled against the copy and run: at least one
+has to fail, or come to no end. The same tests must pass with the headers as they are, built in the
+same way: -O1 for the hooks and the process tests. Takes about half a minute of processor time for
+each mutant. The last line is "N killed, N survived"; exit code 0 only when all were killed.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from mutant_list import ROOT, apply, cannot_apply, read_list, sources_of
+
+COMPILER = os.environ.get("ALLOCSCOPE_CXX", "g++")
+# -w: a mutant may leave a variable unused.
+FLAGS = ["-std=c++17", "-g", "-w", "-fno-omit-frame-pointer", f"-I{ROOT / 'tests'}"]
+LIBRARIES = ["-pthread", "-ldl"]
+LEAST_SECONDS = 60
+CANNOT_RUN_HERE = 77
+
+
+class build_failed(Exception):
+    pass
+
+
+def compile_object(source, include, target, *flags):
+    optimised = [] if any(flag.startswith("-O") for flag in flags) else ["-O1"]
+    done = subprocess.run([COMPILER, *FLAGS, *optimised, *flags, f"-I{include}", "-c", str(source),
+                           "-o", str(target)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise build_failed(done.stderr[:2000])
+    return target
+
+
+class workshop:
+    """Builds and runs tests against one state of the headers."""
+
+    def __init__(self, folder, include, doctest_main):
+        self.folder = pathlib.Path(folder)
+        self.include = include
+        self.doctest_main = doctest_main
+        self.hooks = None
+
+    def hooks_object(self):
+        if self.hooks is None:
+            self.hooks = compile_object(ROOT / "tests/support/test_hooks.cpp", self.include,
+                                        self.folder / "hooks.o")
+        return self.hooks
+
+    def build(self, test):
+        sources, plugins = sources_of(test)
+        folder = self.folder / test.replace("/", "_")
+        folder.mkdir()
+        rule = sources[0].parent / "CMakeLists.txt"
+        text = "".join(path.read_text() for path in sources)
+        rules = rule.read_text() if rule.exists() and sources[0].name == "main.cpp" else ""
+        rules += "NO_HOOKS" if re.search(r"#\s*include <allocscope/define_once/", text) else ""
+        flags = [f'-DALLOCSCOPE_PLUGIN_FOLDER="{folder}"']
+        inputs = [compile_object(path, self.include, folder / f"{path.stem}.o", *flags)
+                  for path in sources]
+        if "NO_HOOKS" not in rules and "unloaded_modules" not in test:
+            inputs.append(self.hooks_object())
+        if "TEST_CASE" in text and "DOCTEST_CONFIG_IMPLEMENT" not in text:
+            inputs.append(self.doctest_main)
+        for path in plugins:
+            subprocess.run([COMPILER, *FLAGS, "-O1", "-fPIC", "-shared", f"-I{self.include}",
+                            str(path), "-o", str(folder / f"{path.stem}.so")], check=True)
+        program = folder / "program"
+        done = subprocess.run([COMPILER, *map(str, inputs), "-o", str(program), *LIBRARIES],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise build_failed(done.stderr[:2000])
+        return program
+
+    def run(self, program, seconds):
+        """(exit code or None without an end, seconds, the last lines)"""
+        start = time.monotonic()
+        with open(program.with_suffix(".log"), "w+", encoding="utf-8", errors="replace") as log:
+            child = subprocess.Popen(
+                [str(program)], cwd=program.parent, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+            try:
+                code = child.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+                code = None
+            log.seek(0)
+            return code, time.monotonic() - start, log.read()[-1500:]
+
+
+class judge:
+    def __init__(self, work):
+        self.work = pathlib.Path(work)
+        self.include = ROOT / "include"
+        self.doctest_main = self.work / "doctest_main.o"
+        self.usual_seconds = {}
+
+    def check_unchanged(self, tests, jobs):
+        """The tests that do not pass with the headers as they are."""
+        compile_object(ROOT / "tests/support/doctest_main.cpp", self.include, self.doctest_main,
+                       "-O0")
+        folder = self.work / "unchanged"
+        folder.mkdir()
+        place = workshop(folder, self.include, self.doctest_main)
+        place.hooks_object()
+        failures = []
+
+        def one(test):
+            code, seconds, output = place.run(place.build(test), 20 * LEAST_SECONDS)
+            self.usual_seconds[test] = seconds
+            if code not in (0, CANNOT_RUN_HERE):
+                failures.append(f"{test} fails without any mutant, exit code {code}:\n{output}")
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(one, tests))
+        return failures
+
+    def try_mutant(self, number, each):
+        """(is killed, text for the table)"""
+        folder = self.work / f"mutant_{number}"
+        include = folder / "include"
+        shutil.copytree(self.include, include)
+        try:
+            apply(include, each)
+            place = workshop(folder, include, self.doctest_main)
+            for test in each.tests:
+                program = place.build(test)
+                limit = LEAST_SECONDS + 10 * self.usual_seconds[test]
+                code, _, output = place.run(program, limit)
+                if code is None:
+                    return True, f"{test}: no end in {limit:.0f} s"
+                if code not in (0, CANNOT_RUN_HERE):
+                    return True, f"{test}: {self.reason(code, output)}"
+            return False, "SURVIVED " + ", ".join(each.tests)
+        except (build_failed, cannot_apply) as error:
+            return False, f"NOT BUILT: {error}"
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @staticmethod
+    def reason(code, output):
+        if code < 0:
+            return signal.Signals(-code).name
+        found = re.search(r"ERROR: (.+)|^(.*(?:FAILED|failed|expected).*)$", output, re.MULTILINE)
+        return found.group(0).strip()[:100] if found else f"exit code {code}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--work", help="where the copies are made; a temporary folder")
+    parser.add_argument("--list", action="store_true", help="the mutants, and what users would see")
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    mutants = [each for each in read_list()
+               if not arguments.names or any(part in each.name for part in arguments.names)]
+    if arguments.list:
+        for each in mutants:
+            print(f"{each.name}\n    {each.file}: {each.line}\n    -> {each.becomes or '(nothing)'}"
+                  f"\n    {each.user}")
+        return 0
+    tests = sorted({test for each in mutants for test in each.tests})
+    with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
+        bench = judge(folder)
+        print(f"-- {len(tests)} tests without any mutant", flush=True)
+        failures = bench.check_unchanged(tests, arguments.jobs)
+        if failures:
+            print("\n".join(failures))
+            return 1
+        print(f"-- {len(mutants)} mutants, {arguments.jobs} at a time\n"
+              "| mutant | header | killed by |\n|---|---|---|", flush=True)
+        killed = 0
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            results = pool.map(lambda pair: bench.try_mutant(*pair), enumerate(mutants))
+            for each, (is_killed, text) in zip(mutants, results):
+                killed += is_killed
+                print(f"| {each.name} | {each.file} | {text} |", flush=True)
+    print(f"{killed} killed, {len(mutants) - killed} survived")
+    return 0 if killed == len(mutants) and mutants else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3246,7 +3246,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
 #define ALLOCSCOPE_PLAIN_ARENA_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -3413,7 +3413,7 @@ namespace symbolize {
 using namespace plain;
 }
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
 
@@ -3422,7 +3422,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
 #define ALLOCSCOPE_PLAIN_LIST_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -3504,7 +3504,7 @@ private:
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_LIST_HPP
 
@@ -3513,7 +3513,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLAIN_SORT_HPP
 #define ALLOCSCOPE_PLAIN_SORT_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -3599,7 +3599,7 @@ std::size_t partition_point(const T* values, std::size_t count, const IsBefore& 
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_SORT_HPP
 
@@ -4548,7 +4548,11 @@ public:
         modes_[static_cast<std::uint32_t>(wish.mode)] += by;
         if (wish.mode == charge::samples) change_interval(wish.sample_bytes, by);
         if (wish.mode == charge::numbers) return;
-        frames_[wish.frames <= max_stack_frames ? wish.frames : max_stack_frames] += by;
+        const std::uint32_t depth =
+            wish.frames <= max_stack_frames ? wish.frames : max_stack_frames;
+        frames_[depth] += by;
+        if (depth > most_frames_) most_frames_ = depth;
+        while (most_frames_ != 0 && frames_[most_frames_] == 0) --most_frames_;
         for (std::uint32_t i = 0; i < method_count; ++i) {
             if ((wish.methods & (1U << i)) != 0) methods_[i] += by;
         }
@@ -4567,8 +4571,7 @@ public:
         for (std::uint32_t i = 0; i < mode_count; ++i) {
             if (modes_[i] != 0) all.mode = static_cast<charge>(i);
         }
-        all.frames = max_stack_frames;
-        while (all.frames != 0 && frames_[all.frames] == 0) --all.frames;
+        all.frames = most_frames_;
         for (std::uint32_t i = 0; i < method_count; ++i) {
             if (methods_[i] != 0) all.methods |= 1U << i;
         }
@@ -4595,6 +4598,7 @@ private:
     std::uint32_t modes_[mode_count] = {};
     std::uint32_t methods_[method_count] = {};
     std::uint32_t frames_[max_stack_frames + 1] = {};
+    std::uint32_t most_frames_ = 0;
     std::uint32_t interval_users_ = 0;  // 0: the interval is not known, or there is none
     std::uint64_t interval_ = 0;
 };
@@ -5646,7 +5650,7 @@ ALLOCSCOPE_NAMESPACE_END
 // Defined by the linker: the ELF header of the module that this is compiled into.
 extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -5695,7 +5699,7 @@ inline bool find_module_segments(std::uintptr_t start, module_segments& out) noe
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
@@ -5835,7 +5839,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -5945,7 +5949,7 @@ inline void note_module(const module_identity&) noexcept {}
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 
@@ -5954,7 +5958,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_EH_FRAME_HPP
 #define ALLOCSCOPE_BINARY_EH_FRAME_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -6167,7 +6171,7 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_HPP
 
@@ -6176,7 +6180,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 #define ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -6286,7 +6290,7 @@ ALLOCSCOPE_NOINLINE fde_search find_frame_description(const eh_frame_image& imag
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 
@@ -6295,7 +6299,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -6599,7 +6603,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
@@ -6608,7 +6612,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -6748,7 +6752,7 @@ ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
@@ -8789,7 +8793,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -9040,7 +9044,7 @@ inline void forget_other_threads() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 
@@ -9518,7 +9522,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 #define ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -9625,7 +9629,7 @@ ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
@@ -9998,7 +10002,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 #define ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10043,7 +10047,7 @@ inline void change_own_demand(thread_state& watched, const open_window& window,
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 
@@ -10052,7 +10056,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10230,7 +10234,7 @@ inline std::uint64_t losses_ever(loss_reason reason) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 
@@ -10239,7 +10243,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10486,7 +10490,7 @@ inline void end_session() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
@@ -10495,7 +10499,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 #define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10605,7 +10609,7 @@ inline void prepare_for_forks() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 
@@ -10614,7 +10618,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10829,7 +10833,7 @@ inline void pause_now(int change) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
@@ -10838,7 +10842,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 #define ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -11147,7 +11151,7 @@ inline allocation_counts counts_now(window_id id) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 
@@ -11418,7 +11422,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -11595,7 +11599,7 @@ ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_HPP
 
@@ -11613,7 +11617,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
 #define ALLOCSCOPE_PLAIN_TABLE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -11744,7 +11748,7 @@ private:
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TABLE_HPP
 
@@ -13250,7 +13254,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -13371,7 +13375,7 @@ ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
@@ -19004,7 +19008,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -19186,7 +19190,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 

@@ -27,7 +27,7 @@
 #include <cstdlib>  // abort
 #include <new>      // bad_alloc, placement new
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -194,6 +194,6 @@ namespace symbolize {
 using namespace plain;
 }
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_ARENA_HPP

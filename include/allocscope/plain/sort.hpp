@@ -21,7 +21,7 @@
 #include <cstddef>  // size_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -107,6 +107,6 @@ std::size_t partition_point(const T* values, std::size_t count, const IsBefore& 
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_SORT_HPP

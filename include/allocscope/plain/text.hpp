@@ -18,7 +18,7 @@
 #include <cstddef>  // size_t
 #include <cstring>  // memcmp, memchr, memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -195,6 +195,6 @@ ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_HPP

@@ -25,7 +25,7 @@
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy, memset
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -146,6 +146,6 @@ ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
 
 }  // namespace plain
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_OUT_HPP

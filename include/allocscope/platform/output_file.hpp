@@ -34,7 +34,7 @@
 #include <sys/stat.h>  // stat, lstat, fstat
 #include <unistd.h>    // write, close, dup, unlinkat
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -216,6 +216,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP

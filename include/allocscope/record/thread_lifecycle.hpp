@@ -35,7 +35,7 @@
 #include <limits.h>   // PTHREAD_DESTRUCTOR_ITERATIONS
 #include <pthread.h>  // pthread_key_create, pthread_setspecific
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -286,6 +286,6 @@ inline void forget_other_threads() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP

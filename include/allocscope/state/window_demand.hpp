@@ -45,7 +45,11 @@ public:
         modes_[static_cast<std::uint32_t>(wish.mode)] += by;
         if (wish.mode == charge::samples) change_interval(wish.sample_bytes, by);
         if (wish.mode == charge::numbers) return;
-        frames_[wish.frames <= max_stack_frames ? wish.frames : max_stack_frames] += by;
+        const std::uint32_t depth =
+            wish.frames <= max_stack_frames ? wish.frames : max_stack_frames;
+        frames_[depth] += by;
+        if (depth > most_frames_) most_frames_ = depth;
+        while (most_frames_ != 0 && frames_[most_frames_] == 0) --most_frames_;
         for (std::uint32_t i = 0; i < method_count; ++i) {
             if ((wish.methods & (1U << i)) != 0) methods_[i] += by;
         }
@@ -64,8 +68,7 @@ public:
         for (std::uint32_t i = 0; i < mode_count; ++i) {
             if (modes_[i] != 0) all.mode = static_cast<charge>(i);
         }
-        all.frames = max_stack_frames;
-        while (all.frames != 0 && frames_[all.frames] == 0) --all.frames;
+        all.frames = most_frames_;
         for (std::uint32_t i = 0; i < method_count; ++i) {
             if (methods_[i] != 0) all.methods |= 1U << i;
         }
@@ -92,6 +95,7 @@ private:
     std::uint32_t modes_[mode_count] = {};
     std::uint32_t methods_[method_count] = {};
     std::uint32_t frames_[max_stack_frames + 1] = {};
+    std::uint32_t most_frames_ = 0;
     std::uint32_t interval_users_ = 0;  // 0: the interval is not known, or there is none
     std::uint64_t interval_ = 0;
 };

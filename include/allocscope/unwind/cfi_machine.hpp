@@ -25,7 +25,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int16_t ... uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -329,6 +329,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP

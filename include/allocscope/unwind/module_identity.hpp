@@ -39,7 +39,7 @@
 #include <elf.h>    // Elf64_Phdr, PT_NOTE
 #include <link.h>   // _r_debug, link_map
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -149,6 +149,6 @@ inline void note_module(const module_identity&) noexcept {}
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP

@@ -36,7 +36,7 @@
 #include <pthread.h>  // pthread_mutex_trylock
 #include <sched.h>    // sched_yield
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -283,6 +283,6 @@ inline void end_session() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP

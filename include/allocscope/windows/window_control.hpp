@@ -30,7 +30,7 @@
 #include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -245,6 +245,6 @@ inline void pause_now(int change) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP

@@ -40,7 +40,7 @@
 
 #include <sched.h>  // sched_yield
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -349,6 +349,6 @@ inline allocation_counts counts_now(window_id id) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP

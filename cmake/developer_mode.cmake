@@ -32,7 +32,11 @@ add_library(allocscope_developer_flags INTERFACE)
 if(ALLOCSCOPE_OMIT_FRAME_POINTER)
     target_compile_options(allocscope_developer_flags INTERFACE -fomit-frame-pointer)
 else()
-    target_compile_options(allocscope_developer_flags INTERFACE -fno-omit-frame-pointer)
+    # A target that wants the other sets this property: what a library hands on stands behind the
+    # target's own options, and of two the last one holds.
+    set(omits_it "$<BOOL:$<TARGET_PROPERTY:OMITS_FRAME_POINTER>>")
+    target_compile_options(allocscope_developer_flags INTERFACE
+        $<IF:${omits_it},-fomit-frame-pointer,-fno-omit-frame-pointer>)
 endif()
 # Where a debugger finds each variable at each instruction takes g++ a third of the time.
 target_compile_options(allocscope_developer_flags INTERFACE

@@ -25,6 +25,8 @@ COMPILER = os.environ.get("ALLOCSCOPE_CXX", "g++")
 # -w: a mutant may leave a variable unused.
 FLAGS = ["-std=c++17", "-g", "-w", "-fno-omit-frame-pointer", f"-I{ROOT / 'tests'}"]
 LIBRARIES = ["-pthread", "-ldl"]
+# Tests that CMake builds in another way: without the hooks and without frame pointers.
+BARE = ("unwinding/unloaded_modules",)
 LEAST_SECONDS = 60
 CANNOT_RUN_HERE = 77
 
@@ -66,9 +68,11 @@ class workshop:
         rules = rule.read_text() if rule.exists() and sources[0].name == "main.cpp" else ""
         rules += "NO_HOOKS" if re.search(r"#\s*include <allocscope/define_once/", text) else ""
         flags = [f'-DALLOCSCOPE_PLUGIN_FOLDER="{folder}"']
+        if test in BARE:
+            flags.append("-fomit-frame-pointer")
         inputs = [compile_object(path, self.include, folder / f"{path.stem}.o", *flags)
                   for path in sources]
-        if "NO_HOOKS" not in rules and "unloaded_modules" not in test:
+        if "NO_HOOKS" not in rules and test not in BARE:
             inputs.append(self.hooks_object())
         if "TEST_CASE" in text and "DOCTEST_CONFIG_IMPLEMENT" not in text:
             inputs.append(self.doctest_main)

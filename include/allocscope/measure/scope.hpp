@@ -42,8 +42,9 @@ public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
-    // The numbers up to now; after stop(), those at the end. Allocates nothing.
-    // Cost: a few nanoseconds for each distinct stack that allocated in the window.
+    // The numbers up to now; after stop(), those at the end. Allocates nothing. Other threads may
+    // go on: each is counted as it was at one moment of the call (docs/limits.md).
+    // Cost: 0.2 us, and some nanoseconds for each thread and each of its stacks in the window.
     allocation_counts counts() const noexcept;
 
     // What is alive now. The window stays open. When memory for the rows is refused, the snapshot

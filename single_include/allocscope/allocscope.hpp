@@ -9124,12 +9124,12 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
     for_each_epoch_in(thread, range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
         for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
-            const cohort_count count{c.births.read(),
-                                     c.birth_bytes.read(),
-                                     c.deaths.read(),
-                                     c.death_bytes.read(),
-                                     id,
-                                     c.facts().site.load(std::memory_order_relaxed)};
+            // Deaths first: what has died was born, so there are never more of them.
+            const std::uint64_t deaths = c.deaths.read();
+            const std::uint64_t death_bytes = c.death_bytes.read();
+            const std::uint32_t site = c.facts().site.load(std::memory_order_relaxed);
+            const cohort_count count{
+                c.births.read(), c.birth_bytes.read(), deaths, death_bytes, id, site};
             sums.add(count);
             if (counts != nullptr) counts->add(count);
         });
@@ -11000,18 +11000,10 @@ private:
             if (t.question.is_read) return;
             withdraw(t.question);
             const count_sums before = add_up(t, range_, nullptr);
-            page_list<cohort_count> found;
-            const count_sums now = add_up(t, range_, &found);
-            for (cohort_count count : found) {
-                // Deaths are read last, and may be of later births.
-                if (count.deaths > count.births) count.deaths = count.births;
-                if (count.death_bytes > count.birth_bytes) count.death_bytes = count.birth_bytes;
-                sums_.add(count);
-                if (counts_ != nullptr) counts_->add(count);
-            }
+            const count_sums now = add_up(t, range_, counts_);
+            sums_.add(now);
             doubt.objects += now.deaths - before.deaths;
             doubt.bytes += now.death_bytes - before.death_bytes;
-            found.release();
         });
     }
 
@@ -11038,7 +11030,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         if (counts == nullptr) return;
         counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths});
     });
-    if (counts == nullptr) {
+    if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
             read.births.add(birth_sums_of(c, id));
         });

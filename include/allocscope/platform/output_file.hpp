@@ -19,7 +19,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
-#include <allocscope/config.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/monotonic_clock.hpp>
 
 #include <cerrno>   // errno and its values

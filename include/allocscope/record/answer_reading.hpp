@@ -64,12 +64,12 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
     for_each_epoch_in(thread, range, [&](const epoch& e) {
         if (is_of_samples(e)) return;
         for_each_cohort(e, [&](const cohort& c, std::uint32_t id) {
-            const cohort_count count{c.births.read(),
-                                     c.birth_bytes.read(),
-                                     c.deaths.read(),
-                                     c.death_bytes.read(),
-                                     id,
-                                     c.facts().site.load(std::memory_order_relaxed)};
+            // Deaths first: what has died was born, so there are never more of them.
+            const std::uint64_t deaths = c.deaths.read();
+            const std::uint64_t death_bytes = c.death_bytes.read();
+            const std::uint32_t site = c.facts().site.load(std::memory_order_relaxed);
+            const cohort_count count{
+                c.births.read(), c.birth_bytes.read(), deaths, death_bytes, id, site};
             sums.add(count);
             if (counts != nullptr) counts->add(count);
         });

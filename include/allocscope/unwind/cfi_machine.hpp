@@ -18,9 +18,9 @@
 #define ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/eh_frame.hpp>
-#include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int16_t ... uint64_t

@@ -17,7 +17,7 @@
 #ifndef ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
-#include <allocscope/config.hpp>
+#include <allocscope/base/compiler.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uintptr_t

@@ -197,18 +197,10 @@ private:
             if (t.question.is_read) return;
             withdraw(t.question);
             const count_sums before = add_up(t, range_, nullptr);
-            page_list<cohort_count> found;
-            const count_sums now = add_up(t, range_, &found);
-            for (cohort_count count : found) {
-                // Deaths are read last, and may be of later births.
-                if (count.deaths > count.births) count.deaths = count.births;
-                if (count.death_bytes > count.birth_bytes) count.death_bytes = count.birth_bytes;
-                sums_.add(count);
-                if (counts_ != nullptr) counts_->add(count);
-            }
+            const count_sums now = add_up(t, range_, counts_);
+            sums_.add(now);
             doubt.objects += now.deaths - before.deaths;
             doubt.bytes += now.death_bytes - before.death_bytes;
-            found.release();
         });
     }
 
@@ -235,7 +227,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         if (counts == nullptr) return;
         counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths});
     });
-    if (counts == nullptr) {
+    if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
             read.births.add(birth_sums_of(c, id));
         });

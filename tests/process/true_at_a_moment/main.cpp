@@ -144,10 +144,12 @@ void watch(const allocscope::scope& exact, const allocscope::scope& counters,
         const auto exact_numbers = bounded([&] { return exact.counts(); });
         expect_true(exact_numbers.first, exact_numbers.second);
         const auto& worker = hands[i % worker_count];
-        const auto own_numbers = worker.own_window.load()->counts();
-        ALLOCSCOPE_EXPECT_AT_MOST(own_numbers.live_objects(),
-                                  most_held + (is_free_of_hands ? 0 : numbers.second.most));
-        ALLOCSCOPE_EXPECT_AT_MOST(1, own_numbers.live_objects());
+        for (int again = 0; again < 50; ++again) {  // the fewer may be alive, the more is seen
+            const auto own = bounded([&] { return worker.own_window.load()->counts(); });
+            const std::uint64_t more = is_free_of_hands ? 0 : own.second.most;
+            ALLOCSCOPE_EXPECT_AT_MOST(own.first.live_objects(), most_held + more);
+            ALLOCSCOPE_EXPECT_AT_MOST(1, own.first.live_objects());
+        }
         if (i % 8 != 0) continue;
         const auto rows = bounded([&] { return exact.stats(); });
         expect_true_rows(rows.first, rows.second);
@@ -223,7 +225,7 @@ void try_samples(long rounds) {
 
 int main() {
     watchdog();
-    const long rounds = scaled(250);
+    const long rounds = scaled(100);
     cpu_set_t every;
     sched_getaffinity(0, sizeof every, &every);
     try_all(rounds);

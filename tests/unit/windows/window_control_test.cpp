@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 #include <allocscope/allocscope.hpp>
-#include <allocscope/windows/window_control.hpp>
+#include <allocscope/windows/window_reading.hpp>
 
 using allocscope::detail::close_window_now;
 using allocscope::detail::counts_now;

@@ -2,6 +2,9 @@
 // for a lock of its own thread, or its objects are lost.
 // not with: asan, tsan (their own allocator must not be re-entered or jumped out of)
 
+// First: a header of clang declares what the next one defines.
+#include <allocscope/state/process_state.hpp>
+
 #include "../../support/accounting.hpp"
 #include "../../support/signal_safe_malloc.hpp"
 
@@ -10,7 +13,6 @@
 #include "../../support/thread_timer.hpp"
 
 #include <allocscope/allocscope.hpp>
-#include <allocscope/state/process_state.hpp>
 
 #include <sched.h>
 #include <atomic>

@@ -73,7 +73,7 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(window->stats().live_objects(), groups * blocks / 2);
     for (int i = 0; i < kept_count; ++i) release(kept[i]);
     ALLOCSCOPE_EXPECT_EQUAL(window->counts().live_objects(), 0);
-    const std::uint64_t births = groups * blocks;
+    const auto births = static_cast<std::uint64_t>(groups) * blocks;
     expect_accounted(window->stats(), {births, births});
     window->~scope();
     return verdict();

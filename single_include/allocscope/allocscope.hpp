@@ -4109,16 +4109,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Larger pages for what fills `bytes` of the old ones, which are given back; null: refused.
-ALLOCSCOPE_SLOW_PATH void* exchange_pages(void* old, std::size_t bytes,
-                                          std::size_t larger) noexcept {
-    void* fresh = reserve_pages(larger);
-    if (fresh == nullptr || old == nullptr) return fresh;
-    std::memcpy(fresh, old, bytes);
-    return_reservation(old, bytes);
-    return fresh;
-}
-
 template <class T>
 class page_list {
 public:
@@ -4146,14 +4136,22 @@ public:
     }
 
 private:
-    bool grow() noexcept {
+    // The list is whole at every instruction: a signal handler may jump out of it.
+    ALLOCSCOPE_NOINLINE bool grow() noexcept {
         constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        void* fresh = exchange_pages(values_, room_ * sizeof(T), room * sizeof(T));
-        has_refused_ = has_refused_ || fresh == nullptr;
-        if (fresh == nullptr) return false;
-        values_ = static_cast<T*>(fresh);
+        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        T* const old = values_;
+        const std::size_t old_room = room_;
+        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
+        values_ = fresh;
+        compiler_barrier();
         room_ = room;
+        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
         return true;
     }
 
@@ -10894,7 +10892,7 @@ public:
             t.question.is_of_this_reading = false;
         });
         std::uint64_t gives_up_at = 0;
-        for (std::uint32_t round = 0; !is_done_with_threads(); ++round) {
+        for (std::uint32_t round = 0; !read_those_left(); ++round) {
             const std::uint64_t now = monotonic_ns();
             if (gives_up_at == 0) gives_up_at = now + patience_ns;
             if (now > gives_up_at) {
@@ -10929,8 +10927,8 @@ private:
         for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
     }
 
-    // Reads the threads that are left. Whoever could not be read is asked.
-    bool is_done_with_threads() noexcept {
+    // Whether all threads are read now. Whoever could not be read is asked.
+    bool read_those_left() noexcept {
         bool is_done = true;
         bool has_asked = false;
         for_each_thread([&](thread_state& t) {

@@ -22,16 +22,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Larger pages for what fills `bytes` of the old ones, which are given back; null: refused.
-ALLOCSCOPE_SLOW_PATH void* exchange_pages(void* old, std::size_t bytes,
-                                          std::size_t larger) noexcept {
-    void* fresh = reserve_pages(larger);
-    if (fresh == nullptr || old == nullptr) return fresh;
-    std::memcpy(fresh, old, bytes);
-    return_reservation(old, bytes);
-    return fresh;
-}
-
 template <class T>
 class page_list {
 public:
@@ -59,14 +49,22 @@ public:
     }
 
 private:
-    bool grow() noexcept {
+    // The list is whole at every instruction: a signal handler may jump out of it.
+    ALLOCSCOPE_NOINLINE bool grow() noexcept {
         constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
         const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        void* fresh = exchange_pages(values_, room_ * sizeof(T), room * sizeof(T));
-        has_refused_ = has_refused_ || fresh == nullptr;
-        if (fresh == nullptr) return false;
-        values_ = static_cast<T*>(fresh);
+        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        T* const old = values_;
+        const std::size_t old_room = room_;
+        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
+        values_ = fresh;
+        compiler_barrier();
         room_ = room;
+        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
         return true;
     }
 

@@ -91,7 +91,7 @@ public:
             t.question.is_of_this_reading = false;
         });
         std::uint64_t gives_up_at = 0;
-        for (std::uint32_t round = 0; !is_done_with_threads(); ++round) {
+        for (std::uint32_t round = 0; !read_those_left(); ++round) {
             const std::uint64_t now = monotonic_ns();
             if (gives_up_at == 0) gives_up_at = now + patience_ns;
             if (now > gives_up_at) {
@@ -126,8 +126,8 @@ private:
         for (int i = 0; i < 20; ++i) __builtin_ia32_pause();
     }
 
-    // Reads the threads that are left. Whoever could not be read is asked.
-    bool is_done_with_threads() noexcept {
+    // Whether all threads are read now. Whoever could not be read is asked.
+    bool read_those_left() noexcept {
         bool is_done = true;
         bool has_asked = false;
         for_each_thread([&](thread_state& t) {

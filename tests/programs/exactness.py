@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""exactness.py [--quick] [--json PATH] [--list] [--packages] [--differences] [part of a name ...]
+
+Runs the programs of exactness.toml and compares what allocscope counts with what two judges count
+that do not know of it: Valgrind's "total heap usage" and counting_shim.cpp. Allocations, frees and
+bytes must be equal exactly, or differ by what the list explains.
+
+--quick        the dozen that says so in the list; Valgrind only for those with "valgrind"
+--differences  where the two went apart: the sizes asked for, from both sides
+--packages     the Debian packages that a full run needs
+--json PATH    every number
+
+Prints a markdown table; the last line is "N of M equal, E explained, F failed, S left out".
+Exit code 0 when nothing failed, 77 when there is nothing to compare with.
+"""
+import argparse
+import difflib
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+import inputs
+from judges import HERE, NAMES, PATH, cannot_judge, find_allocscope, judges
+
+MOST_EVENTS = 3_000_000
+CANNOT_RUN_HERE = 77
+
+
+class left_out(Exception):
+    pass
+
+
+def read_list(path, names, is_quick):
+    programs = tomllib.loads(path.read_text(encoding="utf-8"))["program"]
+    known = {"name", "package", "command", "setup", "stdin", "quick", "differs", "unstable",
+             "environment"}
+    for each in programs:
+        if set(each) - known:
+            sys.exit(f"{path.name}: {each.get('name')} has unknown fields {set(each) - known}")
+    return [each for each in programs
+            if (not names or any(part in each["name"] for part in names))
+            and (not is_quick or "quick" in each)]
+
+
+def resolve(command):
+    """The words of a command, the first as an absolute path."""
+    words = shlex.split(command)
+    found = shutil.which(words[0], path=PATH)
+    if found is None and words[0].startswith("cc1"):
+        asked = subprocess.run(["gcc", f"-print-prog-name={words[0]}"], capture_output=True,
+                               text=True)
+        found = shutil.which(asked.stdout.strip())
+    if found is None:
+        raise left_out(f"{words[0]} is not installed")
+    return [found, *words[1:]]
+
+
+class workshop:
+    """Runs one program after the other, each time in the same folder, newly filled."""
+
+    def __init__(self, folder, all_judges):
+        self.judges = all_judges
+        self.pristine = folder / "pristine"
+        self.prepared = folder / "prepared"
+        self.place = folder / "place"
+        self.pristine.mkdir()
+        inputs.write_all(self.pristine)
+
+    def prepare(self, program):
+        shutil.rmtree(self.prepared, ignore_errors=True)
+        shutil.copytree(self.pristine, self.prepared)
+        if "setup" in program:
+            done = subprocess.run(["bash", "-ec", program["setup"]], cwd=self.prepared, text=True,
+                                  capture_output=True,
+                                  env={**os.environ, "HOME": str(self.prepared), "LC_ALL": "C"})
+            if done.returncode != 0:
+                raise left_out(f"its setup fails: {done.stderr.strip()[-200:]}")
+            inputs.set_times(self.prepared)
+
+    def run(self, judge, program, events=0):
+        shutil.rmtree(self.place, ignore_errors=True)
+        shutil.copytree(self.prepared, self.place, symlinks=True)
+        stdin = self.place / program["stdin"] if "stdin" in program else None
+        return self.judges.judge(judge, resolve(program["command"]), cwd=self.place, stdin=stdin,
+                                 environment=program.get("environment"), events=events)
+
+
+def sum_of(causes):
+    return tuple(sum(each.get(name, 0) for each in causes) for name in NAMES)
+
+
+def verdict_of(program, counts, truth, explained):
+    """(word, what is shown) for one comparison."""
+    if counts is None or truth is None:
+        return "failed", "no counts"
+    difference = tuple(mine - theirs for mine, theirs in zip(counts, truth))
+    if difference == (0, 0, 0):
+        return ("failed", "equal, but the list explains a difference") if any(explained) else \
+            ("equal", "equal")
+    shown = "/".join(f"{each:+d}" for each in difference)
+    if difference == explained:
+        return "explained", shown
+    return "failed", shown
+
+
+def examine(shop, program, subject, truths):
+    """A row of the table: what each judge counted, and what follows."""
+    shop.prepare(program)
+    row = {"name": program["name"], "judges": {}, "verdicts": {}, "word": "equal"}
+    mine = shop.run(subject, program)
+    row["judges"][subject] = mine.counts
+    if mine.code not in (0, 1):
+        raise left_out(f"exit code {mine.code}: {mine.stderr.decode(errors='replace')[-200:]}")
+    for truth in truths:
+        if truth == "valgrind" and "unstable" in program:
+            continue
+        theirs = shop.run(truth, program)
+        row["judges"][truth] = theirs.counts
+        explained = sum_of(program.get("differs", [])) if truth == "valgrind" else (0, 0, 0)
+        word, shown = verdict_of(program, mine.counts, theirs.counts, explained)
+        if theirs.code != mine.code:
+            word, shown = "failed", f"exit code {mine.code}, under {truth} {theirs.code}"
+        row["verdicts"][truth] = shown
+        if word == "failed" or row["word"] == "equal":
+            row["word"] = word
+    if "unstable" in program and row["word"] == "equal":
+        row["word"] = "explained"
+    return row
+
+
+def show_differences(shop, program):
+    """The events of both sides, where they differ."""
+    shop.prepare(program)
+    mine = shop.run("shim", program, MOST_EVENTS)
+    theirs = shop.run("valgrind", program, MOST_EVENTS)
+    print(f"== {program['name']}: shim {mine.counts}, Valgrind {theirs.counts}")
+    lines = difflib.unified_diff(theirs.events[:60_000], mine.events[:60_000], "valgrind", "shim",
+                                 lineterm="", n=3)
+    for number, line in enumerate(lines):
+        if number > 200:
+            print("...")
+            break
+        print(line)
+
+
+def print_row(row, subject):
+    counts = row["judges"][subject]
+    shown = " | ".join(f"{each:,}" for each in counts) if counts else "- | - | -"
+    verdicts = ", ".join(f"{judge}: {text}" for judge, text in row["verdicts"].items())
+    print(f"| {row['name']} | {shown} | {verdicts} | {row['word']} |", flush=True)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--packages", action="store_true")
+    parser.add_argument("--differences", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--subject", choices=("allocscope", "shim"), default="allocscope")
+    parser.add_argument("names", nargs="*")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    programs = read_list(HERE / "exactness.toml", arguments.names, arguments.quick)
+    if arguments.packages or arguments.list:
+        shown = {each["package"] for each in programs} if arguments.packages else \
+            [each["name"] for each in programs]
+        print("\n".join(sorted(shown)))
+        return 0
+    allocscope, valgrind = find_allocscope(), shutil.which("valgrind.bin")
+    if arguments.subject == "allocscope" and allocscope is None:
+        print("there is no allocscope to examine: set ALLOCSCOPE or ALLOCSCOPE_BUILD")
+        return CANNOT_RUN_HERE
+    with tempfile.TemporaryDirectory() as folder:
+        all_judges = judges(folder, allocscope, valgrind)
+        all_judges.build_shim()
+        shop = workshop(pathlib.Path(folder), all_judges)
+        if arguments.differences:
+            for each in programs:
+                show_differences(shop, each)
+            return 0
+        return compare_all(shop, programs, arguments, valgrind)
+
+
+def compare_all(shop, programs, arguments, valgrind):
+    subject = arguments.subject
+    print(f"| program | allocations | frees | bytes | {subject} against | verdict |\n"
+          "|---|---:|---:|---:|---|---|", flush=True)
+    rows = []
+    for program in programs:
+        truths = ["shim"] if subject == "allocscope" else []
+        if valgrind and (not arguments.quick or program["quick"] == "valgrind"):
+            truths.append("valgrind")
+        try:
+            row = examine(shop, program, subject, truths)
+            print_row(row, subject)
+        except (left_out, cannot_judge, subprocess.TimeoutExpired) as error:
+            row = {"name": program["name"], "word": "left out", "why": str(error)}
+            print(f"| {program['name']} | - | - | - | {error} | left out |", flush=True)
+        rows.append(row)
+    for program in programs:
+        for each in program.get("differs", []):
+            print(f"\n{program['name']}: {'/'.join(str(each.get(name, 0)) for name in NAMES)}: "
+                  f"{each['because']}")
+    count = {word: sum(row["word"] == word for row in rows)
+             for word in ("equal", "explained", "failed", "left out")}
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"rows": rows, "count": count}, indent=1) + "\n")
+    print(f"{count['equal']} of {len(rows) - count['left out']} equal, {count['explained']} "
+          f"explained, {count['failed']} failed, {count['left out']} left out")
+    return 0 if count["failed"] == 0 and count["equal"] > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

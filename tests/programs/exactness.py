@@ -178,7 +178,7 @@ def main():
         print("\n".join(sorted(shown)))
         return 0
     allocscope, valgrind = find_allocscope(), shutil.which("valgrind.bin")
-    if arguments.subject == "allocscope" and allocscope is None:
+    if arguments.subject == "allocscope" and allocscope is None and not arguments.differences:
         print("there is no allocscope to examine: set ALLOCSCOPE or ALLOCSCOPE_BUILD")
         return CANNOT_RUN_HERE
     with tempfile.TemporaryDirectory() as folder:

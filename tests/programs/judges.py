@@ -194,9 +194,8 @@ def traced_events(log, pid):
             if numbers[0]:
                 events.append("free")
         elif name == "realloc":
-            if numbers[0] == 0:
-                continue  # malloc writes a line of its own
-            events.append("free" if numbers[1] == 0 else f"realloc {numbers[1]}")
+            kind = "realloc" if numbers[0] else "allocate"
+            events.append("free" if numbers[0] and not numbers[1] else f"{kind} {numbers[1]}")
         elif name == "calloc":
             events.append(f"allocate {numbers[0] * numbers[1]}")
         elif name in ("malloc", "valloc", "pvalloc") or name.startswith("_Zn"):

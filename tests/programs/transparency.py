@@ -171,8 +171,9 @@ class stage:
             environment["LD_PRELOAD"] = f"{preload}:{given}" if given else str(preload)
         code, stdout, stderr = self.start(whole, environment, command.get("stdin", ""))
         if "hide" in command:
-            stdout = b"".join(line for line in stdout.splitlines(True)
-                              if not re.search(command["hide"].encode(), line))
+            stdout, stderr = (b"".join(line for line in text.splitlines(True)
+                                       if not re.search(command["hide"].encode(), line))
+                              for text in (stdout, stderr))
         return outcome(128 - code if code < 0 else code, stdout, stderr, self.files())
 
     def start(self, words, environment, stdin):

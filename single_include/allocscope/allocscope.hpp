@@ -26,6 +26,10 @@
     #endif
 #endif
 
+#ifndef ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+    #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 0
+#endif
+
 // On functions whose body depends on the knob above: translation units compiled with and without
 // exceptions then each keep their own, instead of the linker's choice of one for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -3691,6 +3695,87 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 
+// lasting_pages.hpp - pages whose contents can outlive the process.
+
+#ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class lasting_area {
+public:
+    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
+    // in the area, too.
+    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
+        end_ = end;
+        next_ = next;
+    }
+    bool exists() const noexcept { return next_ != nullptr; }
+    bool holds(const void* pages) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
+    }
+
+    // Whole pages; null when the area is full.
+    void* take(std::size_t bytes) noexcept {
+        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+        std::uintptr_t at = next_->load(std::memory_order_relaxed);
+        do {
+            if (whole > end_ - at) return nullptr;
+        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
+        return reinterpret_cast<void*>(at);
+    }
+
+private:
+    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
+
+    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
+    std::uintptr_t end_ = 0;
+};
+
+ALLOCSCOPE_HIDDEN inline lasting_area lasting;
+
+// As reserve_addresses.
+inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_addresses(bytes);
+    return is_mapping_refused() ? nullptr : lasting.take(bytes);
+}
+
+// As reserve_pages.
+inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_pages(bytes);
+    void* pages = lasting.take(bytes);
+    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
+}
+
+// As map_pages.
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
+    void* pages = reserve_lasting_pages(bytes);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return pages;
+}
+
+// As empty_pages.
+inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return empty_pages(pages, bytes);
+    const int saved_errno = errno;
+    ::madvise(pages, bytes, MADV_REMOVE);
+    errno = saved_errno;
+}
+
+// As return_reservation.
+inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return return_reservation(pages, bytes);
+    empty_lasting_pages(pages, bytes);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
 // thread_identity.hpp - which thread this is, and whether another one still runs.
 
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
@@ -3807,7 +3892,7 @@ public:
         block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
         while (next != nullptr) {
             block* older = next->next;
-            return_reservation(next, block_bytes);
+            return_lasting_pages(next, block_bytes);
             next = older;
         }
     }
@@ -3829,14 +3914,14 @@ private:
     };
 
     bool add_block(block* seen) noexcept {
-        void* pages = reserve_pages(block_bytes);
+        void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
         fresh->used.store(sizeof(block), std::memory_order_relaxed);
         // Release: whoever sees the block sees its head.
         if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
-            return_reservation(pages, block_bytes);
+            return_lasting_pages(pages, block_bytes);
         }
         return true;
     }
@@ -3913,21 +3998,29 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
-    // Whether a free must be looked up: a test of the address alone. All bits of the address that
-    // are set in address_bits_ have to be zero. (A null pointer always passes the test.)
+    // Whether a free must be looked up: a test of the address alone. Where in its page the block
+    // begins has to be less than frees_below_. (So a null pointer is looked up like any page.)
     //
-    //     every event is recorded    no bits           every free is looked up
-    //     only samples are           the low 12 bits   those of blocks that begin at a page
-    //     no window is open          all bits          none
+    //     every event is recorded    4096    every free is looked up
+    //     only samples are           1       those of blocks that begin at a page
+    //     no window is open          0       none
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
-        return (reinterpret_cast<std::uintptr_t>(block) &
-                address_bits_.load(std::memory_order_relaxed)) == 0;
+        return (reinterpret_cast<std::uintptr_t>(block) & (page_bytes - 1)) <
+               frees_below_.load(std::memory_order_relaxed);
     }
 
     void shut() noexcept {
-        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+        frees_below_.store(0, std::memory_order_relaxed);
         word_.store(0, std::memory_order_seq_cst);
     }
+
+    // A process that is recorded from outside shares its tables with whoever reads them; a child
+    // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
+    // child, which shuts it for every hook. True in such a child.
+    bool is_wiped() const noexcept { return is_whole_.load(std::memory_order_relaxed) == 0; }
+
+    // Whether the process has had no event yet, and records by itself from the first one on.
+    bool is_untouched() const noexcept { return word() == untouched; }
 
     // Control lock held. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -3943,7 +4036,7 @@ public:
         }
         place.number.store(number, std::memory_order_release);
         // Before the word, so that whoever was told of the window sees it too.
-        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
+        frees_below_.store(sees_every_event ? page_bytes : 1, std::memory_order_relaxed);
         word_.store(number, std::memory_order_release);
     }
 
@@ -3968,8 +4061,7 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
-    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
-
+    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
     static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
@@ -3980,8 +4072,10 @@ private:
     };
     static_assert(sizeof(stored) == 64, "a cache line");
 
-    alignas(64) std::atomic<std::uint64_t> word_{0};
-    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    alignas(64) std::atomic<std::uint64_t> word_{
+        ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
+    std::atomic<std::uintptr_t> frees_below_{0};
+    std::atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
 };
@@ -5206,9 +5300,9 @@ public:
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
         while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
-        void* addresses = reserve_addresses(bytes);
+        void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
-             addresses = reserve_addresses(bytes)) {
+             addresses = reserve_lasting_addresses(bytes)) {
             bytes /= 4;
         }
         if (addresses == nullptr) return false;
@@ -5248,7 +5342,7 @@ public:
     void release() noexcept {
         const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
         if (opened != 0) {
-            empty_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+            empty_lasting_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
         }
         next_page_.store(1, std::memory_order_relaxed);
     }
@@ -5317,12 +5411,12 @@ public:
     // Any thread. False when there is no memory for the lists. Called again after a failure.
     ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (!is_empty()) return true;
-        void* fresh = reserve_pages(foreign_directory_bytes);
+        void* fresh = reserve_lasting_pages(foreign_directory_bytes);
         if (fresh == nullptr) return false;
         foreign_chunk_pointer* expected = nullptr;
         if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
                                                std::memory_order_acq_rel)) {
-            return_reservation(fresh, foreign_directory_bytes);  // another thread was faster
+            return_lasting_pages(fresh, foreign_directory_bytes);  // another thread was faster
         }
         return true;
     }
@@ -5356,7 +5450,7 @@ public:
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
-        if (lists != nullptr) return_reservation(lists, foreign_directory_bytes);
+        if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
 
 private:
@@ -5742,9 +5836,14 @@ struct met_module {
     std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
-class met_modules {
+// In pages of its own: see state/recording_head.hpp.
+class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
+
+    constexpr met_modules() noexcept = default;
+    // Numbers from `first` on, instead of from 1.
+    explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
 
     // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
     void note(const met_module& seen) noexcept {
@@ -5756,9 +5855,18 @@ public:
         }
         met_module& made = modules_[at];
         made = seen;
-        made.number = at + 1;
+        made.number = first_number_ + at;
         made.path = keep(seen.path);
         is_ready_[at].store(true, std::memory_order_release);
+    }
+
+    // The one that was noted first of those that held the address; null: none.
+    const met_module* holder_of(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < count(); ++i) {
+            const met_module* each = at(i);
+            if (each != nullptr && each->holds(address)) return each;
+        }
+        return nullptr;
     }
 
     // How many there may be: at() is null for those that are not there yet.
@@ -5768,6 +5876,17 @@ public:
     }
     const met_module* at(std::uint32_t index) const noexcept {
         return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+    }
+
+    // This is a copy of what lay at `address`: the paths are found here.
+    void move_from(std::uintptr_t address) noexcept {
+        const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(this) - address;
+        for (std::uint32_t i = 0; i < count(); ++i) {
+            const char*& path = modules_[i].path;
+            const std::uintptr_t old = reinterpret_cast<std::uintptr_t>(path);
+            const bool is_kept = old - address < sizeof *this;
+            path = is_kept ? reinterpret_cast<const char*>(old + distance) : "";
+        }
     }
 
 private:
@@ -5797,6 +5916,7 @@ private:
         return texts_ + at;
     }
 
+    std::uint32_t first_number_ = 1;
     std::atomic<std::uint32_t> taken_{0};
     std::atomic<std::uint32_t> text_used_{0};
     std::atomic<bool> is_ready_[most] = {};
@@ -5805,6 +5925,14 @@ private:
 };
 
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
+
+// For a report about another process than this one: the modules that were loaded when its recording
+// began, the program first. Otherwise empty.
+ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
+
+inline bool names_another_process() noexcept {
+    return modules_at_start.count() != 0;
+}
 
 }  // namespace detail
 
@@ -7952,8 +8080,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct process_state {
-    gate entry;
-    live_object_map objects;
+    // In pages of its own: see gate::is_wiped().
+    alignas(page_bytes) gate entry;
+    alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
     cohort_table cohorts;
     site_table sites;
@@ -8007,6 +8136,9 @@ struct process_state {
     std::atomic<bool> has_untold_ends{false};
     std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
+    // What threads use after their last destructor, one at a time; as many more as were needed at
+    // the same time are its nested states. Made before the first window opens.
+    thread_state* latecomer = nullptr;
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
@@ -8020,9 +8152,12 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time; as many more as were needed at the
-// same time are its nested states.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
+// Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+ALLOCSCOPE_HIDDEN void begin_recording() noexcept;
+#else
+inline void begin_recording() noexcept {}
+#endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
 // reads it by one instruction, without asking the loader's table where it is.
@@ -8492,7 +8627,7 @@ inline thread_state* take_state() noexcept {
         if (thread_state* used = take_used_state()) return used;
     }
     constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
-    void* pages = map_pages(bytes);
+    void* pages = map_lasting_pages(bytes);
     if (pages == nullptr) return nullptr;
     auto* fresh = ::new (pages) thread_state;
     fresh->is_taken.store(true, std::memory_order_relaxed);
@@ -8504,8 +8639,10 @@ inline thread_state* take_state() noexcept {
 constexpr std::uint32_t last_destructor_round =
     PTHREAD_DESTRUCTOR_ITERATIONS - (ALLOCSCOPE_ON(THREAD_SANITIZER) ? 1 : 0);
 
-// Called by the C library in each round of key destructors of an ending thread.
+// Called by the C library in each round of key destructors of an ending thread. The state of a
+// forked child whose gate is wiped belongs to its parent.
 inline void thread_end(void* value) noexcept {
+    if (process.entry.is_wiped()) return;
     auto* state = static_cast<thread_state*>(value);
     if (++state->end_rounds < last_destructor_round) {
         ::pthread_setspecific(process.thread_key, state);
@@ -8517,16 +8654,19 @@ inline void thread_end(void* value) noexcept {
     reclaim_if_possible();
 }
 
-// Control lock, before the first window opens.
-inline void prepare_threads() noexcept {
-    if (latecomer.primary_state.load(std::memory_order_relaxed) != nullptr) return;
-    latecomer.primary_state.store(&latecomer, std::memory_order_relaxed);
-    latecomer.instance.store(new_instance(), std::memory_order_relaxed);
-    latecomer.is_taken.store(true, std::memory_order_relaxed);
-    enlist(latecomer);
+// Control lock, before the first window opens. False when there is no memory. Called again after
+// a failure.
+inline bool prepare_threads() noexcept {
+    if (process.latecomer != nullptr) return true;
+    thread_state* common = take_state();
+    if (common == nullptr) return false;
+    common->primary_state.store(common, std::memory_order_relaxed);
+    common->instance.store(new_instance(), std::memory_order_relaxed);
+    process.latecomer = common;
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, std::memory_order_release);
     }
+    return true;
 }
 
 inline void begin_state(thread_state& state, thread_state& primary,
@@ -8602,7 +8742,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer; common != nullptr;
+         common = nested_state(*common)) {
         std::uintptr_t expected = 0;
         if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
             return common;
@@ -8617,7 +8758,10 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
     thread_state* state = current_state();
-    if (state == nullptr) return attach_thread();
+    if (state == nullptr) {
+        if (process.entry.is_untouched()) begin_recording();
+        return process.entry.word() != 0 ? attach_thread() : nullptr;
+    }
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
         if (busy == 0) return state;
@@ -8637,15 +8781,16 @@ inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        if (t == &latecomer ||
+        if (t == process.latecomer ||
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
-    latecomer.nested.store(nullptr, std::memory_order_relaxed);
-    latecomer.busy.store(0, std::memory_order_relaxed);
+    if (process.latecomer == nullptr) return;
+    process.latecomer->nested.store(nullptr, std::memory_order_relaxed);
+    process.latecomer->busy.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace detail
@@ -11583,7 +11728,7 @@ inline void count_own_demand_anew() noexcept {
 // open if it has begun; everything else follows from the windows that are.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(std::memory_order_relaxed)) {
-        latecomer.lose(loss_reason::torn_by_fork);
+        process.latecomer->lose(loss_reason::torn_by_fork);
         process.are_sums_moving.store(false, std::memory_order_relaxed);
     }
     process.windows.count_anew();
@@ -11680,7 +11825,7 @@ inline open_window* find_window(window_id id) noexcept {
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return &latecomer;
+    if (current_entry == &departed) return process.latecomer;
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
@@ -11762,7 +11907,7 @@ constexpr charge charge_for(const options& wanted) noexcept {
 inline window_id open_window_now(const char* name, const options& wanted) noexcept {
     prepare_process();
     control_lock lock;
-    prepare_threads();
+    if (!prepare_threads()) return 0;
     process.reclaim = &reclaim_when_due;
     const thread_state* self = own_state();
     if (wanted.from == threads::current && self == nullptr) return 0;
@@ -11857,12 +12002,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+    if (process.latecomer == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == &latecomer) return;
+    if (self == nullptr || self == process.latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }
@@ -16126,6 +16271,15 @@ public:
         return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
     }
 
+    // Whether the module, as a location has it, is the program itself.
+    bool is_program(text module) const {
+        if (detail::names_another_process()) {
+            const detail::met_module* program = detail::modules_at_start.at(0);
+            return program != nullptr && module == text{program->path};
+        }
+        return !modules().empty() && module == modules()[0].path;
+    }
+
     // To be called before a report: looks for libraries loaded and unloaded since. What was
     // resolved in modules that are still there stays. True when anything changed.
     bool refresh_modules() {
@@ -16185,9 +16339,14 @@ private:
     };
 
     code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
+        if (home == nullptr && detail::names_another_process()) {
+            home = detail::modules_at_start.holder_of(address);
+            return home != nullptr ? gone_owner(*home) : code_owner{};
+        }
         const loaded_module* now = modules_.find(address);
-        const bool is_at_home = home == nullptr || (now != nullptr && now->base == home->base &&
-                                                    now->fingerprint == home->fingerprint);
+        const bool is_at_home =
+            home == nullptr || (!detail::names_another_process() && now != nullptr &&
+                                now->base == home->base && now->fingerprint == home->fingerprint);
         if (!is_at_home) return gone_owner(*home);
         if (now == nullptr) return {};
         return {&object_of(*now), now->path, now->base, false};
@@ -17980,6 +18139,30 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
+// Functions that programs in C put around malloc, so that a failure ends the program: by the names
+// that they have everywhere. Who called them is what is asked for.
+inline bool is_allocation_wrapper(text name) noexcept {
+    constexpr text names =
+        "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
+        "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
+        "x2realloc x2nrealloc xpalloc xmallocarray xreallocarray xasprintf xvasprintf xpstrdup "
+        "ireallocarray icalloc "
+        "safe_malloc safe_calloc safe_realloc emalloc ecalloc erealloc estrdup "
+        "g_malloc g_malloc0 g_malloc_n g_malloc0_n g_realloc g_realloc_n g_try_malloc "
+        "g_try_malloc0 g_try_malloc_n g_try_malloc0_n g_try_realloc g_try_realloc_n "
+        "g_slice_alloc g_slice_alloc0 g_slice_copy g_strdup g_strndup g_memdup g_memdup2 "
+        "CRYPTO_malloc CRYPTO_zalloc CRYPTO_realloc CRYPTO_strdup CRYPTO_strndup CRYPTO_memdup "
+        "sqlite3MemMalloc sqlite3MemRealloc sqlite3Malloc sqlite3Realloc sqlite3_malloc "
+        "sqlite3_malloc64 sqlite3_realloc sqlite3_realloc64 sqlite3DbMallocRaw "
+        "sqlite3DbMallocRawNN sqlite3DbMallocZero sqlite3DbStrDup "
+        "PyMem_Malloc PyMem_Calloc PyMem_Realloc PyMem_RawMalloc PyMem_RawCalloc "
+        "PyMem_RawRealloc PyObject_Malloc PyObject_Calloc PyObject_Realloc _PyMem_RawStrdup "
+        "Perl_safesysmalloc Perl_safesyscalloc Perl_safesysrealloc Perl_savepv Perl_savepvn "
+        "ruby_xmalloc ruby_xmalloc2 ruby_xcalloc ruby_xrealloc ruby_xrealloc2 "
+        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc";
+    return is_listed(name, names);
+}
+
 // Of the C and C++ implementation by its name: a reserved global name. What the compilers put
 // around a user's global variables is the user's, and so is a linker name too long to demangle,
 // unless it begins with the library's namespaces.
@@ -18039,7 +18222,7 @@ public:
         const text plain = plain_name(scratch, name);
         if (is_added(plain, frame.file)) return true;
         if (!name.is_known()) return false;
-        if (is_runtime_function(plain)) return true;
+        if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
     }
@@ -18124,6 +18307,76 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+
+// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
+
+#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text file_name_of(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+enum class module_kind { user, runtime, system };
+
+inline module_kind kind_of_module(text path) noexcept {
+    const text name = file_name_of(path);
+    constexpr text system =
+        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
+        "libdl.so librt.so ld-linux liballocscope_preload.so";
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
+    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+}
+
+// The module that a frame lies in, as a location has it.
+struct frame_owner {
+    text module;
+    bool is_unloaded = false;
+};
+
+namespace module_rule_detail {
+
+// frames.size() when no frame of that kind of module is the user's.
+inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
+                                 const list<frame_owner>& owners, const frame_rule& rule) {
+    std::size_t nameless = frames.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (kind_of_module(owners[i].module) != kind) continue;
+        // Nothing can be known of it any more.
+        if (owners[i].is_unloaded) return i;
+        if (!rule.is_library(scratch, frames[i])) return i;
+        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+        if (is_nameless && nameless == frames.size()) nameless = i;
+    }
+    return nameless;
+}
+
+}  // namespace module_rule_detail
+
+// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
+inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
+                                        const list<frame_owner>& owners, const frame_rule& rule) {
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+        const std::size_t found =
+            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
+        if (found < frames.size()) return found;
+    }
+    return user_frame(scratch, frames, rule);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -19046,37 +19299,15 @@ private:
         }
     }
 
-    // The user's frame; a frame in a module of which nothing can be known any more comes first.
-    // Without any name to go by, as in a stripped program, the first frame that is at least not in
-    // one of the system's libraries.
+    // The user's frame: see types/module_rule.hpp.
     std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
                          const symbolize::frame_rule& rule) {
-        const std::size_t user = symbolize::user_frame(scratch_, frames, rule);
-        for (std::size_t i = 0; i < user && i < frames.size(); ++i) {
-            if (owners[i]->is_unloaded && !is_system_library(owners[i]->module)) return i;
+        list<symbolize::frame_owner> modules{scratch_};
+        modules.reserve(owners.size());
+        for (const code_location* owner : owners) {
+            modules.push_back({owner->module, owner->is_unloaded});
         }
-        if (user < frames.size() && !rule.is_library(scratch_, frames[user])) return user;
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-            if (is_nameless && !is_system_library(owners[i]->module)) return i;
-        }
-        return user;
-    }
-
-    static text file_name_of(text path) noexcept {
-        const std::size_t slash = path.rfind('/');
-        return slash == text::npos ? path : path.substr(slash + 1);
-    }
-
-    static bool is_system_library(text module) noexcept {
-        const text name = file_name_of(module);
-        const char* const starts[] = {"libc.so",   "libc-",         "libstdc++.so",
-                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                      "libm.so",   "libpthread.so", "ld-linux"};
-        for (const char* start : starts) {
-            if (name.starts_with(start)) return true;
-        }
-        return name.empty();
+        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
     }
 
     // What was resolved is kept as long as the book.
@@ -19093,10 +19324,13 @@ private:
             stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
             stack.line = frame.line;
         } else if (!location.symbol.empty()) {
-            stack.place = keep(location.symbol);
+            stack.place = keep(symbols_.is_program(location.module)
+                                   ? location.symbol
+                                   : joined(scratch_, symbolize::file_name_of(location.module), "!",
+                                            location.symbol));
             stack.offset = location.symbol_offset;
         } else {
-            stack.place = keep(file_name_of(location.module));
+            stack.place = keep(symbolize::file_name_of(location.module));
             stack.offset = location.module_offset;
         }
     }
@@ -26603,6 +26837,210 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 
+// json_report.hpp - a snapshot as JSON, for other programs to read.
+
+#ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+#define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class json_writer {
+public:
+    json_writer(text_out& out, arena& scratch, bool is_signed) noexcept
+        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
+
+    void begin(char bracket) {
+        separate();
+        out_ << bracket;
+        is_first_ = true;
+    }
+    void end(char bracket) {
+        out_ << bracket;
+        is_first_ = false;
+    }
+    void key(const char* name) {
+        separate();
+        write_string(name);
+        out_ << ": ";
+        is_first_ = true;  // the value needs no comma
+    }
+    void value(const char* shown) {
+        separate();
+        write_string(shown);
+    }
+    void value(bool is_true) {
+        separate();
+        out_ << (is_true ? "true" : "false");
+    }
+    // May be negative in a difference.
+    void amount(std::uint64_t number) {
+        separate();
+        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
+        if (is_negative) out_ << '-';
+        out_ << decimal{is_negative ? 0 - number : number};
+    }
+    void field(const char* name, const char* shown) {
+        key(name);
+        value(shown);
+    }
+    void field(const char* name, std::uint64_t number) {
+        key(name);
+        amount(number);
+    }
+    void line() { out_ << '\n'; }
+
+private:
+    void separate() {
+        if (!is_first_) out_ << ", ";
+        is_first_ = false;
+    }
+    void write_string(const char* shown) {
+        const borrowed_memory meanwhile{scratch_};
+        text_out printable{scratch_};
+        write_printable(printable, shown);
+        out_ << '"';
+        for (const char c : printable.view()) {
+            if (c == '"' || c == '\\') out_ << '\\';
+            out_ << c;
+        }
+        out_ << '"';
+    }
+
+    text_out& out_;
+    arena& scratch_;
+    bool is_signed_;
+    bool is_first_ = true;
+};
+
+inline const char* name_of(recording how) noexcept {
+    return how == recording::exact ? "exact" : how == recording::sampled ? "sampled" : "counters";
+}
+
+inline void write_json_interval(json_writer& json, const char* low, const char* high,
+                                std::uint64_t low_value, std::uint64_t high_value) {
+    json.field(low, low_value);
+    json.field(high, high_value);
+}
+
+inline void write_json_totals(json_writer& json, const snapshot::window_info& info) {
+    const bool is_sampled = info.record == recording::sampled;
+    const snapshot::window_estimates& about = info.estimates;
+    json.key("totals");
+    json.begin('{');
+    json.field("allocations", is_sampled ? about.allocations.value : info.totals.allocations);
+    json.field("frees", is_sampled ? about.frees.value : info.totals.frees);
+    json.field("bytes_allocated",
+               is_sampled ? about.bytes_allocated.value : info.totals.bytes_allocated);
+    json.field("bytes_freed", is_sampled ? about.bytes_freed.value : info.totals.bytes_freed);
+    json.field("live_objects", is_sampled ? about.live_objects.value : info.totals.live_objects());
+    json.field("live_bytes", is_sampled ? about.live_bytes.value : info.totals.live_bytes());
+    json.field("peak_bytes", info.totals.peak_bytes);
+    if (is_sampled) {
+        write_json_interval(json, "allocations_low", "allocations_high", about.allocations.low,
+                            about.allocations.high);
+        write_json_interval(json, "bytes_allocated_low", "bytes_allocated_high",
+                            about.bytes_allocated.low, about.bytes_allocated.high);
+        write_json_interval(json, "live_objects_low", "live_objects_high", about.live_objects.low,
+                            about.live_objects.high);
+        write_json_interval(json, "live_bytes_low", "live_bytes_high", about.live_bytes.low,
+                            about.live_bytes.high);
+    }
+    json.end('}');
+}
+
+inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
+    json.begin('{');
+    json.field("function", frame.function);
+    json.field("file", frame.file);
+    json.field("line", static_cast<std::uint64_t>(frame.line));
+    json.field("module", frame.module);
+    json.field("offset", frame.offset);
+    json.key("inlined");
+    json.value(frame.is_inlined);
+    json.end('}');
+}
+
+inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_sampled) {
+    json.begin('{');
+    json.field("objects", row.objects);
+    json.field("bytes", row.bytes);
+    json.field("file", row.file);
+    json.field("line", static_cast<std::uint64_t>(row.line));
+    json.field("type", row.type);
+    json.field("function", row.function);
+    json.field("sites", row.sites);
+    if (is_sampled) {
+        json.field("samples", row.samples);
+        write_json_interval(json, "objects_low", "objects_high", row.objects_low, row.objects_high);
+        write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
+    }
+    json.key("frames");
+    json.begin('[');
+    for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
+    json.end(']');
+    json.end('}');
+}
+
+inline void write_json_report(text_out& out, const snapshot& rows) {
+    const snapshot::window_info& info = rows.info();
+    const bool is_sampled = info.record == recording::sampled;
+    arena scratch;
+    json_writer json{out, scratch, info.is_difference};
+    json.begin('{');
+    json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
+    json.field("window", info.name);
+    json.field("record", name_of(info.record));
+    if (is_sampled) {
+        json.field("sample_bytes", info.sample_bytes);
+        json.field("samples", info.samples);
+    }
+    json.field("duration_ns", info.duration_ns);
+    if (info.not_recording[0] != '\0') json.field("not_recording", info.not_recording);
+    write_json_totals(json, info);
+    json.key("lost");
+    json.begin('{');
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        json.field(info.losses[i].reason, info.losses[i].count);
+    }
+    json.end('}');
+    json.key("rows");
+    json.begin('[');
+    for (const snapshot::row& row : rows) {
+        json.line();
+        write_json_row(json, row, is_sampled);
+    }
+    json.end(']');
+    json.end('}');
+    json.line();
+}
+
+}  // namespace detail
+
+// The snapshot as a text.
+inline std::string to_json(const snapshot& rows) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_json_report(out, rows);
+    return {out.view().data(), out.size()};
+}
+
+// To a path, as write_text does. Throws report_error.
+inline void write_json(const snapshot& rows, const char* path) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_json_report(out, rows);
+    std::string error;
+    if (!detail::put_report(out.view(), path, error)) detail::raise_report_error(error);
+}
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
@@ -26710,7 +27148,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
-// report.hpp - the door to the writers: a snapshot as text.
+// report.hpp - the door to the writers: a snapshot as text or JSON.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

@@ -120,8 +120,7 @@ ALLOCSCOPE_NOINLINE void* watched_malloc(std::size_t bytes, std::uintptr_t frame
 ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
                                          std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    std::size_t whole = 0;
-    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    const std::size_t whole = count * bytes;  // it does not overflow
     return obtain_watched(whole, frame, [=](bool is_sample) {
         void* block = is_sample ? zeroed_block_at_page(whole) : nullptr;
         return block != nullptr ? block : underlying_calloc(count, bytes);
@@ -208,41 +207,46 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 
 // --- the bodies of the functions ---
 
-// In a straight line for a thread that records every event.
-ALLOCSCOPE_FAST_PATH void* recorded_malloc(thread_entry* entry, std::uint64_t word,
-                                           std::size_t bytes) noexcept {
-    // See recorded_block in define_once/operator_new_entry.hpp.
-    __asm__("" : "+r"(bytes), "+r"(entry));
-    if (ALLOCSCOPE_UNLIKELY(entry->straight_view != word)) {
-        return watched_malloc(bytes, hook_frame());
-    }
+// Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
+// and the countdown has let it pass. `word` is the gate's.
+ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_LIKELY(word == 0)) return true;
+    return (word & every_event) == 0 && passes(current_entry, word, bytes);
+}
+
+// Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
+ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
+    return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_malloc(bytes);
+    // Parts what is kept over the call from the argument, so that the compiler saves registers here
+    // and not while no window is open.
+    __asm__("" : "+r"(bytes));
+    if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
     return on_allocate(block, bytes);
 }
 
-ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
-    const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        thread_entry* const entry = current_entry;
-        if ((word & every_event) != 0 || !passes(entry, word, bytes)) {
-            return recorded_malloc(entry, word, bytes);
-        }
-    }
-    return underlying_malloc(bytes);
-}
-
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_calloc(count, bytes, hook_frame());
-    }
-    return underlying_calloc(count, bytes);
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_LIKELY(word == 0)) return underlying_calloc(count, bytes);
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    if (is_passing(word, whole)) return underlying_calloc(count, bytes);
+    if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
+    void* block = underlying_calloc(count, bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
+    return on_allocate(block, whole);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        const bool has_passed = (word & every_event) == 0 && passes(current_entry, word, bytes);
+        const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
         }
@@ -259,37 +263,33 @@ ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
 
 ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignment,
                                                std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_posix_memalign(place, alignment, bytes, hook_frame());
     }
     return underlying_posix_memalign(place, alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_aligned_alloc(alignment, bytes, hook_frame());
     }
     return underlying_aligned_alloc(alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_memalign(alignment, bytes, hook_frame());
     }
     return underlying_memalign(alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_valloc(bytes, hook_frame());
-    }
+    if (!is_passing(process.entry.word(), bytes)) return watched_valloc(bytes, hook_frame());
     return underlying_valloc(bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_pvalloc(bytes, hook_frame());
-    }
+    if (!is_passing(process.entry.word(), bytes)) return watched_pvalloc(bytes, hook_frame());
     return underlying_pvalloc(bytes);
 }
 

@@ -202,8 +202,13 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
+    // Where the program has many keys, the C library allocates room for ours: that is charged to
+    // nobody.
+    state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
+    state->pause_depth = 0;
+    state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), std::memory_order_release);
         process.has_untold_ends.store(true, std::memory_order_relaxed);

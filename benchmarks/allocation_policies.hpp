@@ -6,6 +6,7 @@
 //     hooked       call operator new  ->  what allocscope adds  ->  malloc
 //     bare         call malloc
 //     library_new  call the operator new of the standard library, which ours has replaced
+//     glibc        call what malloc calls in a program whose malloc is ours
 
 #ifndef ALLOCSCOPE_BENCHMARKS_ALLOCATION_POLICIES_HPP
 #define ALLOCSCOPE_BENCHMARKS_ALLOCATION_POLICIES_HPP
@@ -33,6 +34,14 @@ struct bare {
 struct hooked {
     static void* allocate(std::size_t size) { return ::operator new(size); }
     static void release(void* block) { ::operator delete(block); }
+};
+
+// In a program that includes malloc_family.hpp, `bare` is hooked, and this is bare.
+extern "C" void* __libc_malloc(std::size_t size) noexcept;
+extern "C" void __libc_free(void* block) noexcept;
+struct glibc {
+    static void* allocate(std::size_t size) { return __libc_malloc(size); }
+    static void release(void* block) { __libc_free(block); }
 };
 
 // Found by name behind our own operator. In a program without the hooks, `hooked` calls it, too.

@@ -9,7 +9,7 @@ none - but they are the same in every run: the way to judge a small change of th
     instructions_per_pair.py BUILD_FOLDER [--smoke] [--tsv] [--loops churn,peers,innermost]
     instructions_per_pair.py BUILD_FOLDER --check | --renew
 
-BUILD_FOLDER is the one that has one_loop in it. --check compares with golden_instructions.txt,
+BUILD_FOLDER is the one that has one_loop in it, and for --check one_loop_of_malloc. --check compares with golden_instructions.txt,
 which says what each mode may cost above bare malloc with one version of g++. It fails when a mode
 takes over two instructions more, or fewer: a saving is kept by renewing the file. With another
 compiler the exit code is 77. CXX, or ALLOCSCOPE_CXX, is the compiler that built one_loop.
@@ -29,6 +29,8 @@ MODES = ["bare", "library", "off", "counters", "sampled", "exact 1", "exact 8", 
 RARELY = f"sampled {1 << 40}"
 CHECKED = {"churn": ["off", RARELY, "counters", "exact 1", "exact 16", "exact 24"],
            "peers": ["exact 16"], "innermost": ["exact 16"], "handed": ["counters", "exact 16"]}
+# A pair of malloc and free, replaced themselves: what it costs above glibc's own.
+OF_MALLOC = {"churn": ["off", RARELY, "counters", "exact 16"]}
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden_instructions.txt"
 TOLERANCE = 2
 # Callgrind leaves the program's own operator new in place; the option says so also for tools and
@@ -60,10 +62,12 @@ def compiler_version():
 
 
 def above_bare(program):
-    for loop, modes in CHECKED.items():
-        bare = per_pair(program, loop, "bare", 4096, 8192)
-        for mode in modes:
-            yield f"{loop}, {mode}", per_pair(program, loop, mode, 4096, 8192) - bare
+    for name, checked, prefix in ((program, CHECKED, ""), (f"{program}_of_malloc", OF_MALLOC,
+                                                           "malloc, ")):
+        for loop, modes in checked.items():
+            bare = per_pair(name, loop, "bare", 4096, 8192)
+            for mode in modes:
+                yield f"{prefix}{loop}, {mode}", per_pair(name, loop, mode, 4096, 8192) - bare
 
 
 def renew(program):

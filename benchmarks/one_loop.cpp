@@ -7,6 +7,8 @@
 //        innermost | anywhere           (4096 stacks, see changing_stacks.cpp)
 //        handed                         (one thread allocates 4096 blocks, another one frees them)
 // MODE   bare | library | off | counters | sampled | sampled BYTES | exact N
+//
+// one_loop_of_malloc is the same with malloc in place of operator new.
 
 #include "churn_loop.hpp"
 #include "peer_workloads.hpp"
@@ -22,6 +24,14 @@
 using namespace benchmarks;
 
 namespace {
+
+#if defined(LOOP_OF_MALLOC)
+using reference = glibc;
+using measured = bare;
+#else
+using reference = bare;
+using measured = hooked;
+#endif
 
 template <class Policy>
 ALLOCSCOPE_BENCHMARK_FRAME std::uint64_t fan_out(void* loop) {
@@ -92,7 +102,7 @@ int main(int count, char** arguments) {
     const std::string loop = arguments[1];
     const std::string mode = arguments[2];
     const std::uint64_t steps = std::strtoull(arguments[count - 1], nullptr, 10);
-    if (mode == "bare") return run<bare>(loop, steps) ? 0 : 2;
+    if (mode == "bare") return run<reference>(loop, steps) ? 0 : 2;
     if (mode == "library") return run<library_new>(loop, steps) ? 0 : 2;
     window_mode wanted;
     if (mode == "counters") wanted = counters();
@@ -102,5 +112,5 @@ int main(int count, char** arguments) {
     }
     if (mode == "exact") wanted = exact(static_cast<std::uint32_t>(std::atoi(arguments[3])));
     const optional_window window{wanted};
-    return run<hooked>(loop, steps) ? 0 : 2;
+    return run<measured>(loop, steps) ? 0 : 2;
 }

@@ -13,6 +13,7 @@ constexpr const char* help =
     "usage: allocscope VERB ...\n"
     "\n"
     "verbs:\n"
+    "  run -- COMMAND     what a program allocates and leaves behind, without rebuilding it\n"
     "  compare OLD NEW    what allocates more than before; exit code 1 when something does\n"
     "\n"
     "  allocscope VERB --help    says more\n"
@@ -44,6 +45,8 @@ int main(int argc, char** argv) {
     int code = exit_bad_input;
     if (verb == "compare") {
         code = compare(words);
+    } else if (verb == "run") {
+        code = run(words);
     } else {
         std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", argv[1], help);
     }

@@ -20,6 +20,9 @@ using arguments = std::vector<std::string>;
 extern const char* const compare_help;
 int compare(const arguments& words);
 
+extern const char* const run_help;
+int run(const arguments& words);
+
 }  // namespace allocscope_tools
 
 #endif  // ALLOCSCOPE_TOOLS_VERBS_HPP

@@ -44,9 +44,11 @@ def doors_of(tree):
     """The headers that a user may include, the everyday door first."""
     included = {target for _, text in tree.headers() for _, target in own_includes_of(text)}
 
-    # What another header includes of these two rooms is a part of a door, and none itself.
+    # What another header includes of these two rooms is a part of a door, and none itself, unless
+    # its card tells users to include it.
     def is_for_users(path):
-        return is_door(path) or (is_once(path) and path not in included)
+        return is_door(path) or (is_once(path) and (
+            path not in included or "include it in" in tree.files[path].split("\n", 1)[0]))
 
     doors = [path for path, _ in tree.headers() if path != EVERYDAY and is_for_users(path)]
     return [EVERYDAY] + doors

@@ -26,6 +26,10 @@
     #endif
 #endif
 
+#ifndef ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+    #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 0
+#endif
+
 // On functions whose body depends on the knob above: translation units compiled with and without
 // exceptions then each keep their own, instead of the linker's choice of one for both.
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
@@ -2731,7 +2735,8 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_ALLOCSCOPE_HPP
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -2801,6 +2806,18 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
     #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
 #endif
+// Those that bring a malloc of their own.
+#if ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() || ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() || \
+    defined(__SANITIZE_HWADDRESS__)
+    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(memory_sanitizer) || __has_feature(hwaddress_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
+    #endif
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 0
+#endif
 #define ALLOCSCOPE_ON(feature) ALLOCSCOPE_PRIVATE_##feature()
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -2819,311 +2836,56 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_COMPILER_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <atomic>
-#include <cstring>
-#include <dlfcn.h>
+// intercepted_functions.hpp - the one list of the functions that hand out and take back memory.
 
-// hash_mix.hpp - one number from the return addresses of a stack.
+#ifndef ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
+#define ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
 
-#ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
-#define ALLOCSCOPE_BASE_HASH_MIX_HPP
+// What every C library and every other malloc defines.
+#define ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)                                                  \
+    ACTION(void*, malloc, (std::size_t bytes), (bytes))                                          \
+    ACTION(void*, calloc, (std::size_t count, std::size_t bytes), (count, bytes))                \
+    ACTION(void*, realloc, (void* block, std::size_t bytes), (block, bytes))                     \
+    ACTION(void, free, (void* block), (block))                                                   \
+    ACTION(int, posix_memalign, (void** place, std::size_t alignment, std::size_t bytes),        \
+           (place, alignment, bytes))                                                            \
+    ACTION(void*, aligned_alloc, (std::size_t alignment, std::size_t bytes), (alignment, bytes)) \
+    ACTION(void*, memalign, (std::size_t alignment, std::size_t bytes), (alignment, bytes))      \
+    ACTION(void*, valloc, (std::size_t bytes), (bytes))                                          \
+    ACTION(void*, pvalloc, (std::size_t bytes), (bytes))                                         \
+    ACTION(std::size_t, malloc_usable_size, (void* block), (block))
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+// What can be told by those above. Not all C libraries have them: C23 brought two, and where glibc
+// has the third, it calls realloc by its name, which is ours.
+#define ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)                                                  \
+    ACTION(void*, reallocarray, (void* block, std::size_t count, std::size_t bytes),          \
+           (block, count, bytes))                                                             \
+    ACTION(void, free_sized, (void* block, std::size_t bytes), (block, bytes))                \
+    ACTION(void, free_aligned_sized, (void* block, std::size_t alignment, std::size_t bytes), \
+           (block, alignment, bytes))
 
-namespace detail {
+#define ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ACTION) \
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)      \
+    ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)
 
-// 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
-constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
+#endif  // ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
 
-// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
-// Flood 2014), made odd.
-constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
-    std::uint64_t mixed = (position + 1U) * golden_multiplier;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return (mixed >> 32U) | 1U;
-}
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
 
-struct position_table {
-    static constexpr std::uint32_t size = 128;
-    alignas(64) std::uint64_t multipliers[size];
-
-    constexpr position_table() noexcept : multipliers() {
-        for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
-    }
-};
-ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
-
-// What the address at a position adds to the sum.
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
-                                             std::uint32_t position) noexcept {
-    return (address & 0xffffffffU) * positions.multipliers[position];
-}
-
-constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
-
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t value) noexcept {
-    return (hash ^ value) * golden_multiplier;
-}
-
-// Folds the strong high bits into the low ones, from which tables take their index.
-ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
-    return hash ^ (hash >> 32U);
-}
-
-// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
-// a row) make sums at equal distances, so the sum is folded before it is multiplied.
-ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
-    return hash_finish(hash_finish(sum) * golden_multiplier);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
-
-// met_modules.hpp - the modules that may be unloaded and that stood on a stack, kept for good.
-
-#ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
-#define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp), so that one
-// return address in two modules makes two sites.
-inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
-    return hash_finish(hash_step(fingerprint, start));
-}
-
-// Whether modules can be told apart without a lock; else none is ever noted.
-inline bool can_tell_modules() noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-    return &_dl_find_object != nullptr;
-#else
-    return false;
-#endif
-}
-
-struct met_module {
-    std::uintptr_t start = 0;
-    std::uintptr_t size = 0;
-    std::uintptr_t base = 0;        // run-time address minus linked address
-    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
-    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
-    std::uint32_t number = 0;       // from 1
-    bool has_build_id = false;
-
-    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
-    bool overlaps(const met_module& other) const noexcept {
-        return start - other.start < other.size || other.start - start < size;
-    }
-    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
-};
-
-class met_modules {
-public:
-    static constexpr std::uint32_t most = 1024;
-
-    // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
-    void note(const met_module& seen) noexcept {
-        if (find(seen) != nullptr) return;
-        const std::uint32_t at = taken_.fetch_add(1, std::memory_order_relaxed);
-        if (at >= most) {
-            taken_.store(most, std::memory_order_relaxed);
-            return;
-        }
-        met_module& made = modules_[at];
-        made = seen;
-        made.number = at + 1;
-        made.path = keep(seen.path);
-        is_ready_[at].store(true, std::memory_order_release);
-    }
-
-    // How many there may be: at() is null for those that are not there yet.
-    std::uint32_t count() const noexcept {
-        const std::uint32_t taken = taken_.load(std::memory_order_relaxed);
-        return taken < most ? taken : most;
-    }
-    const met_module* at(std::uint32_t index) const noexcept {
-        return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
-    }
-
-private:
-    static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
-
-    const met_module* find(const met_module& wanted) const noexcept {
-        for (std::uint32_t i = count(); i > 0; --i) {
-            const met_module* known = at(i - 1);
-            if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
-                known->fingerprint == wanted.fingerprint) {
-                return known;
-            }
-        }
-        return nullptr;
-    }
-
-    const char* keep(const char* path) noexcept {
-        const std::size_t bytes = std::strlen(path) + 1;
-        if (bytes > text_bytes) return "";
-        const std::uint32_t at =
-            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
-        if (at > text_bytes || bytes > text_bytes - at) {
-            text_used_.store(text_bytes, std::memory_order_relaxed);
-            return "";
-        }
-        std::memcpy(texts_ + at, path, bytes);
-        return texts_ + at;
-    }
-
-    std::atomic<std::uint32_t> taken_{0};
-    std::atomic<std::uint32_t> text_used_{0};
-    std::atomic<bool> is_ready_[most] = {};
-    met_module modules_[most];
-    char texts_[text_bytes] = {};
-};
-
-ALLOCSCOPE_HIDDEN inline met_modules modules_met;
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
-
-// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
-
-#ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
-#define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// A stack as its names are asked for: by some of its return addresses, innermost first.
-struct known_stack {
-    std::uint64_t hash = 0;  // of the first `count` addresses
-    const std::uintptr_t* addresses = nullptr;
-    std::uint32_t count = 0;
-    std::uint32_t all_count = 0;
-    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
-};
-
-// No module that is known: it was replaced, and there was no room to note which one it was.
-inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
-
-class stack_modules {
-public:
-    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
-        if (modules_met.count() == 0) {
-            is_certain_ = can_tell_modules();
-            return;
-        }
-        const bool is_found = stack.site_hash != 0 && assign(0, 0);
-        is_certain_ = is_found && can_tell_modules();
-        if (!is_found) assign_what_is_left();
-        for (std::uint32_t i = 0; i < stack.count; ++i) {
-            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
-        }
-    }
-
-    // The module that may be unloaded and held the frame's code; null: it was in none such.
-    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
-    // Differs between stacks with equal addresses and different modules.
-    std::uint64_t key() const noexcept { return key_; }
-    // True: what is named by these modules stays so named, whatever is loaded and unloaded.
-    bool is_certain() const noexcept { return is_certain_; }
-
-private:
-    static constexpr std::uint32_t most_chosen = 32;
-
-    // Chooses modules from frame `from` on; `sum` is that of the frames before.
-    bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
-        for (std::uint32_t i = from; i < stack_.all_count; ++i) {
-            const std::uintptr_t pc = stack_.addresses[i];
-            sum += hash_part(pc, i);
-            homes_[i] = chosen_for(pc - 1);
-            if (homes_[i] != nullptr) {
-                sum += homes_[i]->tag();
-                continue;
-            }
-            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
-                const met_module* candidate = modules_met.at(n - 1);
-                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
-                if (steps_ == 0 || chosen_count_ == most_chosen) return false;
-                --steps_;
-                homes_[i] = chosen_[chosen_count_++] = candidate;
-                if (assign(i + 1, sum + candidate->tag())) return true;
-                --chosen_count_;
-            }
-            homes_[i] = nullptr;
-        }
-        return stack_hash(sum) == stack_.site_hash;
-    }
-
-    const met_module* chosen_for(std::uintptr_t address) const noexcept {
-        for (std::uint32_t i = 0; i < chosen_count_; ++i) {
-            if (chosen_[i]->holds(address)) return chosen_[i];
-        }
-        return nullptr;
-    }
-
-    // Where more than one module has lain, it might be any of them. A stack without a hash was
-    // walked a moment ago: its modules are those that are loaded now.
-    void assign_what_is_left() noexcept {
-        for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
-            homes_[i] = nullptr;
-            if (stack_.site_hash == 0) continue;
-            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
-                const met_module* each = modules_met.at(n);
-                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
-                    homes_[i] = &module_of_nobody;
-                }
-            }
-        }
-    }
-
-    const known_stack& stack_;
-    const met_module* homes_[max_stack_frames] = {};
-    const met_module* chosen_[most_chosen] = {};
-    std::uint32_t chosen_count_ = 0;
-    std::uint32_t steps_ = 4096;
-    std::uint64_t key_ = 0;
-    bool is_certain_ = false;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <type_traits>
 
 // page_memory.hpp - pages from the kernel, and back.
 
@@ -3242,398 +3004,803 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
-#define ALLOCSCOPE_PLAIN_ARENA_HPP
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-ALLOCSCOPE_WARM_BEGIN
+// live_object_map.hpp - finds the record of a live block from its address, without hashing.
 
-namespace plain {
-
-[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    std::abort();
-#else
-    throw std::bad_alloc();
-#endif
-}
-
-// Runs `work`. False: memory was refused on the way.
-template <class Work>
-bool is_done_with_memory(const Work& work) {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    work();
-    return true;
-#else
-    try {
-        work();
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-#endif
-}
-
-class arena {
-public:
-    constexpr arena() noexcept = default;
-    ~arena() { release(); }
-    arena(const arena&) = delete;
-    arena& operator=(const arena&) = delete;
-
-    // Aligned to 16 bytes. What it holds is not defined.
-    void* allocate(std::size_t bytes) {
-        const std::size_t rounded = rounded_up(bytes);
-        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
-        void* piece = free_;
-        free_ += rounded;
-        return piece;
-    }
-
-    // Makes the piece that was handed out last longer where it is; false when that cannot be.
-    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
-        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
-        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
-        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
-            return false;
-        }
-        free_ += more;
-        return true;
-    }
-
-    // An object that lives as long as the arena; its destructor is never called.
-    template <class T, class... Arguments>
-    T* make(Arguments&&... arguments) {
-        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
-        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
-    }
-
-    // Everything that was handed out is gone.
-    void release() noexcept {
-        while (newest_ != nullptr) {
-            block* older = newest_->older;
-            detail::return_reservation(newest_, newest_->bytes);
-            newest_ = older;
-        }
-        free_ = end_ = nullptr;
-        mapped_bytes_ = 0;
-    }
-
-    // Takes over all that `other` has handed out; nothing may have been taken from this one.
-    void take(arena& other) noexcept {
-        newest_ = other.newest_;
-        free_ = other.free_;
-        end_ = other.end_;
-        next_block_ = other.next_block_;
-        mapped_bytes_ = other.mapped_bytes_;
-        other.newest_ = nullptr;
-        other.release();
-    }
-
-    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
-
-private:
-    friend class borrowed_memory;
-
-    struct alignas(16) block {
-        block* older;
-        std::size_t bytes;
-    };
-    static constexpr std::size_t first_block = std::size_t{64} * 1024;
-    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
-
-    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
-        return (bytes + 15U) & ~std::size_t{15};
-    }
-
-    void* allocate_in_new_block(std::size_t bytes);
-
-    block* newest_ = nullptr;
-    char* free_ = nullptr;
-    char* end_ = nullptr;
-    std::size_t next_block_ = first_block;
-    std::size_t mapped_bytes_ = 0;
-};
-
-// A piece larger than half a block gets a block of its own, and the one in use stays in use.
-ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
-    const bool is_alone = bytes > next_block_ / 2;
-    const std::size_t pages = detail::page_bytes;
-    std::size_t wanted = next_block_;
-    if (is_alone) {
-        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
-        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
-    }
-    void* memory = detail::reserve_pages(wanted);
-    if (memory == nullptr) refuse_memory();
-    block* fresh = ::new (memory) block{newest_, wanted};
-    newest_ = fresh;
-    mapped_bytes_ += wanted;
-    char* begin = reinterpret_cast<char*>(fresh + 1);
-    if (is_alone) return begin;
-    free_ = begin + bytes;
-    end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (next_block_ < largest_block) next_block_ *= 2;
-    return begin;
-}
-
-// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
-// that was taken from the arena since it was made. What was made before must not grow meanwhile.
-class borrowed_memory {
-public:
-    explicit borrowed_memory(arena& memory) noexcept
-        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
-    ~borrowed_memory() {
-        while (memory_.newest_ != newest_) {
-            arena::block* given_back = memory_.newest_;
-            memory_.newest_ = given_back->older;
-            memory_.mapped_bytes_ -= given_back->bytes;
-            detail::return_reservation(given_back, given_back->bytes);
-        }
-        memory_.free_ = free_;
-        memory_.end_ = end_;
-    }
-    borrowed_memory(const borrowed_memory&) = delete;
-    borrowed_memory& operator=(const borrowed_memory&) = delete;
-
-private:
-    arena& memory_;
-    arena::block* newest_;
-    char* free_;
-    char* end_;
-};
-
-}  // namespace plain
-
-// The rooms that use the vocabulary spell it without a prefix.
-namespace detail {
-using namespace plain;
-}
-namespace symbolize {
-using namespace plain;
-}
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
-
-// list.hpp - values in a row, in the memory of an arena.
-
-#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
-#define ALLOCSCOPE_PLAIN_LIST_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace plain {
-
-// A list as the functions see it that know no types.
-struct raw_list {
-    arena* memory = nullptr;
-    void* values = nullptr;
-    std::size_t size = 0;
-    std::size_t room = 0;
-};
-
-ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
-    std::size_t wanted = grown.room * 2;
-    if (wanted < room) wanted = room;
-    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
-    const std::size_t bytes = wanted * value_bytes;
-    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
-        void* larger = grown.memory->allocate(bytes);
-        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
-        grown.values = larger;
-    }
-    grown.room = wanted;
-}
-
-// Room for one more value at the end; it is not yet initialised.
-ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
-    if (grown.size == grown.room)
-        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
-    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
-}
-
-template <class T>
-class list {
-public:
-    using value_type = T;
-
-    list() noexcept = default;  // empty for good: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept { raw_.memory = &memory; }
-
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
-    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
-    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
-
-    // A reference to the new value is good until the next one is added.
-    T& push_back(const T& value) {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        const T kept = value;  // it may be one of ours, and move
-        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
-    }
-
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-
-    // The first time for just as many as are wanted.
-    void reserve(std::size_t room) {
-        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
-    }
-
-    // New values are value-initialised.
-    void resize(std::size_t size) {
-        reserve(size);
-        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
-        raw_.size = size;
-    }
-
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
-
-private:
-    raw_list raw_;
-};
-
-}  // namespace plain
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_LIST_HPP
-
-// sort.hpp - puts values in order; equal ones stay as they were.
-
-#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
-#define ALLOCSCOPE_PLAIN_SORT_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace plain {
-
-using comes_first = bool (*)(const void* a, const void* b, const void* order);
-
-// Most values are pointers: those need no call.
-ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
-    if (value_bytes == sizeof(void*)) {
-        std::memcpy(to, from, sizeof(void*));
-    } else {
-        std::memcpy(to, from, value_bytes);
-    }
-}
-
-// Merges two sorted neighbours of `from` into `to`.
-ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
-                                      std::size_t end, std::size_t value_bytes, comes_first less,
-                                      const void* order) {
-    std::size_t left = 0;
-    std::size_t right = middle;
-    while (left < middle && right < end) {
-        std::size_t& taken = less(from + right, from + left, order) ? right : left;
-        copy_value(to, from + taken, value_bytes);
-        taken += value_bytes;
-        to += value_bytes;
-    }
-    std::memcpy(to, from + left, middle - left);
-    std::memcpy(to + (middle - left), from + right, end - right);
-}
-
-ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
-                                     comes_first less, const void* order, arena& scratch) {
-    if (count < 2) return;
-    const std::size_t bytes = count * value_bytes;
-    char* from = static_cast<char*>(values);
-    char* to = static_cast<char*>(scratch.allocate(bytes));
-    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
-        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
-            const std::size_t left = bytes - begin;
-            const std::size_t middle = run < left ? run : left;
-            const std::size_t end = 2 * run < left ? 2 * run : left;
-            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
-        }
-        char* merged = to;
-        to = from;
-        from = merged;
-    }
-    if (from != values) std::memcpy(values, from, bytes);
-}
-
-// `less(a, b)`: a comes before b.
-template <class T, class Less>
-void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
-    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-    const comes_first first = [](const void* a, const void* b, const void* order) {
-        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
-                                                  *static_cast<const T*>(b));
-    };
-    sort_values(values, count, sizeof(T), first, &less, scratch);
-}
-
-template <class T, class Less>
-void sort(list<T>& values, const Less& less) {
-    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
-}
-
-// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
-// that one and for none after it.
-template <class T, class IsBefore>
-std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
-    std::size_t begin = 0;
-    while (count > 0) {
-        const std::size_t half = count / 2;
-        if (is_before(values[begin + half])) {
-            begin += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return begin;
-}
-
-}  // namespace plain
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_SORT_HPP
-
-// monotonic_clock.hpp - nanoseconds that never go back.
-
-#ifndef ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
-#define ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+#ifndef ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
+#define ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
-inline std::uint64_t monotonic_ns() noexcept {
-    struct timespec now;
-    if (::clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
-           static_cast<std::uint64_t>(now.tv_nsec);
+// What the hooks ask the allocator for at least, so that no two blocks share a slot.
+constexpr std::size_t smallest_block_bytes = 24;
+
+struct live_object {
+    std::uintptr_t address = 0;
+    std::uint32_t cohort = 0;
+    std::uint64_t bytes = 0;
+};
+
+// One slot for every 2^GranuleShift bytes of heap.
+template <std::uint32_t GranuleShift>
+class object_map {
+public:
+    static constexpr std::uint32_t cohort_bits = 25;
+    static constexpr std::uint32_t last_cohort = (1U << cohort_bits) - 1U;
+    static constexpr std::uint32_t last_session = 4095;
+    // Sizes from here on stand in the slot after the record's own.
+    static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
+
+    using slot = std::atomic<std::uint64_t>;
+
+    // Until it is true, only prepare, for_each, wipe and resident may be called.
+    bool is_ready() const noexcept { return regions_.load(std::memory_order_acquire) != nullptr; }
+
+    // False when there is no memory for the first level. Called again after a failure.
+    bool prepare() noexcept {
+        if (is_ready()) return true;
+        void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
+        if (pages == nullptr) return false;
+        leaf_pointer* expected = nullptr;
+        if (!regions_.compare_exchange_strong(expected, static_cast<leaf_pointer*>(pages))) {
+            return_reservation(pages, region_count * sizeof(leaf_pointer));
+        }
+        return true;
+    }
+
+    // The slot of a block, or null when its part of the map could not be mapped.
+    ALLOCSCOPE_FAST_PATH slot* slot_for(std::uintptr_t address) noexcept {
+        slot* leaf = find_leaf(address);
+        if (ALLOCSCOPE_UNLIKELY(leaf == nullptr)) {
+            leaf = add_leaf(address);
+            if (leaf == nullptr) return nullptr;
+        }
+        return leaf + granule_of(address);
+    }
+
+    // The slot of a block that may have no record; null when no block near it was ever recorded.
+    ALLOCSCOPE_FAST_PATH slot* existing_slot(std::uintptr_t address) noexcept {
+        slot* leaf = find_leaf(address);
+        return leaf == nullptr ? nullptr : leaf + granule_of(address);
+    }
+
+    // What the records of a cohort's objects begin with.
+    static constexpr std::uint64_t record_head(std::uint32_t session,
+                                               std::uint32_t cohort) noexcept {
+        return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
+    }
+
+    // Writes the record of a block whose size fits into the slot.
+    ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
+                                               std::uint64_t head, std::uint64_t bytes) noexcept {
+        head |= (address & 16U) << (half_shift - 4U);
+        where->store(head | bytes, std::memory_order_relaxed);
+    }
+    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
+                    std::uint64_t bytes) noexcept {
+        if (is_long_size(bytes)) {
+            where[1].store(bytes, std::memory_order_relaxed);
+            bytes = size_mask;
+        }
+        put_short(where, address, head, bytes);
+    }
+
+    ALLOCSCOPE_FAST_PATH static std::uint32_t session_of(std::uint64_t record) noexcept {
+        return static_cast<std::uint32_t>(record >> session_shift);
+    }
+    ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
+        return static_cast<std::uint32_t>(record >> cohort_shift) & last_cohort;
+    }
+    // The cohort of a record that begins as those of this session do: record_head(session, 0). Else
+    // more than any cohort.
+    ALLOCSCOPE_FAST_PATH static std::uint64_t cohort_in_session(std::uint64_t record,
+                                                                std::uint64_t head) noexcept {
+        return (record ^ head) >> cohort_shift;
+    }
+    // A long record keeps its size in the next slot; a short one is all in its own.
+    ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
+        return bytes >= size_mask;
+    }
+    ALLOCSCOPE_FAST_PATH static std::uint64_t short_bytes_of(std::uint64_t record) noexcept {
+        return record & size_mask;
+    }
+    ALLOCSCOPE_FAST_PATH static std::uint64_t bytes_of(const slot* where,
+                                                       std::uint64_t record) noexcept {
+        const std::uint64_t bytes = record & size_mask;
+        if (ALLOCSCOPE_UNLIKELY(bytes == size_mask)) {
+            return where[1].load(std::memory_order_relaxed);
+        }
+        return bytes;
+    }
+
+    // Calls visit(live_object) for every record of the session. The program may go on meanwhile:
+    // a block that dies or is born during the walk is visited or not. Stops when visit says false.
+    template <class Visit>
+    void for_each(std::uint32_t session, Visit&& visit) noexcept {
+        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        if (regions == nullptr) return;
+        const std::size_t last = highest_region_.load(std::memory_order_acquire);
+        for (std::size_t region = lowest_region_.load(std::memory_order_acquire); region <= last;
+             ++region) {
+            slot* leaf = regions[region].load(std::memory_order_acquire);
+            if (leaf != nullptr && !visit_leaf(leaf, region, session, visit)) return;
+        }
+    }
+
+    // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
+    void wipe() noexcept {
+        for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
+    }
+
+    std::size_t resident() noexcept {
+        std::size_t bytes = 0;
+        for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
+        return bytes;
+    }
+
+private:
+    static constexpr std::uint32_t region_shift = 26;
+    static constexpr std::uint32_t address_bits = 47;
+    static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
+    static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
+    // One slot more: a huge block that begins in the last granule keeps its size there.
+    static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
+    static constexpr std::uint32_t half_shift = 26;
+    static constexpr std::uint32_t cohort_shift = 27;
+    static constexpr std::uint32_t session_shift = cohort_shift + cohort_bits;
+    static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
+    static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
+
+    using leaf_pointer = std::atomic<slot*>;
+
+    static_assert(sizeof(slot) == 8, "a slot is one machine word");
+    static_assert(GranuleShift >= 5 && smallest_block_bytes > 16,
+                  "blocks of more than 16 bytes at multiples of 16 are 32 bytes apart");
+
+    ALLOCSCOPE_FAST_PATH static std::size_t granule_of(std::uintptr_t address) noexcept {
+        return (address >> GranuleShift) & (leaf_slots - 1U);
+    }
+
+    // Called only after a window has opened: regions_ is set before the gate opens.
+    ALLOCSCOPE_FAST_PATH slot* find_leaf(std::uintptr_t address) const noexcept {
+        const std::uintptr_t region = address >> region_shift;
+        if (ALLOCSCOPE_UNLIKELY(region >= region_count)) return nullptr;
+        return regions_.load(std::memory_order_relaxed)[region].load(std::memory_order_acquire);
+    }
+
+    ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
+        const std::uintptr_t region = address >> region_shift;
+        if (region >= region_count) return nullptr;
+        void* pages = reserve_pages(leaf_bytes);
+        if (pages == nullptr) return nullptr;
+        slot* expected = nullptr;
+        leaf_pointer& place = regions_.load(std::memory_order_relaxed)[region];
+        if (!place.compare_exchange_strong(expected, static_cast<slot*>(pages),
+                                           std::memory_order_acq_rel)) {
+            return_reservation(pages, leaf_bytes);
+            return expected;
+        }
+        widen(region);
+        return static_cast<slot*>(pages);
+    }
+
+    void widen(std::size_t region) noexcept {
+        std::size_t low = lowest_region_.load(std::memory_order_relaxed);
+        while (region < low && !lowest_region_.compare_exchange_weak(low, region)) {
+        }
+        std::size_t high = highest_region_.load(std::memory_order_relaxed);
+        while (region > high && !highest_region_.compare_exchange_weak(high, region)) {
+        }
+    }
+
+    template <class Do>
+    void for_each_leaf(Do&& action) noexcept {
+        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        if (regions == nullptr) return;
+        const std::size_t last = highest_region_.load(std::memory_order_acquire);
+        for (std::size_t i = lowest_region_.load(std::memory_order_acquire); i <= last; ++i) {
+            if (slot* leaf = regions[i].load(std::memory_order_acquire)) action(leaf);
+        }
+    }
+
+    // Pages that were never written are not in memory. They are skipped: a read would map them.
+    template <class Visit>
+    static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
+                           Visit&& visit) noexcept {
+        constexpr std::size_t slots_of_page = page_bytes / sizeof(slot);
+        for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
+            if (resident_bytes(leaf + i, page_bytes) == 0) continue;
+            for (std::size_t k = i; k < i + slots_of_page; ++k) {
+                const std::uint64_t record = leaf[k].load(std::memory_order_relaxed);
+                if (session_of(record) != session) continue;
+                live_object found;
+                found.address = (region << region_shift) | (k << GranuleShift) |
+                                ((record >> (half_shift - 4U)) & 16U);
+                found.cohort = cohort_of(record);
+                found.bytes = bytes_of(leaf + k, record);
+                if (!visit(found)) return false;
+            }
+        }
+        return true;
+    }
+
+    std::atomic<leaf_pointer*> regions_{nullptr};
+    std::atomic<std::size_t> lowest_region_{region_count};
+    std::atomic<std::size_t> highest_region_{0};
+};
+
+using live_object_map = object_map<5>;      // every block
+using sampled_object_map = object_map<12>;  // blocks that begin at a page
+
+// Where sampled blocks begin, so that a free of any other block costs one test of its address.
+constexpr std::size_t sampled_alignment = std::size_t{1} << 12U;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cstring>
+#include <dlfcn.h>
+
+// early_blocks.hpp - the few blocks of glibc that were handed out before another malloc was found.
+
+#ifndef ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
+#define ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
+
+// Names that glibc exports for whoever replaces malloc.
+extern "C" {
+void* __libc_malloc(std::size_t bytes) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t bytes) noexcept;
+void* __libc_realloc(void* block, std::size_t bytes) noexcept;
+void __libc_free(void* block) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t bytes) noexcept;
+}
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class early_blocks {
+public:
+    static constexpr std::uint32_t most = 64;
+
+    // Takes over a block of glibc's. Null: there is none, or no room to remember it.
+    void* keep(void* block) noexcept {
+        if (block == nullptr) return nullptr;
+        for (std::atomic<void*>& each : blocks_) {
+            void* none = nullptr;
+            if (each.compare_exchange_strong(none, block)) {
+                is_used_.store(true, std::memory_order_relaxed);
+                return block;
+            }
+        }
+        __libc_free(block);
+        errno = ENOMEM;
+        return nullptr;
+    }
+
+    ALLOCSCOPE_FAST_PATH bool contains(const void* block) const noexcept {
+        return ALLOCSCOPE_UNLIKELY(is_used_.load(std::memory_order_relaxed)) && find(block);
+    }
+
+    // Whether it was one; then it is free.
+    ALLOCSCOPE_FAST_PATH bool release(void* block) noexcept {
+        if (!contains(block)) return false;
+        forget(block);
+        __libc_free(block);
+        return true;
+    }
+
+    // Of a block that contains() knows. It stays glibc's.
+    ALLOCSCOPE_SLOW_PATH void* resize(void* block, std::size_t bytes) noexcept {
+        forget(block);
+        void* moved = __libc_realloc(block, bytes);
+        if (moved != nullptr) return keep(moved);
+        if (bytes != 0) keep(block);
+        return nullptr;
+    }
+
+private:
+    ALLOCSCOPE_SLOW_PATH bool find(const void* block) const noexcept {
+        if (block == nullptr) return false;
+        for (const std::atomic<void*>& each : blocks_) {
+            if (each.load(std::memory_order_relaxed) == block) return true;
+        }
+        return false;
+    }
+    void forget(const void* block) noexcept {
+        for (std::atomic<void*>& each : blocks_) {
+            if (each.load(std::memory_order_relaxed) == block) each.store(nullptr);
+        }
+    }
+
+    std::atomic<bool> is_used_{false};
+    std::atomic<void*> blocks_[most] = {};
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline early_blocks early{};
+
+// --- what a thread is given while it looks for the allocator ---
+
+inline void* early_malloc(std::size_t bytes) noexcept {
+    return early.keep(__libc_malloc(bytes));
+}
+inline void* early_calloc(std::size_t count, std::size_t bytes) noexcept {
+    return early.keep(__libc_calloc(count, bytes));
+}
+inline void* early_realloc(void* block, std::size_t bytes) noexcept {
+    if (block == nullptr) return early_malloc(bytes);
+    return early.contains(block) ? early.resize(block, bytes) : nullptr;
+}
+// What is not one of them came from nobody yet.
+inline void early_free(void* block) noexcept {
+    static_cast<void>(early.release(block));
+}
+inline void* early_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    return early.keep(__libc_memalign(alignment, bytes));
+}
+inline void* early_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return early_memalign(alignment, bytes);
+}
+inline int early_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    void* block = early_memalign(alignment, bytes);
+    if (block == nullptr) return ENOMEM;
+    *place = block;
+    return 0;
+}
+inline void* early_valloc(std::size_t bytes) noexcept {
+    return early_memalign(page_bytes, bytes);
+}
+inline void* early_pvalloc(std::size_t bytes) noexcept {
+    return early_valloc((bytes + page_bytes - 1) & ~(page_bytes - 1));
+}
+// glibc tells it by the name that is ours. No block of it has less room.
+inline std::size_t early_malloc_usable_size(void* block) noexcept {
+    return block == nullptr ? 0 : smallest_block_bytes;
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+#endif  // ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+// chained_allocator.hpp - jemalloc, tcmalloc, mimalloc and whoever else replaced malloc before us.
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#ifndef ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
+#define ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// One function of each kind.
+struct allocator_functions {
+#define ALLOCSCOPE_PRIVATE_MEMBER(result, name, parameters, arguments) \
+    std::atomic<result(*) parameters noexcept> name;
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_MEMBER)
+#undef ALLOCSCOPE_PRIVATE_MEMBER
+};
+
+template <class Function>
+ALLOCSCOPE_FAST_PATH Function function_in(const std::atomic<Function>& place) noexcept {
+    return place.load(std::memory_order_acquire);
+}
+
+// Theirs, or glibc's where they have none.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions next_definitions{};
+
+constexpr std::size_t raised(std::size_t bytes) noexcept {
+    return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
+}
+
+inline void* chained_malloc(std::size_t bytes) noexcept {
+    return function_in(next_definitions.malloc)(raised(bytes));
+}
+inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
+    std::size_t product = 0;
+    const bool is_too_small =
+        !__builtin_mul_overflow(count, bytes, &product) && product < smallest_block_bytes;
+    return is_too_small ? function_in(next_definitions.calloc)(1, smallest_block_bytes)
+                        : function_in(next_definitions.calloc)(count, bytes);
+}
+inline void* chained_realloc(void* block, std::size_t bytes) noexcept {
+    if (early.contains(block)) return early.resize(block, bytes);
+    const bool is_free = block != nullptr && bytes == 0;
+    return function_in(next_definitions.realloc)(block, is_free ? 0 : raised(bytes));
+}
+inline void chained_free(void* block) noexcept {
+    if (!early.release(block)) function_in(next_definitions.free)(block);
+}
+inline int chained_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    return function_in(next_definitions.posix_memalign)(place, alignment, raised(bytes));
+}
+inline void* chained_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return function_in(next_definitions.aligned_alloc)(alignment, raised(bytes));
+}
+inline void* chained_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    return function_in(next_definitions.memalign)(alignment, raised(bytes));
+}
+inline void* chained_valloc(std::size_t bytes) noexcept {
+    return function_in(next_definitions.valloc)(raised(bytes));
+}
+inline void* chained_pvalloc(std::size_t bytes) noexcept {
+    return function_in(next_definitions.pvalloc)(raised(bytes));
+}
+inline std::size_t chained_malloc_usable_size(void* block) noexcept {
+    if (early.contains(block)) return early_malloc_usable_size(block);
+    return function_in(next_definitions.malloc_usable_size)(block);
+}
+
+// --- in place of what they do not define ---
+
+inline void* replaced_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    std::size_t power = sizeof(void*);
+    while (power < alignment && power != 0) power <<= 1U;
+    void* block = nullptr;
+    const int failure = chained_posix_memalign(&block, power, bytes);
+    if (failure == 0) return block;
+    errno = failure;
+    return nullptr;
+}
+inline void* replaced_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return replaced_memalign(alignment, bytes);
+}
+inline void* replaced_valloc(std::size_t bytes) noexcept {
+    return replaced_memalign(page_bytes, bytes);
+}
+inline void* replaced_pvalloc(std::size_t bytes) noexcept {
+    const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+    if (whole >= bytes) return replaced_valloc(whole);
+    errno = ENOMEM;
+    return nullptr;
+}
+// All that is known of the block is what was asked for at least.
+inline std::size_t replaced_malloc_usable_size(void* block) noexcept {
+    return early_malloc_usable_size(block);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
+
+// underlying_allocator.hpp - whose memory the hooks hand on: glibc's, or that of another malloc.
+
+#ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+#define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The first call of each function, and every one while the choice is made.
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
+    result first_##name parameters noexcept;
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+
+// What the hooks call.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions underlying{
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) {&first_##name},
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+};
+
+// Whether that is glibc's malloc itself.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::atomic<bool> is_glibc_underlying{
+    false};
+
+// This thread looks for the functions: what it allocates meanwhile is for the lookup.
+ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
+    false;
+
+// --- the choice ---
+
+template <class Function>
+inline Function next_definition(const char* name) noexcept {
+    void* const found = ::dlsym(RTLD_NEXT, name);
+    Function function = nullptr;
+    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
+    std::memcpy(&function, &found, sizeof(found));
+    return function;
+}
+
+// Where the module of a function lies.
+template <class Function>
+inline const void* module_of(Function function) noexcept {
+    const void* address = nullptr;
+    std::memcpy(&address, &function, sizeof(address));
+    Dl_info found = {};
+    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+template <class Function>
+inline void use(std::atomic<Function>& place, Function function) noexcept {
+    // Release: whoever calls it finds next_definitions filled.
+    place.store(function, std::memory_order_release);
+}
+
+// `module` is that of the other malloc.
+inline void chain_to(const void* module) noexcept {
+    const auto is_theirs = [module](auto& place) {
+        return module_of(function_in(place)) == module;
+    };
+    const allocator_functions& next = next_definitions;
+    use(underlying.aligned_alloc,
+        is_theirs(next.aligned_alloc) ? &chained_aligned_alloc : &replaced_aligned_alloc);
+    use(underlying.memalign, is_theirs(next.memalign) ? &chained_memalign : &replaced_memalign);
+    use(underlying.valloc, is_theirs(next.valloc) ? &chained_valloc : &replaced_valloc);
+    use(underlying.pvalloc, is_theirs(next.pvalloc) ? &chained_pvalloc : &replaced_pvalloc);
+    use(underlying.malloc_usable_size, is_theirs(next.malloc_usable_size)
+                                           ? &chained_malloc_usable_size
+                                           : &replaced_malloc_usable_size);
+    use(underlying.posix_memalign, &chained_posix_memalign);
+    use(underlying.calloc, &chained_calloc);
+    use(underlying.realloc, &chained_realloc);
+    use(underlying.free, &chained_free);
+    use(underlying.malloc, &chained_malloc);
+}
+
+inline void call_glibc() noexcept {
+    is_glibc_underlying.store(true, std::memory_order_relaxed);
+#define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
+    use(underlying.name, function_in(next_definitions.name));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_USE)
+#undef ALLOCSCOPE_PRIVATE_USE
+}
+
+ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
+    const int saved_errno = errno;
+    is_choosing = true;
+#define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
+    use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIND)
+#undef ALLOCSCOPE_PRIVATE_FIND
+    const void* module = module_of(function_in(next_definitions.malloc));
+    const auto any_of_glibc = next_definition<const char* (*)()>("gnu_get_libc_version");
+    if (module == module_of(any_of_glibc)) {
+        call_glibc();
+    } else {
+        chain_to(module);
+    }
+    is_choosing = false;
+    errno = saved_errno;
+}
+
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
+    inline result first_##name parameters noexcept {                  \
+        if (is_choosing) return early_##name arguments;               \
+        choose_underlying();                                          \
+        return function_in(underlying.name) arguments;                \
+    }
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <cstring>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <type_traits>
+#include <unistd.h>
+
+// stack_bounds.hpp - between which addresses this thread's stack may be read.
+
+#ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+#define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+
+extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct stack_bounds {
+    std::uintptr_t low = 0;
+    std::uintptr_t high = 0;  // first address that is no longer read
+
+    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
+        return address - low < high - low;
+    }
+};
+
+inline std::uintptr_t thread_control_block() noexcept {
+    std::uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    return block;
+}
+
+inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
+    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    std::uintptr_t depth = deepest;
+    struct rlimit limit;
+    const int saved_errno = errno;
+    if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
+    errno = saved_errno;
+    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
+    return {end - depth, end};
+}
+
+inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
+    constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
+    const std::uintptr_t block = thread_control_block();
+    if (stack_pointer >= block) return {};
+    const auto* words = reinterpret_cast<const std::uintptr_t*>(block);
+    for (std::size_t i = 0; i + 1 < searched_words; ++i) {
+        const std::uintptr_t low = words[i];
+        const std::uintptr_t size = words[i + 1];
+        if (low == 0 || low > stack_pointer || size > block) continue;
+        if (low + size < block || low + size - block > most_behind) continue;
+        return {low, block};
+    }
+    return {};
+}
+
+// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
+// the main one.
+inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    const stack_bounds main_stack = main_stack_bounds(stack_pointer);
+    if (main_stack.high != 0) return main_stack;
+    return thread_stack_bounds(stack_pointer);
+}
+
+// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
+inline stack_bounds alternate_stack_in_use() noexcept {
+    stack_t handlers = {};
+    const int saved_errno = errno;
+    const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
+    errno = saved_errno;
+    if (!is_known || (handlers.ss_flags & SS_ONSTACK) == 0) return {};
+    const auto low = reinterpret_cast<std::uintptr_t>(handlers.ss_sp);
+    return {low, low + handlers.ss_size};
+}
+
+// What may be read on a stack of unknown extent: the rest of the page we stand on.
+inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+    return {stack_pointer, (stack_pointer | 4095U) + 1};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+
+// lasting_pages.hpp - pages whose contents can outlive the process.
+
+#ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class lasting_area {
+public:
+    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
+    // in the area, too.
+    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
+        end_ = end;
+        next_ = next;
+    }
+    bool exists() const noexcept { return next_ != nullptr; }
+    bool holds(const void* pages) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
+    }
+
+    // Whole pages; null when the area is full.
+    void* take(std::size_t bytes) noexcept {
+        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+        std::uintptr_t at = next_->load(std::memory_order_relaxed);
+        do {
+            if (whole > end_ - at) return nullptr;
+        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
+        return reinterpret_cast<void*>(at);
+    }
+
+private:
+    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
+
+    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
+    std::uintptr_t end_ = 0;
+};
+
+ALLOCSCOPE_HIDDEN inline lasting_area lasting;
+
+// As reserve_addresses.
+inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_addresses(bytes);
+    return is_mapping_refused() ? nullptr : lasting.take(bytes);
+}
+
+// As reserve_pages.
+inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_pages(bytes);
+    void* pages = lasting.take(bytes);
+    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
+}
+
+// As map_pages.
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
+    void* pages = reserve_lasting_pages(bytes);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return pages;
+}
+
+// As empty_pages.
+inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return empty_pages(pages, bytes);
+    const int saved_errno = errno;
+    ::madvise(pages, bytes, MADV_REMOVE);
+    errno = saved_errno;
+}
+
+// As return_reservation.
+inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return return_reservation(pages, bytes);
+    empty_lasting_pages(pages, bytes);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
+// thread_identity.hpp - which thread this is, and whether another one still runs.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline std::int32_t own_thread_id() noexcept {
+    return static_cast<std::int32_t>(::syscall(SYS_gettid));
+}
+
+inline bool is_thread_gone(std::int32_t id) noexcept {
+    const int saved_errno = errno;
+    const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
+    errno = saved_errno;
+    return is_gone;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
 
 // child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
 
@@ -3725,7 +3892,7 @@ public:
         block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
         while (next != nullptr) {
             block* older = next->next;
-            return_reservation(next, block_bytes);
+            return_lasting_pages(next, block_bytes);
             next = older;
         }
     }
@@ -3747,14 +3914,14 @@ private:
     };
 
     bool add_block(block* seen) noexcept {
-        void* pages = reserve_pages(block_bytes);
+        void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
         fresh->used.store(sizeof(block), std::memory_order_relaxed);
         // Release: whoever sees the block sees its head.
         if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
-            return_reservation(pages, block_bytes);
+            return_lasting_pages(pages, block_bytes);
         }
         return true;
     }
@@ -3831,21 +3998,29 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
-    // Whether a free must be looked up: a test of the address alone. All bits of the address that
-    // are set in address_bits_ have to be zero. (A null pointer always passes the test.)
+    // Whether a free must be looked up: a test of the address alone. Where in its page the block
+    // begins has to be less than frees_below_. (So a null pointer is looked up like any page.)
     //
-    //     every event is recorded    no bits           every free is looked up
-    //     only samples are           the low 12 bits   those of blocks that begin at a page
-    //     no window is open          all bits          none
+    //     every event is recorded    4096    every free is looked up
+    //     only samples are           1       those of blocks that begin at a page
+    //     no window is open          0       none
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
-        return (reinterpret_cast<std::uintptr_t>(block) &
-                address_bits_.load(std::memory_order_relaxed)) == 0;
+        return (reinterpret_cast<std::uintptr_t>(block) & (page_bytes - 1)) <
+               frees_below_.load(std::memory_order_relaxed);
     }
 
     void shut() noexcept {
-        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+        frees_below_.store(0, std::memory_order_relaxed);
         word_.store(0, std::memory_order_seq_cst);
     }
+
+    // A process that is recorded from outside shares its tables with whoever reads them; a child
+    // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
+    // child, which shuts it for every hook. True in such a child.
+    bool is_wiped() const noexcept { return is_whole_.load(std::memory_order_relaxed) == 0; }
+
+    // Whether the process has had no event yet, and records by itself from the first one on.
+    bool is_untouched() const noexcept { return word() == untouched; }
 
     // Control lock held. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -3861,7 +4036,7 @@ public:
         }
         place.number.store(number, std::memory_order_release);
         // Before the word, so that whoever was told of the window sees it too.
-        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
+        frees_below_.store(sees_every_event ? page_bytes : 1, std::memory_order_relaxed);
         word_.store(number, std::memory_order_release);
     }
 
@@ -3886,8 +4061,7 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
-    static constexpr std::uintptr_t sampled_address_bits = 4095;  // record/sample_records.hpp
-
+    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
     static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
@@ -3898,8 +4072,10 @@ private:
     };
     static_assert(sizeof(stored) == 64, "a cache line");
 
-    alignas(64) std::atomic<std::uint64_t> word_{0};
-    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    alignas(64) std::atomic<std::uint64_t> word_{
+        ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
+    std::atomic<std::uintptr_t> frees_below_{0};
+    std::atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
 };
@@ -3953,89 +4129,65 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
 
-// stack_bounds.hpp - between which addresses this thread's stack may be read.
+// hash_mix.hpp - one number from the return addresses of a stack.
 
-#ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-#define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-
-extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
+#ifndef ALLOCSCOPE_BASE_HASH_MIX_HPP
+#define ALLOCSCOPE_BASE_HASH_MIX_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-struct stack_bounds {
-    std::uintptr_t low = 0;
-    std::uintptr_t high = 0;  // first address that is no longer read
+// 2^64 divided by the golden ratio, made odd: spreads consecutive numbers well.
+constexpr std::uint64_t golden_multiplier = 0x9e3779b97f4a7c15U;
 
-    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
-        return address - low < high - low;
+// A number for each position: the high half of a number of the splitmix64 series (Steele, Lea,
+// Flood 2014), made odd.
+constexpr std::uint64_t position_multiplier(std::uint32_t position) noexcept {
+    std::uint64_t mixed = (position + 1U) * golden_multiplier;
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+    return (mixed >> 32U) | 1U;
+}
+
+struct position_table {
+    static constexpr std::uint32_t size = 128;
+    alignas(64) std::uint64_t multipliers[size];
+
+    constexpr position_table() noexcept : multipliers() {
+        for (std::uint32_t i = 0; i < size; ++i) multipliers[i] = position_multiplier(i);
     }
 };
+ALLOCSCOPE_HIDDEN inline constexpr position_table positions{};
 
-inline std::uintptr_t thread_control_block() noexcept {
-    std::uintptr_t block;
-    __asm__("mov %%fs:0, %0" : "=r"(block));
-    return block;
+// What the address at a position adds to the sum.
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_part(std::uint64_t address,
+                                             std::uint32_t position) noexcept {
+    return (address & 0xffffffffU) * positions.multipliers[position];
 }
 
-inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
-    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
-    std::uintptr_t depth = deepest;
-    struct rlimit limit;
-    const int saved_errno = errno;
-    if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
-    errno = saved_errno;
-    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
-    return {end - depth, end};
+constexpr std::uint64_t hash_seed = 0x2545f4914f6cdd1dU;
+
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_step(std::uint64_t hash, std::uint64_t value) noexcept {
+    return (hash ^ value) * golden_multiplier;
 }
 
-inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
-    constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
-    const std::uintptr_t block = thread_control_block();
-    if (stack_pointer >= block) return {};
-    const auto* words = reinterpret_cast<const std::uintptr_t*>(block);
-    for (std::size_t i = 0; i + 1 < searched_words; ++i) {
-        const std::uintptr_t low = words[i];
-        const std::uintptr_t size = words[i + 1];
-        if (low == 0 || low > stack_pointer || size > block) continue;
-        if (low + size < block || low + size - block > most_behind) continue;
-        return {low, block};
-    }
-    return {};
+// Folds the strong high bits into the low ones, from which tables take their index.
+ALLOCSCOPE_FAST_PATH std::uint64_t hash_finish(std::uint64_t hash) noexcept {
+    return hash ^ (hash >> 32U);
 }
 
-// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
-// the main one.
-inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    const stack_bounds main_stack = main_stack_bounds(stack_pointer);
-    if (main_stack.high != 0) return main_stack;
-    return thread_stack_bounds(stack_pointer);
-}
-
-// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
-inline stack_bounds alternate_stack_in_use() noexcept {
-    stack_t handlers = {};
-    const int saved_errno = errno;
-    const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
-    errno = saved_errno;
-    if (!is_known || (handlers.ss_flags & SS_ONSTACK) == 0) return {};
-    const auto low = reinterpret_cast<std::uintptr_t>(handlers.ss_sp);
-    return {low, low + handlers.ss_size};
-}
-
-// What may be read on a stack of unknown extent: the rest of the page we stand on.
-inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
-    return {stack_pointer, (stack_pointer | 4095U) + 1};
+// The hash of a stack, from the sum over its addresses. Addresses at equal distances (functions in
+// a row) make sums at equal distances, so the sum is folded before it is multiplied.
+ALLOCSCOPE_FAST_PATH std::uint64_t stack_hash(std::uint64_t sum) noexcept {
+    return hash_finish(hash_finish(sum) * golden_multiplier);
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+#endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
 
 // random_source.hpp - the random numbers that decide which allocations are sampled.
 
@@ -4246,9 +4398,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_READING_QUESTION_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -4498,21 +4651,18 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <emmintrin.h>
-#include <initializer_list>
 #include <limits.h>
 #include <link.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/auxv.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 // window_demand.hpp - what many windows want together, without looking at each of them.
 
@@ -5150,9 +5300,9 @@ public:
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
         while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
-        void* addresses = reserve_addresses(bytes);
+        void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
-             addresses = reserve_addresses(bytes)) {
+             addresses = reserve_lasting_addresses(bytes)) {
             bytes /= 4;
         }
         if (addresses == nullptr) return false;
@@ -5192,7 +5342,7 @@ public:
     void release() noexcept {
         const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
         if (opened != 0) {
-            empty_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+            empty_lasting_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
         }
         next_page_.store(1, std::memory_order_relaxed);
     }
@@ -5261,12 +5411,12 @@ public:
     // Any thread. False when there is no memory for the lists. Called again after a failure.
     ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (!is_empty()) return true;
-        void* fresh = reserve_pages(foreign_directory_bytes);
+        void* fresh = reserve_lasting_pages(foreign_directory_bytes);
         if (fresh == nullptr) return false;
         foreign_chunk_pointer* expected = nullptr;
         if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
                                                std::memory_order_acq_rel)) {
-            return_reservation(fresh, foreign_directory_bytes);  // another thread was faster
+            return_lasting_pages(fresh, foreign_directory_bytes);  // another thread was faster
         }
         return true;
     }
@@ -5300,7 +5450,7 @@ public:
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
-        if (lists != nullptr) return_reservation(lists, foreign_directory_bytes);
+        if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
 
 private:
@@ -5640,6 +5790,155 @@ inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
+
+// met_modules.hpp - the modules that may be unloaded and that stood on a stack, kept for good.
+
+#ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+#define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What each frame in a module adds to the sum over its stack (base/hash_mix.hpp), so that one
+// return address in two modules makes two sites.
+inline std::uint64_t module_tag(std::uintptr_t start, std::uint64_t fingerprint) noexcept {
+    return hash_finish(hash_step(fingerprint, start));
+}
+
+// Whether modules can be told apart without a lock; else none is ever noted.
+inline bool can_tell_modules() noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    return &_dl_find_object != nullptr;
+#else
+    return false;
+#endif
+}
+
+struct met_module {
+    std::uintptr_t start = 0;
+    std::uintptr_t size = 0;
+    std::uintptr_t base = 0;        // run-time address minus linked address
+    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
+    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
+    std::uint32_t number = 0;       // from 1
+    bool has_build_id = false;
+
+    bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
+    bool overlaps(const met_module& other) const noexcept {
+        return start - other.start < other.size || other.start - start < size;
+    }
+    std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
+};
+
+// In pages of its own: see state/recording_head.hpp.
+class alignas(page_bytes) met_modules {
+public:
+    static constexpr std::uint32_t most = 1024;
+
+    constexpr met_modules() noexcept = default;
+    // Numbers from `first` on, instead of from 1.
+    explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
+
+    // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
+    void note(const met_module& seen) noexcept {
+        if (find(seen) != nullptr) return;
+        const std::uint32_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+        if (at >= most) {
+            taken_.store(most, std::memory_order_relaxed);
+            return;
+        }
+        met_module& made = modules_[at];
+        made = seen;
+        made.number = first_number_ + at;
+        made.path = keep(seen.path);
+        is_ready_[at].store(true, std::memory_order_release);
+    }
+
+    // The one that was noted first of those that held the address; null: none.
+    const met_module* holder_of(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < count(); ++i) {
+            const met_module* each = at(i);
+            if (each != nullptr && each->holds(address)) return each;
+        }
+        return nullptr;
+    }
+
+    // How many there may be: at() is null for those that are not there yet.
+    std::uint32_t count() const noexcept {
+        const std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+        return taken < most ? taken : most;
+    }
+    const met_module* at(std::uint32_t index) const noexcept {
+        return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+    }
+
+    // This is a copy of what lay at `address`: the paths are found here.
+    void move_from(std::uintptr_t address) noexcept {
+        const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(this) - address;
+        for (std::uint32_t i = 0; i < count(); ++i) {
+            const char*& path = modules_[i].path;
+            const std::uintptr_t old = reinterpret_cast<std::uintptr_t>(path);
+            const bool is_kept = old - address < sizeof *this;
+            path = is_kept ? reinterpret_cast<const char*>(old + distance) : "";
+        }
+    }
+
+private:
+    static constexpr std::uint32_t text_bytes = std::uint32_t{64} << 10U;
+
+    const met_module* find(const met_module& wanted) const noexcept {
+        for (std::uint32_t i = count(); i > 0; --i) {
+            const met_module* known = at(i - 1);
+            if (known != nullptr && known->start == wanted.start && known->size == wanted.size &&
+                known->fingerprint == wanted.fingerprint) {
+                return known;
+            }
+        }
+        return nullptr;
+    }
+
+    const char* keep(const char* path) noexcept {
+        const std::size_t bytes = std::strlen(path) + 1;
+        if (bytes > text_bytes) return "";
+        const std::uint32_t at =
+            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
+        if (at > text_bytes || bytes > text_bytes - at) {
+            text_used_.store(text_bytes, std::memory_order_relaxed);
+            return "";
+        }
+        std::memcpy(texts_ + at, path, bytes);
+        return texts_ + at;
+    }
+
+    std::uint32_t first_number_ = 1;
+    std::atomic<std::uint32_t> taken_{0};
+    std::atomic<std::uint32_t> text_used_{0};
+    std::atomic<bool> is_ready_[most] = {};
+    met_module modules_[most];
+    char texts_[text_bytes] = {};
+};
+
+ALLOCSCOPE_HIDDEN inline met_modules modules_met;
+
+// For a report about another process than this one: the modules that were loaded when its recording
+// began, the program first. Otherwise empty.
+ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
+
+inline bool names_another_process() noexcept {
+    return modules_at_start.count() != 0;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
 // module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
 
@@ -7771,244 +8070,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
-// live_object_map.hpp - finds the record of a live block from its address, without hashing.
-
-#ifndef ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
-#define ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// What the hooks ask the allocator for at least, so that no two blocks share a slot.
-constexpr std::size_t smallest_block_bytes = 24;
-
-struct live_object {
-    std::uintptr_t address = 0;
-    std::uint32_t cohort = 0;
-    std::uint64_t bytes = 0;
-};
-
-// One slot for every 2^GranuleShift bytes of heap.
-template <std::uint32_t GranuleShift>
-class object_map {
-public:
-    static constexpr std::uint32_t cohort_bits = 25;
-    static constexpr std::uint32_t last_cohort = (1U << cohort_bits) - 1U;
-    static constexpr std::uint32_t last_session = 4095;
-    // Sizes from here on stand in the slot after the record's own.
-    static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
-
-    using slot = std::atomic<std::uint64_t>;
-
-    // Until it is true, only prepare, for_each, wipe and resident may be called.
-    bool is_ready() const noexcept { return regions_.load(std::memory_order_acquire) != nullptr; }
-
-    // False when there is no memory for the first level. Called again after a failure.
-    bool prepare() noexcept {
-        if (is_ready()) return true;
-        void* pages = reserve_pages(region_count * sizeof(leaf_pointer));
-        if (pages == nullptr) return false;
-        leaf_pointer* expected = nullptr;
-        if (!regions_.compare_exchange_strong(expected, static_cast<leaf_pointer*>(pages))) {
-            return_reservation(pages, region_count * sizeof(leaf_pointer));
-        }
-        return true;
-    }
-
-    // The slot of a block, or null when its part of the map could not be mapped.
-    ALLOCSCOPE_FAST_PATH slot* slot_for(std::uintptr_t address) noexcept {
-        slot* leaf = find_leaf(address);
-        if (ALLOCSCOPE_UNLIKELY(leaf == nullptr)) {
-            leaf = add_leaf(address);
-            if (leaf == nullptr) return nullptr;
-        }
-        return leaf + granule_of(address);
-    }
-
-    // The slot of a block that may have no record; null when no block near it was ever recorded.
-    ALLOCSCOPE_FAST_PATH slot* existing_slot(std::uintptr_t address) noexcept {
-        slot* leaf = find_leaf(address);
-        return leaf == nullptr ? nullptr : leaf + granule_of(address);
-    }
-
-    // What the records of a cohort's objects begin with.
-    static constexpr std::uint64_t record_head(std::uint32_t session,
-                                               std::uint32_t cohort) noexcept {
-        return (std::uint64_t{session} << session_shift) | (std::uint64_t{cohort} << cohort_shift);
-    }
-
-    // Writes the record of a block whose size fits into the slot.
-    ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
-                                               std::uint64_t head, std::uint64_t bytes) noexcept {
-        head |= (address & 16U) << (half_shift - 4U);
-        where->store(head | bytes, std::memory_order_relaxed);
-    }
-    static void put(slot* where, std::uintptr_t address, std::uint64_t head,
-                    std::uint64_t bytes) noexcept {
-        if (is_long_size(bytes)) {
-            where[1].store(bytes, std::memory_order_relaxed);
-            bytes = size_mask;
-        }
-        put_short(where, address, head, bytes);
-    }
-
-    ALLOCSCOPE_FAST_PATH static std::uint32_t session_of(std::uint64_t record) noexcept {
-        return static_cast<std::uint32_t>(record >> session_shift);
-    }
-    ALLOCSCOPE_FAST_PATH static std::uint32_t cohort_of(std::uint64_t record) noexcept {
-        return static_cast<std::uint32_t>(record >> cohort_shift) & last_cohort;
-    }
-    // The cohort of a record that begins as those of this session do: record_head(session, 0). Else
-    // more than any cohort.
-    ALLOCSCOPE_FAST_PATH static std::uint64_t cohort_in_session(std::uint64_t record,
-                                                                std::uint64_t head) noexcept {
-        return (record ^ head) >> cohort_shift;
-    }
-    // A long record keeps its size in the next slot; a short one is all in its own.
-    ALLOCSCOPE_FAST_PATH static bool is_long_size(std::uint64_t bytes) noexcept {
-        return bytes >= size_mask;
-    }
-    ALLOCSCOPE_FAST_PATH static std::uint64_t short_bytes_of(std::uint64_t record) noexcept {
-        return record & size_mask;
-    }
-    ALLOCSCOPE_FAST_PATH static std::uint64_t bytes_of(const slot* where,
-                                                       std::uint64_t record) noexcept {
-        const std::uint64_t bytes = record & size_mask;
-        if (ALLOCSCOPE_UNLIKELY(bytes == size_mask)) {
-            return where[1].load(std::memory_order_relaxed);
-        }
-        return bytes;
-    }
-
-    // Calls visit(live_object) for every record of the session. The program may go on meanwhile:
-    // a block that dies or is born during the walk is visited or not. Stops when visit says false.
-    template <class Visit>
-    void for_each(std::uint32_t session, Visit&& visit) noexcept {
-        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
-        if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(std::memory_order_acquire);
-        for (std::size_t region = lowest_region_.load(std::memory_order_acquire); region <= last;
-             ++region) {
-            slot* leaf = regions[region].load(std::memory_order_acquire);
-            if (leaf != nullptr && !visit_leaf(leaf, region, session, visit)) return;
-        }
-    }
-
-    // Forgets every record and gives the memory of the slots back; the addresses stay reserved.
-    void wipe() noexcept {
-        for_each_leaf([](slot* leaf) { empty_pages(leaf, leaf_bytes); });
-    }
-
-    std::size_t resident() noexcept {
-        std::size_t bytes = 0;
-        for_each_leaf([&bytes](slot* leaf) { bytes += resident_bytes(leaf, leaf_bytes); });
-        return bytes;
-    }
-
-private:
-    static constexpr std::uint32_t region_shift = 26;
-    static constexpr std::uint32_t address_bits = 47;
-    static constexpr std::size_t region_count = std::size_t{1} << (address_bits - region_shift);
-    static constexpr std::size_t leaf_slots = std::size_t{1} << (region_shift - GranuleShift);
-    // One slot more: a huge block that begins in the last granule keeps its size there.
-    static constexpr std::size_t leaf_bytes = leaf_slots * sizeof(slot) + page_bytes;
-    static constexpr std::uint32_t half_shift = 26;
-    static constexpr std::uint32_t cohort_shift = 27;
-    static constexpr std::uint32_t session_shift = cohort_shift + cohort_bits;
-    static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
-    static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
-
-    using leaf_pointer = std::atomic<slot*>;
-
-    static_assert(sizeof(slot) == 8, "a slot is one machine word");
-    static_assert(GranuleShift >= 5 && smallest_block_bytes > 16,
-                  "blocks of more than 16 bytes at multiples of 16 are 32 bytes apart");
-
-    ALLOCSCOPE_FAST_PATH static std::size_t granule_of(std::uintptr_t address) noexcept {
-        return (address >> GranuleShift) & (leaf_slots - 1U);
-    }
-
-    // Called only after a window has opened: regions_ is set before the gate opens.
-    ALLOCSCOPE_FAST_PATH slot* find_leaf(std::uintptr_t address) const noexcept {
-        const std::uintptr_t region = address >> region_shift;
-        if (ALLOCSCOPE_UNLIKELY(region >= region_count)) return nullptr;
-        return regions_.load(std::memory_order_relaxed)[region].load(std::memory_order_acquire);
-    }
-
-    ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
-        const std::uintptr_t region = address >> region_shift;
-        if (region >= region_count) return nullptr;
-        void* pages = reserve_pages(leaf_bytes);
-        if (pages == nullptr) return nullptr;
-        slot* expected = nullptr;
-        leaf_pointer& place = regions_.load(std::memory_order_relaxed)[region];
-        if (!place.compare_exchange_strong(expected, static_cast<slot*>(pages),
-                                           std::memory_order_acq_rel)) {
-            return_reservation(pages, leaf_bytes);
-            return expected;
-        }
-        widen(region);
-        return static_cast<slot*>(pages);
-    }
-
-    void widen(std::size_t region) noexcept {
-        std::size_t low = lowest_region_.load(std::memory_order_relaxed);
-        while (region < low && !lowest_region_.compare_exchange_weak(low, region)) {
-        }
-        std::size_t high = highest_region_.load(std::memory_order_relaxed);
-        while (region > high && !highest_region_.compare_exchange_weak(high, region)) {
-        }
-    }
-
-    template <class Do>
-    void for_each_leaf(Do&& action) noexcept {
-        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
-        if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(std::memory_order_acquire);
-        for (std::size_t i = lowest_region_.load(std::memory_order_acquire); i <= last; ++i) {
-            if (slot* leaf = regions[i].load(std::memory_order_acquire)) action(leaf);
-        }
-    }
-
-    // Pages that were never written are not in memory. They are skipped: a read would map them.
-    template <class Visit>
-    static bool visit_leaf(slot* leaf, std::size_t region, std::uint32_t session,
-                           Visit&& visit) noexcept {
-        constexpr std::size_t slots_of_page = page_bytes / sizeof(slot);
-        for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
-            if (resident_bytes(leaf + i, page_bytes) == 0) continue;
-            for (std::size_t k = i; k < i + slots_of_page; ++k) {
-                const std::uint64_t record = leaf[k].load(std::memory_order_relaxed);
-                if (session_of(record) != session) continue;
-                live_object found;
-                found.address = (region << region_shift) | (k << GranuleShift) |
-                                ((record >> (half_shift - 4U)) & 16U);
-                found.cohort = cohort_of(record);
-                found.bytes = bytes_of(leaf + k, record);
-                if (!visit(found)) return false;
-            }
-        }
-        return true;
-    }
-
-    std::atomic<leaf_pointer*> regions_{nullptr};
-    std::atomic<std::size_t> lowest_region_{region_count};
-    std::atomic<std::size_t> highest_region_{0};
-};
-
-using live_object_map = object_map<5>;      // every block
-using sampled_object_map = object_map<12>;  // blocks that begin at a page
-
-// Where sampled blocks begin, so that a free of any other block costs one test of its address.
-constexpr std::size_t sampled_alignment = std::size_t{1} << 12U;
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
-
 // process_state.hpp - the one global: every table, every thread, every window.
 
 #ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
@@ -8019,8 +8080,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct process_state {
-    gate entry;
-    live_object_map objects;
+    // In pages of its own: see gate::is_wiped().
+    alignas(page_bytes) gate entry;
+    alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
     cohort_table cohorts;
     site_table sites;
@@ -8074,6 +8136,9 @@ struct process_state {
     std::atomic<bool> has_untold_ends{false};
     std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
+    // What threads use after their last destructor, one at a time; as many more as were needed at
+    // the same time are its nested states. Made before the first window opens.
+    thread_state* latecomer = nullptr;
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
@@ -8087,9 +8152,12 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time; as many more as were needed at the
-// same time are its nested states.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
+// Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+ALLOCSCOPE_HIDDEN void begin_recording() noexcept;
+#else
+inline void begin_recording() noexcept {}
+#endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
 // reads it by one instruction, without asking the loader's table where it is.
@@ -8152,332 +8220,6 @@ public:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP
-
-// thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
-
-#ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-#define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Once per process, before the first fence; again in a forked child is harmless.
-inline void prepare_thread_fence() noexcept {
-    const int saved_errno = errno;
-    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    errno = saved_errno;
-}
-
-// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
-inline bool fence_all_threads() noexcept {
-    const int saved_errno = errno;
-    bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-    if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
-    errno = saved_errno;
-    return done;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-
-// own_value.hpp - reading what only the calling thread writes.
-
-#ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
-#define ALLOCSCOPE_BASE_OWN_VALUE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-template <class T>
-ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
-#if ALLOCSCOPE_ON(THREAD_SANITIZER)
-    return variable.load(std::memory_order_relaxed);  // the sanitizer sees it
-#else
-    static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
-                  "the atomic is nothing but its value");
-    return reinterpret_cast<const T&>(variable);
-#endif
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_OWN_VALUE_HPP
-
-// cohort_lookup.hpp - finds the cohort of a new object when the memo does not know it.
-
-#ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
-#define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-constexpr std::uint32_t no_cohort = 0;
-
-// An epoch object to fill: a reclaimed one, or a new one.
-inline epoch* make_epoch(thread_state& thread) noexcept {
-    epoch* made = thread.returned_epochs.load(std::memory_order_acquire);
-    while (made != nullptr &&
-           !thread.returned_epochs.compare_exchange_weak(
-               made, made->older.load(std::memory_order_relaxed), std::memory_order_acq_rel)) {
-    }
-    if (made == nullptr) made = static_cast<epoch*>(process.arena.allocate(sizeof(epoch)));
-    return made;
-}
-
-inline std::uint32_t new_epoch_serial() noexcept {
-    std::uint32_t serial;
-    do {
-        serial = process.last_epoch_serial.fetch_add(1, std::memory_order_relaxed) + 1;
-    } while (serial == 0 || serial == no_epoch);
-    return serial;
-}
-
-// The epoch of the thread's present view; null when there is no memory.
-inline epoch* present_epoch(thread_state& thread) noexcept {
-    epoch* newest = thread.newest_epoch.load(std::memory_order_relaxed);
-    if (thread.is_epoch_current) return newest;
-    epoch* fresh = make_epoch(thread);
-    if (fresh == nullptr) return nullptr;
-    fresh->began_at.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    fresh->instance.store(thread.instance.load(std::memory_order_relaxed),
-                          std::memory_order_relaxed);
-    fresh->windows.store(thread.windows, std::memory_order_relaxed);
-    fresh->serial.store(new_epoch_serial(), std::memory_order_relaxed);
-    fresh->cohorts.store(0, std::memory_order_relaxed);
-    fresh->sample_bytes.store(thread.sample_bytes, std::memory_order_relaxed);
-    fresh->older.store(newest, std::memory_order_relaxed);
-    // Release: whoever finds the epoch finds all of it.
-    thread.newest_epoch.store(fresh, std::memory_order_release);
-    thread.epoch_serial = fresh->serial.load(std::memory_order_relaxed);
-    thread.is_epoch_current = true;
-    return fresh;
-}
-
-// An unused cohort of this thread, for events or for samples; no_cohort when there is no room.
-inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexcept {
-    auto& returned = is_of_samples ? thread.returned_sampled : thread.returned_cohorts;
-    std::uint32_t id = returned.load(std::memory_order_acquire);
-    while (id != no_cohort &&
-           !returned.compare_exchange_weak(
-               id, process.cohorts.by_id(id)->facts().next.load(std::memory_order_relaxed),
-               std::memory_order_acq_rel)) {
-    }
-    if (id != no_cohort) return id;
-    const std::uint32_t parts = is_of_samples ? sampled_cohort_parts : 1;
-    thread.next_cohort = (thread.next_cohort + parts - 1) & ~(parts - 1);
-    if (thread.next_cohort == thread.last_cohort) {
-        const std::uint32_t first = process.cohorts.add_page();
-        if (first == 0) return no_cohort;
-        thread.next_cohort = first;
-        thread.last_cohort = first + cohort_table::page_cohorts;
-    }
-    id = thread.next_cohort;
-    thread.next_cohort += parts;
-    return id;
-}
-
-inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
-    for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
-        sums->objects.store(0, std::memory_order_relaxed);
-        sums->objects_variance.store(0, std::memory_order_relaxed);
-        sums->bytes_variance.store(0, std::memory_order_relaxed);
-        sums->objects_skew.store(0, std::memory_order_relaxed);
-        sums->bytes_skew.store(0, std::memory_order_relaxed);
-    }
-    part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
-}
-
-// A new cohort of the present epoch for a site.
-ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
-    epoch* now = present_epoch(thread);
-    if (now == nullptr) return no_cohort;
-    const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
-    const std::uint32_t id = take_cohort(thread, sample_bytes != 0);
-    if (id == no_cohort) return no_cohort;
-    std::uint32_t owner = thread.number;
-    if (sample_bytes != 0) {
-        begin_sampled_part(*process.cohorts.sampled_part_of(id), sample_bytes);
-        owner |= sampled_owner;
-    }
-    cohort& made = *process.cohorts.by_id(id);
-    made.births.set(0);
-    made.birth_bytes.set(0);
-    made.deaths.set(0);
-    made.death_bytes.set(0);
-    cohort_facts& facts = made.facts();
-    facts.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    facts.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    facts.owner.store(owner, std::memory_order_relaxed);
-    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
-                         std::memory_order_relaxed);
-    facts.site.store(site, std::memory_order_relaxed);
-    facts.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    now->cohorts.store(id, std::memory_order_release);
-    thread.new_cohorts.add(1);
-    return id;
-}
-
-// The cohort for objects whose stack is not wanted or not known.
-inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
-    if (thread.plain_cohort == no_cohort) {
-        const std::uint32_t id = make_cohort(thread, 0);
-        if (id == no_cohort) return no_cohort;
-        thread.plain_record = live_object_map::record_head(thread.session, id);
-        thread.plain_cohort = id;
-    }
-    if (thread.mode == charge::numbers) {
-        thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
-        thread.straight_view = thread.view_number;
-    }
-    return thread.plain_cohort;
-}
-
-// The same, where stacks are wanted: the object is counted, its place is not known.
-ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
-    const std::uint32_t id = plain_cohort(thread);
-    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
-    return id;
-}
-
-// Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
-inline void settle_memo(const thread_state& thread, remembered_chain& memo,
-                        std::uint32_t cohort) noexcept {
-    memo.counters = process.cohorts.by_id(cohort);
-    memo.record = live_object_map::record_head(thread.session, cohort);
-    memo.epoch = thread.epoch_serial;
-}
-
-// The thread's entry for a site, with its cohort of the present epoch. Null when there is no room.
-inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t site) noexcept {
-    if (present_epoch(thread) == nullptr) return nullptr;
-    cohort_of_site::entry* entry = thread.cohorts.find(process.arena, site);
-    if (entry == nullptr) return nullptr;
-    if (entry->epoch != thread.epoch_serial) {
-        const std::uint32_t made = make_cohort(thread, site);
-        if (made == no_cohort) return nullptr;
-        entry->cohort = made;
-        entry->epoch = thread.epoch_serial;
-    }
-    return entry;
-}
-
-// The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
-inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
-                                     std::uint32_t frame_count, remembered_chain* memo) noexcept {
-    const site* const found =
-        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
-    if (found == nullptr) return unplaced_cohort(thread);
-    cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return unplaced_cohort(thread);
-    if (memo != nullptr) {
-        entry->shape = memo->frame != 0 ? memo->shape : 0;
-        memo->site = found;
-        settle_memo(thread, *memo, entry->cohort);
-        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
-    }
-    return entry->cohort;
-}
-
-inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
-                              std::uintptr_t frame) noexcept {
-    walked_stack& stack = thread.scratch;
-    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
-    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
-        thread.scratch_frames[i] = stack.returns[i].value;
-    }
-    visit_modules_that_may_go(stack, note_module);
-}
-
-// The cohort of a stack in the thread's own bounds that differs from the one in its memo.
-ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
-                                               std::uintptr_t frame) noexcept {
-    if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
-        const std::uint64_t hash = stack_hash(memo.sum);
-        const site* const known =
-            process.sites.known(hash, thread.scratch_frames, memo.frame_count);
-        const cohort_of_site::entry* const entry =
-            known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
-        if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
-                              entry->epoch == thread.epoch_serial)) {
-            chain_memo::end_change(memo, frame);
-            memo.site = known;
-            settle_memo(thread, memo, entry->cohort);
-            return entry->cohort;
-        }
-        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
-            chain_memo::end_change(memo, frame);
-            return cohort_of_stack(thread, hash, memo.frame_count, &memo);
-        }
-    }
-    walk_into_scratch(thread, thread.bounds, frame);
-    thread.memo.remember(memo, frame, thread.scratch);
-    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, &memo);
-}
-
-inline bool prepare_caches(thread_state& thread) noexcept {
-    return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
-}
-
-// The cohort of an allocation whose caller's frame is `frame`.
-ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
-    if (!prepare_caches(thread)) return unplaced_cohort(thread);
-    if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
-        walk_into_scratch(thread, page_bounds(frame), frame);
-        return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
-                               nullptr);
-    }
-    const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
-    remembered_chain* memo = thread.memo.entry_for(frame, caller);
-    const auto* known = static_cast<const site*>(memo->site);
-    if (known != nullptr && memo->epoch != thread.epoch_serial &&
-        chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
-        const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
-        if (entry == nullptr) return unplaced_cohort(thread);
-        if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
-        return entry->cohort;
-    }
-    return find_changed(thread, *memo, frame);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
-
-// thread_identity.hpp - which thread this is, and whether another one still runs.
-
-#ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
-#define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-inline std::int32_t own_thread_id() noexcept {
-    return static_cast<std::int32_t>(::syscall(SYS_gettid));
-}
-
-inline bool is_thread_gone(std::int32_t id) noexcept {
-    const int saved_errno = errno;
-    const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
-    errno = saved_errno;
-    return is_gone;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
 
 // peak_tracking.hpp - the high-water mark of each window, without a shared counter.
 
@@ -8885,7 +8627,7 @@ inline thread_state* take_state() noexcept {
         if (thread_state* used = take_used_state()) return used;
     }
     constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
-    void* pages = map_pages(bytes);
+    void* pages = map_lasting_pages(bytes);
     if (pages == nullptr) return nullptr;
     auto* fresh = ::new (pages) thread_state;
     fresh->is_taken.store(true, std::memory_order_relaxed);
@@ -8897,8 +8639,10 @@ inline thread_state* take_state() noexcept {
 constexpr std::uint32_t last_destructor_round =
     PTHREAD_DESTRUCTOR_ITERATIONS - (ALLOCSCOPE_ON(THREAD_SANITIZER) ? 1 : 0);
 
-// Called by the C library in each round of key destructors of an ending thread.
+// Called by the C library in each round of key destructors of an ending thread. The state of a
+// forked child whose gate is wiped belongs to its parent.
 inline void thread_end(void* value) noexcept {
+    if (process.entry.is_wiped()) return;
     auto* state = static_cast<thread_state*>(value);
     if (++state->end_rounds < last_destructor_round) {
         ::pthread_setspecific(process.thread_key, state);
@@ -8910,16 +8654,19 @@ inline void thread_end(void* value) noexcept {
     reclaim_if_possible();
 }
 
-// Control lock, before the first window opens.
-inline void prepare_threads() noexcept {
-    if (latecomer.primary_state.load(std::memory_order_relaxed) != nullptr) return;
-    latecomer.primary_state.store(&latecomer, std::memory_order_relaxed);
-    latecomer.instance.store(new_instance(), std::memory_order_relaxed);
-    latecomer.is_taken.store(true, std::memory_order_relaxed);
-    enlist(latecomer);
+// Control lock, before the first window opens. False when there is no memory. Called again after
+// a failure.
+inline bool prepare_threads() noexcept {
+    if (process.latecomer != nullptr) return true;
+    thread_state* common = take_state();
+    if (common == nullptr) return false;
+    common->primary_state.store(common, std::memory_order_relaxed);
+    common->instance.store(new_instance(), std::memory_order_relaxed);
+    process.latecomer = common;
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, std::memory_order_release);
     }
+    return true;
 }
 
 inline void begin_state(thread_state& state, thread_state& primary,
@@ -8995,7 +8742,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer; common != nullptr;
+         common = nested_state(*common)) {
         std::uintptr_t expected = 0;
         if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
             return common;
@@ -9010,7 +8758,10 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
     thread_state* state = current_state();
-    if (state == nullptr) return attach_thread();
+    if (state == nullptr) {
+        if (process.entry.is_untouched()) begin_recording();
+        return process.entry.word() != 0 ? attach_thread() : nullptr;
+    }
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
         if (busy == 0) return state;
@@ -9030,15 +8781,16 @@ inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        if (t == &latecomer ||
+        if (t == process.latecomer ||
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
-    latecomer.nested.store(nullptr, std::memory_order_relaxed);
-    latecomer.busy.store(0, std::memory_order_relaxed);
+    if (process.latecomer == nullptr) return;
+    process.latecomer->nested.store(nullptr, std::memory_order_relaxed);
+    process.latecomer->busy.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace detail
@@ -9046,6 +8798,47 @@ inline void forget_other_threads() noexcept {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <time.h>
+
+// monotonic_clock.hpp - nanoseconds that never go back.
+
+#ifndef ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+#define ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
+inline std::uint64_t monotonic_ns() noexcept {
+    struct timespec now;
+    if (::clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
+    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <initializer_list>
+#include <sys/auxv.h>
 
 // random_seed.hpp - 64 bits that differ from process to process and from call to call.
 
@@ -9632,6 +9425,275 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
+// own_value.hpp - reading what only the calling thread writes.
+
+#ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
+#define ALLOCSCOPE_BASE_OWN_VALUE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+template <class T>
+ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
+#if ALLOCSCOPE_ON(THREAD_SANITIZER)
+    return variable.load(std::memory_order_relaxed);  // the sanitizer sees it
+#else
+    static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
+                  "the atomic is nothing but its value");
+    return reinterpret_cast<const T&>(variable);
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_OWN_VALUE_HPP
+
+// cohort_lookup.hpp - finds the cohort of a new object when the memo does not know it.
+
+#ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+#define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr std::uint32_t no_cohort = 0;
+
+// An epoch object to fill: a reclaimed one, or a new one.
+inline epoch* make_epoch(thread_state& thread) noexcept {
+    epoch* made = thread.returned_epochs.load(std::memory_order_acquire);
+    while (made != nullptr &&
+           !thread.returned_epochs.compare_exchange_weak(
+               made, made->older.load(std::memory_order_relaxed), std::memory_order_acq_rel)) {
+    }
+    if (made == nullptr) made = static_cast<epoch*>(process.arena.allocate(sizeof(epoch)));
+    return made;
+}
+
+inline std::uint32_t new_epoch_serial() noexcept {
+    std::uint32_t serial;
+    do {
+        serial = process.last_epoch_serial.fetch_add(1, std::memory_order_relaxed) + 1;
+    } while (serial == 0 || serial == no_epoch);
+    return serial;
+}
+
+// The epoch of the thread's present view; null when there is no memory.
+inline epoch* present_epoch(thread_state& thread) noexcept {
+    epoch* newest = thread.newest_epoch.load(std::memory_order_relaxed);
+    if (thread.is_epoch_current) return newest;
+    epoch* fresh = make_epoch(thread);
+    if (fresh == nullptr) return nullptr;
+    fresh->began_at.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    fresh->instance.store(thread.instance.load(std::memory_order_relaxed),
+                          std::memory_order_relaxed);
+    fresh->windows.store(thread.windows, std::memory_order_relaxed);
+    fresh->serial.store(new_epoch_serial(), std::memory_order_relaxed);
+    fresh->cohorts.store(0, std::memory_order_relaxed);
+    fresh->sample_bytes.store(thread.sample_bytes, std::memory_order_relaxed);
+    fresh->older.store(newest, std::memory_order_relaxed);
+    // Release: whoever finds the epoch finds all of it.
+    thread.newest_epoch.store(fresh, std::memory_order_release);
+    thread.epoch_serial = fresh->serial.load(std::memory_order_relaxed);
+    thread.is_epoch_current = true;
+    return fresh;
+}
+
+// An unused cohort of this thread, for events or for samples; no_cohort when there is no room.
+inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexcept {
+    auto& returned = is_of_samples ? thread.returned_sampled : thread.returned_cohorts;
+    std::uint32_t id = returned.load(std::memory_order_acquire);
+    while (id != no_cohort &&
+           !returned.compare_exchange_weak(
+               id, process.cohorts.by_id(id)->facts().next.load(std::memory_order_relaxed),
+               std::memory_order_acq_rel)) {
+    }
+    if (id != no_cohort) return id;
+    const std::uint32_t parts = is_of_samples ? sampled_cohort_parts : 1;
+    thread.next_cohort = (thread.next_cohort + parts - 1) & ~(parts - 1);
+    if (thread.next_cohort == thread.last_cohort) {
+        const std::uint32_t first = process.cohorts.add_page();
+        if (first == 0) return no_cohort;
+        thread.next_cohort = first;
+        thread.last_cohort = first + cohort_table::page_cohorts;
+    }
+    id = thread.next_cohort;
+    thread.next_cohort += parts;
+    return id;
+}
+
+inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
+    for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
+        sums->objects.store(0, std::memory_order_relaxed);
+        sums->objects_variance.store(0, std::memory_order_relaxed);
+        sums->bytes_variance.store(0, std::memory_order_relaxed);
+        sums->objects_skew.store(0, std::memory_order_relaxed);
+        sums->bytes_skew.store(0, std::memory_order_relaxed);
+    }
+    part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
+}
+
+// A new cohort of the present epoch for a site.
+ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
+    epoch* now = present_epoch(thread);
+    if (now == nullptr) return no_cohort;
+    const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
+    const std::uint32_t id = take_cohort(thread, sample_bytes != 0);
+    if (id == no_cohort) return no_cohort;
+    std::uint32_t owner = thread.number;
+    if (sample_bytes != 0) {
+        begin_sampled_part(*process.cohorts.sampled_part_of(id), sample_bytes);
+        owner |= sampled_owner;
+    }
+    cohort& made = *process.cohorts.by_id(id);
+    made.births.set(0);
+    made.birth_bytes.set(0);
+    made.deaths.set(0);
+    made.death_bytes.set(0);
+    cohort_facts& facts = made.facts();
+    facts.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    facts.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    facts.owner.store(owner, std::memory_order_relaxed);
+    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
+                         std::memory_order_relaxed);
+    facts.site.store(site, std::memory_order_relaxed);
+    facts.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    now->cohorts.store(id, std::memory_order_release);
+    thread.new_cohorts.add(1);
+    return id;
+}
+
+// The cohort for objects whose stack is not wanted or not known.
+inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
+    if (thread.plain_cohort == no_cohort) {
+        const std::uint32_t id = make_cohort(thread, 0);
+        if (id == no_cohort) return no_cohort;
+        thread.plain_record = live_object_map::record_head(thread.session, id);
+        thread.plain_cohort = id;
+    }
+    if (thread.mode == charge::numbers) {
+        thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
+        thread.straight_view = thread.view_number;
+    }
+    return thread.plain_cohort;
+}
+
+// The same, where stacks are wanted: the object is counted, its place is not known.
+ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
+    const std::uint32_t id = plain_cohort(thread);
+    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
+    return id;
+}
+
+// Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
+inline void settle_memo(const thread_state& thread, remembered_chain& memo,
+                        std::uint32_t cohort) noexcept {
+    memo.counters = process.cohorts.by_id(cohort);
+    memo.record = live_object_map::record_head(thread.session, cohort);
+    memo.epoch = thread.epoch_serial;
+}
+
+// The thread's entry for a site, with its cohort of the present epoch. Null when there is no room.
+inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t site) noexcept {
+    if (present_epoch(thread) == nullptr) return nullptr;
+    cohort_of_site::entry* entry = thread.cohorts.find(process.arena, site);
+    if (entry == nullptr) return nullptr;
+    if (entry->epoch != thread.epoch_serial) {
+        const std::uint32_t made = make_cohort(thread, site);
+        if (made == no_cohort) return nullptr;
+        entry->cohort = made;
+        entry->epoch = thread.epoch_serial;
+    }
+    return entry;
+}
+
+// The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
+inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
+                                     std::uint32_t frame_count, remembered_chain* memo) noexcept {
+    const site* const found =
+        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
+    if (found == nullptr) return unplaced_cohort(thread);
+    cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
+    if (entry == nullptr) return unplaced_cohort(thread);
+    if (memo != nullptr) {
+        entry->shape = memo->frame != 0 ? memo->shape : 0;
+        memo->site = found;
+        settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
+    }
+    return entry->cohort;
+}
+
+inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
+                              std::uintptr_t frame) noexcept {
+    walked_stack& stack = thread.scratch;
+    stack_walk{bounds, thread.rules, stack, thread.method}.run(frame, thread.frames);
+    for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
+        thread.scratch_frames[i] = stack.returns[i].value;
+    }
+    visit_modules_that_may_go(stack, note_module);
+}
+
+// The cohort of a stack in the thread's own bounds that differs from the one in its memo.
+ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
+                                               std::uintptr_t frame) noexcept {
+    if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
+        const std::uint64_t hash = stack_hash(memo.sum);
+        const site* const known =
+            process.sites.known(hash, thread.scratch_frames, memo.frame_count);
+        const cohort_of_site::entry* const entry =
+            known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
+        if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
+                              entry->epoch == thread.epoch_serial)) {
+            chain_memo::end_change(memo, frame);
+            memo.site = known;
+            settle_memo(thread, memo, entry->cohort);
+            return entry->cohort;
+        }
+        if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
+            chain_memo::end_change(memo, frame);
+            return cohort_of_stack(thread, hash, memo.frame_count, &memo);
+        }
+    }
+    walk_into_scratch(thread, thread.bounds, frame);
+    thread.memo.remember(memo, frame, thread.scratch);
+    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, &memo);
+}
+
+inline bool prepare_caches(thread_state& thread) noexcept {
+    return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
+}
+
+// The cohort of an allocation whose caller's frame is `frame`.
+ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
+    if (!prepare_caches(thread)) return unplaced_cohort(thread);
+    if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
+        walk_into_scratch(thread, page_bounds(frame), frame);
+        return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
+                               nullptr);
+    }
+    const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
+    remembered_chain* memo = thread.memo.entry_for(frame, caller);
+    const auto* known = static_cast<const site*>(memo->site);
+    if (known != nullptr && memo->epoch != thread.epoch_serial &&
+        chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
+        const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
+        if (entry == nullptr) return unplaced_cohort(thread);
+        if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
+        return entry->cohort;
+    }
+    return find_changed(thread, *memo, frame);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+
 // sample_records.hpp - what a sample adds to the tables, and takes away when it is freed.
 
 #ifndef ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
@@ -9675,6 +9737,18 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes)
     thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
 }
 
+// Counts the death of a sample. Its record is gone.
+ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
+                                            std::uint64_t requested) noexcept {
+    const sample_weight weight = weight_in(*process.cohorts.sampled_part_of(id), requested);
+    const std::uint64_t bytes = whole_bytes(weight);
+    cohort& born = *process.cohorts.by_id(id);
+    take_from_live(thread, born.facts(), bytes);
+    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
+    born.death_bytes.add_shared(bytes);
+    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
@@ -9683,16 +9757,9 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     if (slot == nullptr) return;
     const std::uint64_t record = slot->load(std::memory_order_relaxed);
     if (sampled_object_map::session_of(record) != thread.session) return;
-    const std::uint32_t id = sampled_object_map::cohort_of(record);
-    const sample_weight weight =
-        weight_in(*process.cohorts.sampled_part_of(id), sampled_object_map::bytes_of(slot, record));
-    const std::uint64_t bytes = whole_bytes(weight);
+    const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
     slot->store(0, std::memory_order_relaxed);
-    cohort& born = *process.cohorts.by_id(id);
-    take_from_live(thread, born.facts(), bytes);
-    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
 // The thread has entered and is in mode `samples`.
@@ -9995,6 +10062,1121 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcep
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_RECORDER_HPP
+
+// sampler.hpp - which allocations are sampled, decided before there is a block.
+
+#ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
+#define ALLOCSCOPE_RECORD_SAMPLER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The alignment asked of the allocator for a sample that the program wants aligned to `wanted`.
+constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
+    return wanted > sampled_alignment ? wanted : sampled_alignment;
+}
+
+// How many bytes are asked of the allocator for a sample. Large sizes are rounded up to 56 bytes
+// less than whole pages, because of glibc. It maps a block afresh, so that each page has to be
+// faulted in, when it needs more for an aligned block than the largest block that it has unmapped
+// so far (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). Of a mapped block that begins at a page
+// it remembers the size less 4080 bytes; for the next one it needs 4144 bytes more than asked. So
+// each of many blocks of equal size would be mapped, unless the rounding of the mapping itself
+// leaves nearly a page over, as it does with this size. To other allocators it is a size like any
+// other.
+constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
+constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
+constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
+    if (bytes < least_mapped_bytes || bytes > longest_request) return bytes;
+    return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
+}
+
+// Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
+// the gate's. False: ask draw_for().
+ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
+                                 std::uint64_t bytes) noexcept {
+    const std::uint64_t counted = bytes_to_count(bytes);
+    // Read once and written once. A signal handler that allocates in between counts down, too;
+    // subtracting from what it has left could end below zero, and no sample would ever follow. Of
+    // two that count at the same time the later one stands. That is no bias, because the time to
+    // the next sample has no memory.
+    const std::uint64_t left = entry->bytes_left.load(std::memory_order_relaxed);
+    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
+    entry->bytes_left.store(left - counted, std::memory_order_relaxed);
+    return true;
+}
+
+// What became of one allocation: it met no sample, it is one, or nobody asks for it, because no
+// window is open any more or because it was told as lost.
+enum class draw { passed, sample, not_wanted };
+
+// Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
+// still the thread's own countdown that decides, not that of the state the handler works with:
+// passes() asked it already, and two dice would have to fall.
+ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return draw::not_wanted;
+    const std::uint64_t counted = bytes_to_count(bytes);
+    bool is_drawn = false;
+    if (thread->mode == charge::samples) {
+        // The common states of ended threads belong to whoever is in them.
+        const bool is_shared = current_entry == &departed;
+        thread_state& primary = is_shared ? *thread : thread->primary();
+        const bool is_known = primary.view_number == thread->view_number;
+        std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
+        const std::uint64_t left = countdown.load(std::memory_order_relaxed);
+        is_drawn = counted >= left;
+        countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
+    }
+    leave(*thread);
+    return is_drawn ? draw::sample : draw::passed;
+}
+
+// Called after a block at a page was allocated for a sample.
+ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
+                                    std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    // Windows may have opened or closed meanwhile.
+    if (thread->mode != charge::samples) {
+        record_and_leave(*thread, block, bytes, frame);
+        return;
+    }
+    put_sample(*thread, block, bytes, frame);
+    leave(*thread);
+}
+
+// Called when there was no memory for a block at a page; the object gets no record.
+ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    // Where the windows want every event by now, it is recorded like one.
+    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
+    leave(*thread);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_SAMPLER_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// resized_object.hpp - realloc: the old object dies and a new one is born, or nothing has happened.
+
+#ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
+#define ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What the slot of a block held. 0: the block had no record.
+struct taken_record {
+    std::uint64_t of_event = 0;   // in process.objects
+    std::uint64_t of_sample = 0;  // in process.samples
+    std::uint64_t bytes = 0;
+    std::uint32_t session = 0;
+    std::uint32_t tables = 0;
+
+    bool is_any() const noexcept { return (of_event | of_sample) != 0; }
+    bool is_of_session_of(const thread_state& thread) const noexcept {
+        return is_any() && session == thread.session && tables == thread.tables;
+    }
+};
+
+// Empties the slot of a block. Returns its record, 0 when it has none of this session.
+template <class Map>
+inline std::uint64_t take_out_of(Map& map, const thread_state& thread, std::uintptr_t address,
+                                 std::uint64_t& bytes) noexcept {
+    auto* slot = map.is_ready() ? map.existing_slot(address) : nullptr;
+    if (slot == nullptr) return 0;
+    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    if (Map::session_of(record) != thread.session) return 0;
+    bytes = Map::bytes_of(slot, record);
+    slot->store(0, std::memory_order_relaxed);
+    return record;
+}
+
+ALLOCSCOPE_NOINLINE taken_record take_record(const void* block, std::uintptr_t frame) noexcept {
+    taken_record taken;
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return taken;
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    if (may_be_sample(block)) {
+        taken.of_sample = take_out_of(process.samples, *thread, address, taken.bytes);
+    }
+    if (taken.of_sample == 0) {
+        taken.of_event = take_out_of(process.objects, *thread, address, taken.bytes);
+    }
+    taken.session = thread->session;
+    taken.tables = thread->tables;
+    leave(*thread);
+    return taken;
+}
+
+// The block was not resized. A size that stands in the slot behind is there still.
+ALLOCSCOPE_NOINLINE void put_back(const taken_record& taken, const void* block,
+                                  std::uintptr_t frame) noexcept {
+    if (!taken.is_any()) return;
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    if (taken.is_of_session_of(*thread)) {
+        const auto address = reinterpret_cast<std::uintptr_t>(block);
+        if (taken.of_sample != 0) {
+            process.samples.existing_slot(address)->store(taken.of_sample,
+                                                          std::memory_order_relaxed);
+        } else {
+            process.objects.existing_slot(address)->store(taken.of_event,
+                                                          std::memory_order_relaxed);
+        }
+    }
+    leave(*thread);
+}
+
+inline void count_death_of(thread_state& thread, const taken_record& taken) noexcept {
+    if (taken.of_sample != 0) {
+        count_sample_death(thread, sampled_object_map::cohort_of(taken.of_sample), taken.bytes);
+        return;
+    }
+    const std::uint32_t id = live_object_map::cohort_of(taken.of_event);
+    count_death(thread, *process.cohorts.by_id(id), id, taken.bytes);
+}
+
+// The old object is gone. `block` is the new one, which was drawn so; null: there is none.
+ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std::uint64_t bytes,
+                                    std::uintptr_t frame, draw drawn) noexcept {
+    const bool is_born = block != nullptr && drawn != draw::not_wanted;
+    if (!is_born && !taken.is_any()) return;
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    if (taken.is_of_session_of(*thread)) count_death_of(*thread, taken);
+    if (!is_born) {
+        leave(*thread);
+    } else if (drawn == draw::sample && thread->mode == charge::samples) {
+        if (may_be_sample(block)) {
+            put_sample(*thread, block, bytes, frame);
+        } else {  // there was no memory for a block at a page
+            lose_sample(*thread, bytes);
+        }
+        leave(*thread);
+    } else {
+        record_and_leave(*thread, block, bytes, frame);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
+
+// malloc_entry.hpp - what malloc and its family do when they are ours.
+
+#ifndef ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
+#define ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Calls a function of the underlying allocator.
+#define ALLOCSCOPE_PRIVATE_CALL(result, name, parameters, arguments)    \
+    ALLOCSCOPE_FAST_PATH result underlying_##name parameters noexcept { \
+        return function_in(underlying.name) arguments;                  \
+    }
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_CALL)
+#undef ALLOCSCOPE_PRIVATE_CALL
+
+// --- blocks at a page, for samples ---
+
+// Null when there is no memory for it; errno stays.
+inline void* block_at_page(std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    void* block = nullptr;
+    if (underlying_posix_memalign(&block, sampled_alignment, bytes_of_sample(bytes)) != 0) {
+        block = nullptr;
+    }
+    errno = saved_errno;
+    return block;
+}
+
+// The same bytes at a page; the block itself when it begins there, or when there is no memory.
+inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noexcept {
+    if (may_be_sample(block)) return block;
+    void* moved = block_at_page(bytes);
+    if (moved == nullptr) return block;
+    std::memcpy(moved, block, kept);
+    underlying_free(block);
+    return moved;
+}
+
+// Whether a large block of glibc comes straight from the kernel, so that it is zero and its pages
+// need not be touched: glibc's calloc looks at the same bit before the block. With M_PERTURB all
+// its bytes are set to one that is not zero, or to zero.
+inline bool is_zero_already(const void* block, std::size_t bytes) noexcept {
+    constexpr std::size_t is_mapped = 2;
+    if (bytes < least_mapped_bytes || !is_glibc_underlying.load(std::memory_order_relaxed)) {
+        return false;
+    }
+    std::size_t chunk_size;
+    const char* bytes_of_block = static_cast<const char*>(block);
+    std::memcpy(&chunk_size, bytes_of_block - sizeof(chunk_size), sizeof(chunk_size));
+    return (chunk_size & is_mapped) != 0 && bytes_of_block[0] == 0;
+}
+
+inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
+    void* block = block_at_page(bytes);
+    if (block != nullptr && !is_zero_already(block, bytes)) std::memset(block, 0, bytes);
+    return block;
+}
+
+// --- while a window is open: births ---
+
+// Any allocation, in any state of the thread. `obtain(true)` is to return a block at a page if it
+// can. Null: refused, with errno set.
+template <class Obtain>
+inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& obtain) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    const draw drawn = draw_for(bytes, frame);
+    void* block = obtain(drawn == draw::sample);
+    if (block == nullptr || drawn == draw::not_wanted) return block;
+    if (drawn == draw::sample) {
+        if (may_be_sample(block)) {
+            on_sampled(block, bytes, frame);
+        } else {
+            on_sample_refused(bytes, frame);
+        }
+    } else if ((process.entry.word() & every_event) != 0) {
+        on_allocate_slow(block, bytes, frame);
+    }
+    return block;
+}
+
+ALLOCSCOPE_NOINLINE void* watched_malloc(std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return obtain_watched(bytes, frame, [bytes](bool is_sample) {
+        void* block = is_sample ? block_at_page(bytes) : nullptr;
+        return block != nullptr ? block : underlying_malloc(bytes);
+    });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
+                                         std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    return obtain_watched(whole, frame, [=](bool is_sample) {
+        void* block = is_sample ? zeroed_block_at_page(whole) : nullptr;
+        return block != nullptr ? block : underlying_calloc(count, bytes);
+    });
+}
+
+// For the functions that align: which alignments they take is their own business, so they are
+// called first in any case.
+template <class Align>
+inline void* align_watched(std::size_t bytes, std::uintptr_t frame, Align&& align) noexcept {
+    return obtain_watched(bytes, frame, [&](bool is_sample) {
+        void* block = align();
+        return is_sample && block != nullptr ? moved_to_page(block, 0, bytes) : block;
+    });
+}
+
+ALLOCSCOPE_NOINLINE int watched_posix_memalign(void** place, std::size_t alignment,
+                                               std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    int failure = ENOMEM;
+    const int saved_errno = errno;
+    void* block = align_watched(bytes, frame, [&] {
+        errno = saved_errno;
+        void* made = nullptr;
+        failure = underlying_posix_memalign(&made, alignment, bytes);
+        return failure == 0 ? made : nullptr;
+    });
+    if (block == nullptr) return failure;
+    *place = block;
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE void* watched_memalign(std::size_t alignment, std::size_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_memalign(alignment, bytes); });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_aligned_alloc(std::size_t alignment, std::size_t bytes,
+                                                std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_aligned_alloc(alignment, bytes); });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_valloc(std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_valloc(bytes); });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_pvalloc(bytes); });
+}
+
+// --- while a window is open: a death and a birth ---
+
+// `has_passed`: the countdown to the next sample has let the new size pass.
+ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
+                                          std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    if (old == nullptr) return watched_malloc(bytes, frame);
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    const std::size_t room = underlying_malloc_usable_size(old);
+    const taken_record taken = take_record(old, frame);
+    void* block = underlying_realloc(old, bytes);
+    if (block == nullptr) {
+        if (bytes != 0) {
+            put_back(taken, old, frame);
+        } else {  // it was a free
+            on_resized(taken, nullptr, 0, frame, draw::not_wanted);
+        }
+        return nullptr;
+    }
+    const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
+    // A block that is at a page stays there when it grows where it is, or by moving pages. So a
+    // large one that grows step by step is not copied each time.
+    if (drawn == draw::sample) block = moved_to_page(block, room < bytes ? room : bytes, bytes);
+    on_resized(taken, block, bytes, frame, drawn);
+    return block;
+}
+
+// --- the bodies of the functions ---
+
+// In a straight line for a thread that records every event.
+ALLOCSCOPE_FAST_PATH void* recorded_malloc(thread_entry* entry, std::uint64_t word,
+                                           std::size_t bytes) noexcept {
+    // See recorded_block in define_once/operator_new_entry.hpp.
+    __asm__("" : "+r"(bytes), "+r"(entry));
+    if (ALLOCSCOPE_UNLIKELY(entry->straight_view != word)) {
+        return watched_malloc(bytes, hook_frame());
+    }
+    void* block = underlying_malloc(bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
+    return on_allocate(block, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
+        thread_entry* const entry = current_entry;
+        if ((word & every_event) != 0 || !passes(entry, word, bytes)) {
+            return recorded_malloc(entry, word, bytes);
+        }
+    }
+    return underlying_malloc(bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_calloc(count, bytes, hook_frame());
+    }
+    return underlying_calloc(count, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
+        const bool has_passed = (word & every_event) == 0 && passes(current_entry, word, bytes);
+        if (!has_passed || may_be_sample(block)) {
+            return watched_realloc(block, bytes, has_passed, hook_frame());
+        }
+    }
+    return underlying_realloc(block, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
+        return free_recorded<&underlying_free>(block);
+    }
+    underlying_free(block);
+}
+
+ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignment,
+                                               std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_posix_memalign(place, alignment, bytes, hook_frame());
+    }
+    return underlying_posix_memalign(place, alignment, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_aligned_alloc(alignment, bytes, hook_frame());
+    }
+    return underlying_aligned_alloc(alignment, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_memalign(alignment, bytes, hook_frame());
+    }
+    return underlying_memalign(alignment, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_valloc(bytes, hook_frame());
+    }
+    return underlying_valloc(bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+        return watched_pvalloc(bytes, hook_frame());
+    }
+    return underlying_pvalloc(bytes);
+}
+
+ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept {
+    return underlying_malloc_usable_size(block);
+}
+
+// --- the derived ones ---
+
+ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
+                                               std::size_t bytes) noexcept {
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    return hooked_realloc(block, whole);
+}
+
+ALLOCSCOPE_FAST_PATH void hooked_free_sized(void* block, std::size_t) noexcept {
+    hooked_free(block);
+}
+
+ALLOCSCOPE_FAST_PATH void hooked_free_aligned_sized(void* block, std::size_t,
+                                                    std::size_t) noexcept {
+    hooked_free(block);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY)
+
+#include <cstdlib>
+#include <malloc.h>
+
+// malloc_definitions.hpp - the symbols of malloc and its family, and nothing else.
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
+
+// Seen from every module, whatever the program is compiled with. noinline, used: as the operators.
+#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
+    extern "C" __attribute__((visibility("default"), noinline, used))  \
+    result name parameters noexcept {                                  \
+        return allocscope::detail::hooked_##name arguments;            \
+    }
+
+#if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
+#endif
+
+#undef ALLOCSCOPE_PRIVATE_DEFINE
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
+
+#include <cstdlib>
+
+// operator_memory.hpp - where the replaced operators get their memory from.
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct the_operators;
+
+template <class User>
+struct memory_of {
+    ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
+        return std::malloc(bytes);
+    }
+    ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
+                                                   std::size_t bytes) noexcept {
+        return ::posix_memalign(place, alignment, bytes);
+    }
+    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept { std::free(block); }
+};
+
+template <class User>
+ALLOCSCOPE_FAST_PATH void* obtain(std::size_t bytes) noexcept {
+    return memory_of<User>::obtain(bytes);
+}
+template <class User>
+ALLOCSCOPE_FAST_PATH int obtain_aligned(void** place, std::size_t alignment,
+                                        std::size_t bytes) noexcept {
+    return memory_of<User>::obtain_aligned(place, alignment, bytes);
+}
+template <class User>
+ALLOCSCOPE_FAST_PATH void release(void* block) noexcept {
+    memory_of<User>::release(block);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
+
+#ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+#define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack as its names are asked for: by some of its return addresses, innermost first.
+struct known_stack {
+    std::uint64_t hash = 0;  // of the first `count` addresses
+    const std::uintptr_t* addresses = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t all_count = 0;
+    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+};
+
+// No module that is known: it was replaced, and there was no room to note which one it was.
+inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+
+class stack_modules {
+public:
+    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
+        if (modules_met.count() == 0) {
+            is_certain_ = can_tell_modules();
+            return;
+        }
+        const bool is_found = stack.site_hash != 0 && assign(0, 0);
+        is_certain_ = is_found && can_tell_modules();
+        if (!is_found) assign_what_is_left();
+        for (std::uint32_t i = 0; i < stack.count; ++i) {
+            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
+        }
+    }
+
+    // The module that may be unloaded and held the frame's code; null: it was in none such.
+    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
+    // Differs between stacks with equal addresses and different modules.
+    std::uint64_t key() const noexcept { return key_; }
+    // True: what is named by these modules stays so named, whatever is loaded and unloaded.
+    bool is_certain() const noexcept { return is_certain_; }
+
+private:
+    static constexpr std::uint32_t most_chosen = 32;
+
+    // Chooses modules from frame `from` on; `sum` is that of the frames before.
+    bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
+        for (std::uint32_t i = from; i < stack_.all_count; ++i) {
+            const std::uintptr_t pc = stack_.addresses[i];
+            sum += hash_part(pc, i);
+            homes_[i] = chosen_for(pc - 1);
+            if (homes_[i] != nullptr) {
+                sum += homes_[i]->tag();
+                continue;
+            }
+            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
+                const met_module* candidate = modules_met.at(n - 1);
+                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
+                if (steps_ == 0 || chosen_count_ == most_chosen) return false;
+                --steps_;
+                homes_[i] = chosen_[chosen_count_++] = candidate;
+                if (assign(i + 1, sum + candidate->tag())) return true;
+                --chosen_count_;
+            }
+            homes_[i] = nullptr;
+        }
+        return stack_hash(sum) == stack_.site_hash;
+    }
+
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < chosen_count_; ++i) {
+            if (chosen_[i]->holds(address)) return chosen_[i];
+        }
+        return nullptr;
+    }
+
+    // Where more than one module has lain, it might be any of them. A stack without a hash was
+    // walked a moment ago: its modules are those that are loaded now.
+    void assign_what_is_left() noexcept {
+        for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
+            homes_[i] = nullptr;
+            if (stack_.site_hash == 0) continue;
+            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
+                const met_module* each = modules_met.at(n);
+                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
+                    homes_[i] = &module_of_nobody;
+                }
+            }
+        }
+    }
+
+    const known_stack& stack_;
+    const met_module* homes_[max_stack_frames] = {};
+    const met_module* chosen_[most_chosen] = {};
+    std::uint32_t chosen_count_ = 0;
+    std::uint32_t steps_ = 4096;
+    std::uint64_t key_ = 0;
+    bool is_certain_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+
+#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
+#define ALLOCSCOPE_PLAIN_ARENA_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
+// Runs `work`. False: memory was refused on the way.
+template <class Work>
+bool is_done_with_memory(const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    work();
+    return true;
+#else
+    try {
+        work();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+#endif
+}
+
+class arena {
+public:
+    constexpr arena() noexcept = default;
+    ~arena() { release(); }
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+
+    // Aligned to 16 bytes. What it holds is not defined.
+    void* allocate(std::size_t bytes) {
+        const std::size_t rounded = rounded_up(bytes);
+        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
+        void* piece = free_;
+        free_ += rounded;
+        return piece;
+    }
+
+    // Makes the piece that was handed out last longer where it is; false when that cannot be.
+    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
+        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
+        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
+        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
+            return false;
+        }
+        free_ += more;
+        return true;
+    }
+
+    // An object that lives as long as the arena; its destructor is never called.
+    template <class T, class... Arguments>
+    T* make(Arguments&&... arguments) {
+        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
+        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
+    }
+
+    // Everything that was handed out is gone.
+    void release() noexcept {
+        while (newest_ != nullptr) {
+            block* older = newest_->older;
+            detail::return_reservation(newest_, newest_->bytes);
+            newest_ = older;
+        }
+        free_ = end_ = nullptr;
+        mapped_bytes_ = 0;
+    }
+
+    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    void take(arena& other) noexcept {
+        newest_ = other.newest_;
+        free_ = other.free_;
+        end_ = other.end_;
+        next_block_ = other.next_block_;
+        mapped_bytes_ = other.mapped_bytes_;
+        other.newest_ = nullptr;
+        other.release();
+    }
+
+    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
+
+private:
+    friend class borrowed_memory;
+
+    struct alignas(16) block {
+        block* older;
+        std::size_t bytes;
+    };
+    static constexpr std::size_t first_block = std::size_t{64} * 1024;
+    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
+
+    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
+        return (bytes + 15U) & ~std::size_t{15};
+    }
+
+    void* allocate_in_new_block(std::size_t bytes);
+
+    block* newest_ = nullptr;
+    char* free_ = nullptr;
+    char* end_ = nullptr;
+    std::size_t next_block_ = first_block;
+    std::size_t mapped_bytes_ = 0;
+};
+
+// A piece larger than half a block gets a block of its own, and the one in use stays in use.
+ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
+    const bool is_alone = bytes > next_block_ / 2;
+    const std::size_t pages = detail::page_bytes;
+    std::size_t wanted = next_block_;
+    if (is_alone) {
+        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
+        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
+    }
+    void* memory = detail::reserve_pages(wanted);
+    if (memory == nullptr) refuse_memory();
+    block* fresh = ::new (memory) block{newest_, wanted};
+    newest_ = fresh;
+    mapped_bytes_ += wanted;
+    char* begin = reinterpret_cast<char*>(fresh + 1);
+    if (is_alone) return begin;
+    free_ = begin + bytes;
+    end_ = reinterpret_cast<char*>(fresh) + wanted;
+    if (next_block_ < largest_block) next_block_ *= 2;
+    return begin;
+}
+
+// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
+// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+class borrowed_memory {
+public:
+    explicit borrowed_memory(arena& memory) noexcept
+        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
+    ~borrowed_memory() {
+        while (memory_.newest_ != newest_) {
+            arena::block* given_back = memory_.newest_;
+            memory_.newest_ = given_back->older;
+            memory_.mapped_bytes_ -= given_back->bytes;
+            detail::return_reservation(given_back, given_back->bytes);
+        }
+        memory_.free_ = free_;
+        memory_.end_ = end_;
+    }
+    borrowed_memory(const borrowed_memory&) = delete;
+    borrowed_memory& operator=(const borrowed_memory&) = delete;
+
+private:
+    arena& memory_;
+    arena::block* newest_;
+    char* free_;
+    char* end_;
+};
+
+}  // namespace plain
+
+// The rooms that use the vocabulary spell it without a prefix.
+namespace detail {
+using namespace plain;
+}
+namespace symbolize {
+using namespace plain;
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
+
+// list.hpp - values in a row, in the memory of an arena.
+
+#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
+#define ALLOCSCOPE_PLAIN_LIST_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+// A list as the functions see it that know no types.
+struct raw_list {
+    arena* memory = nullptr;
+    void* values = nullptr;
+    std::size_t size = 0;
+    std::size_t room = 0;
+};
+
+ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
+    std::size_t wanted = grown.room * 2;
+    if (wanted < room) wanted = room;
+    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
+    const std::size_t bytes = wanted * value_bytes;
+    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
+        void* larger = grown.memory->allocate(bytes);
+        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        grown.values = larger;
+    }
+    grown.room = wanted;
+}
+
+// Room for one more value at the end; it is not yet initialised.
+ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
+    if (grown.size == grown.room)
+        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
+    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
+}
+
+template <class T>
+class list {
+public:
+    using value_type = T;
+
+    list() noexcept = default;  // empty for good: it has no memory
+    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept { raw_.memory = &memory; }
+
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
+    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
+
+    // A reference to the new value is good until the next one is added.
+    T& push_back(const T& value) {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
+        const T kept = value;  // it may be one of ours, and move
+        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+    }
+
+    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    // Forgets the values behind the first `size`.
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
+
+    // The first time for just as many as are wanted.
+    void reserve(std::size_t room) {
+        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
+    }
+
+    // New values are value-initialised.
+    void resize(std::size_t size) {
+        reserve(size);
+        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
+        raw_.size = size;
+    }
+
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+
+private:
+    raw_list raw_;
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_LIST_HPP
+
+// sort.hpp - puts values in order; equal ones stay as they were.
+
+#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
+#define ALLOCSCOPE_PLAIN_SORT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+using comes_first = bool (*)(const void* a, const void* b, const void* order);
+
+// Most values are pointers: those need no call.
+ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+    if (value_bytes == sizeof(void*)) {
+        std::memcpy(to, from, sizeof(void*));
+    } else {
+        std::memcpy(to, from, value_bytes);
+    }
+}
+
+// Merges two sorted neighbours of `from` into `to`.
+ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
+                                      std::size_t end, std::size_t value_bytes, comes_first less,
+                                      const void* order) {
+    std::size_t left = 0;
+    std::size_t right = middle;
+    while (left < middle && right < end) {
+        std::size_t& taken = less(from + right, from + left, order) ? right : left;
+        copy_value(to, from + taken, value_bytes);
+        taken += value_bytes;
+        to += value_bytes;
+    }
+    std::memcpy(to, from + left, middle - left);
+    std::memcpy(to + (middle - left), from + right, end - right);
+}
+
+ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
+                                     comes_first less, const void* order, arena& scratch) {
+    if (count < 2) return;
+    const std::size_t bytes = count * value_bytes;
+    char* from = static_cast<char*>(values);
+    char* to = static_cast<char*>(scratch.allocate(bytes));
+    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
+        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
+            const std::size_t left = bytes - begin;
+            const std::size_t middle = run < left ? run : left;
+            const std::size_t end = 2 * run < left ? 2 * run : left;
+            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
+        }
+        char* merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != values) std::memcpy(values, from, bytes);
+}
+
+// `less(a, b)`: a comes before b.
+template <class T, class Less>
+void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+    const comes_first first = [](const void* a, const void* b, const void* order) {
+        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
+                                                  *static_cast<const T*>(b));
+    };
+    sort_values(values, count, sizeof(T), first, &less, scratch);
+}
+
+template <class T, class Less>
+void sort(list<T>& values, const Less& less) {
+    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
+}
+
+// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
+// that one and for none after it.
+template <class T, class IsBefore>
+std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = 0;
+    while (count > 0) {
+        const std::size_t half = count / 2;
+        if (is_before(values[begin + half])) {
+            begin += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return begin;
+}
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_SORT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <linux/membarrier.h>
+
+// thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Once per process, before the first fence; again in a forked child is harmless.
+inline void prepare_thread_fence() noexcept {
+    const int saved_errno = errno;
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    errno = saved_errno;
+}
+
+// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
+inline bool fence_all_threads() noexcept {
+    const int saved_errno = errno;
+    bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+    if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
 // published_view.hpp - what all process-wide windows together ask of every thread.
 
@@ -10546,7 +11728,7 @@ inline void count_own_demand_anew() noexcept {
 // open if it has begun; everything else follows from the windows that are.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(std::memory_order_relaxed)) {
-        latecomer.lose(loss_reason::torn_by_fork);
+        process.latecomer->lose(loss_reason::torn_by_fork);
         process.are_sums_moving.store(false, std::memory_order_relaxed);
     }
     process.windows.count_anew();
@@ -10643,7 +11825,7 @@ inline open_window* find_window(window_id id) noexcept {
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return &latecomer;
+    if (current_entry == &departed) return process.latecomer;
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
@@ -10725,7 +11907,7 @@ constexpr charge charge_for(const options& wanted) noexcept {
 inline window_id open_window_now(const char* name, const options& wanted) noexcept {
     prepare_process();
     control_lock lock;
-    prepare_threads();
+    if (!prepare_threads()) return 0;
     process.reclaim = &reclaim_when_due;
     const thread_state* self = own_state();
     if (wanted.from == threads::current && self == nullptr) return 0;
@@ -10820,12 +12002,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+    if (process.latecomer == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == &latecomer) return;
+    if (self == nullptr || self == process.latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }
@@ -11402,9 +12584,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -11594,9 +12777,10 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cxxabi.h>
@@ -13234,9 +14418,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -13370,9 +14555,10 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <climits>
@@ -15085,6 +16271,15 @@ public:
         return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
     }
 
+    // Whether the module, as a location has it, is the program itself.
+    bool is_program(text module) const {
+        if (detail::names_another_process()) {
+            const detail::met_module* program = detail::modules_at_start.at(0);
+            return program != nullptr && module == text{program->path};
+        }
+        return !modules().empty() && module == modules()[0].path;
+    }
+
     // To be called before a report: looks for libraries loaded and unloaded since. What was
     // resolved in modules that are still there stays. True when anything changed.
     bool refresh_modules() {
@@ -15144,9 +16339,14 @@ private:
     };
 
     code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
+        if (home == nullptr && detail::names_another_process()) {
+            home = detail::modules_at_start.holder_of(address);
+            return home != nullptr ? gone_owner(*home) : code_owner{};
+        }
         const loaded_module* now = modules_.find(address);
-        const bool is_at_home = home == nullptr || (now != nullptr && now->base == home->base &&
-                                                    now->fingerprint == home->fingerprint);
+        const bool is_at_home =
+            home == nullptr || (!detail::names_another_process() && now != nullptr &&
+                                now->base == home->base && now->fingerprint == home->fingerprint);
         if (!is_at_home) return gone_owner(*home);
         if (now == nullptr) return {};
         return {&object_of(*now), now->path, now->base, false};
@@ -16939,6 +18139,30 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
+// Functions that programs in C put around malloc, so that a failure ends the program: by the names
+// that they have everywhere. Who called them is what is asked for.
+inline bool is_allocation_wrapper(text name) noexcept {
+    constexpr text names =
+        "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
+        "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
+        "x2realloc x2nrealloc xpalloc xmallocarray xreallocarray xasprintf xvasprintf xpstrdup "
+        "ireallocarray icalloc "
+        "safe_malloc safe_calloc safe_realloc emalloc ecalloc erealloc estrdup "
+        "g_malloc g_malloc0 g_malloc_n g_malloc0_n g_realloc g_realloc_n g_try_malloc "
+        "g_try_malloc0 g_try_malloc_n g_try_malloc0_n g_try_realloc g_try_realloc_n "
+        "g_slice_alloc g_slice_alloc0 g_slice_copy g_strdup g_strndup g_memdup g_memdup2 "
+        "CRYPTO_malloc CRYPTO_zalloc CRYPTO_realloc CRYPTO_strdup CRYPTO_strndup CRYPTO_memdup "
+        "sqlite3MemMalloc sqlite3MemRealloc sqlite3Malloc sqlite3Realloc sqlite3_malloc "
+        "sqlite3_malloc64 sqlite3_realloc sqlite3_realloc64 sqlite3DbMallocRaw "
+        "sqlite3DbMallocRawNN sqlite3DbMallocZero sqlite3DbStrDup "
+        "PyMem_Malloc PyMem_Calloc PyMem_Realloc PyMem_RawMalloc PyMem_RawCalloc "
+        "PyMem_RawRealloc PyObject_Malloc PyObject_Calloc PyObject_Realloc _PyMem_RawStrdup "
+        "Perl_safesysmalloc Perl_safesyscalloc Perl_safesysrealloc Perl_savepv Perl_savepvn "
+        "ruby_xmalloc ruby_xmalloc2 ruby_xcalloc ruby_xrealloc ruby_xrealloc2 "
+        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc";
+    return is_listed(name, names);
+}
+
 // Of the C and C++ implementation by its name: a reserved global name. What the compilers put
 // around a user's global variables is the user's, and so is a linker name too long to demangle,
 // unless it begins with the library's namespaces.
@@ -16998,7 +18222,7 @@ public:
         const text plain = plain_name(scratch, name);
         if (is_added(plain, frame.file)) return true;
         if (!name.is_known()) return false;
-        if (is_runtime_function(plain)) return true;
+        if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
     }
@@ -17083,6 +18307,76 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
+
+// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
+
+#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text file_name_of(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+enum class module_kind { user, runtime, system };
+
+inline module_kind kind_of_module(text path) noexcept {
+    const text name = file_name_of(path);
+    constexpr text system =
+        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
+        "libdl.so librt.so ld-linux liballocscope_preload.so";
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
+    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+}
+
+// The module that a frame lies in, as a location has it.
+struct frame_owner {
+    text module;
+    bool is_unloaded = false;
+};
+
+namespace module_rule_detail {
+
+// frames.size() when no frame of that kind of module is the user's.
+inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
+                                 const list<frame_owner>& owners, const frame_rule& rule) {
+    std::size_t nameless = frames.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (kind_of_module(owners[i].module) != kind) continue;
+        // Nothing can be known of it any more.
+        if (owners[i].is_unloaded) return i;
+        if (!rule.is_library(scratch, frames[i])) return i;
+        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+        if (is_nameless && nameless == frames.size()) nameless = i;
+    }
+    return nameless;
+}
+
+}  // namespace module_rule_detail
+
+// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
+inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
+                                        const list<frame_owner>& owners, const frame_rule& rule) {
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+        const std::size_t found =
+            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
+        if (found < frames.size()) return found;
+    }
+    return user_frame(scratch, frames, rule);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -18005,37 +19299,15 @@ private:
         }
     }
 
-    // The user's frame; a frame in a module of which nothing can be known any more comes first.
-    // Without any name to go by, as in a stripped program, the first frame that is at least not in
-    // one of the system's libraries.
+    // The user's frame: see types/module_rule.hpp.
     std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
                          const symbolize::frame_rule& rule) {
-        const std::size_t user = symbolize::user_frame(scratch_, frames, rule);
-        for (std::size_t i = 0; i < user && i < frames.size(); ++i) {
-            if (owners[i]->is_unloaded && !is_system_library(owners[i]->module)) return i;
+        list<symbolize::frame_owner> modules{scratch_};
+        modules.reserve(owners.size());
+        for (const code_location* owner : owners) {
+            modules.push_back({owner->module, owner->is_unloaded});
         }
-        if (user < frames.size() && !rule.is_library(scratch_, frames[user])) return user;
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-            if (is_nameless && !is_system_library(owners[i]->module)) return i;
-        }
-        return user;
-    }
-
-    static text file_name_of(text path) noexcept {
-        const std::size_t slash = path.rfind('/');
-        return slash == text::npos ? path : path.substr(slash + 1);
-    }
-
-    static bool is_system_library(text module) noexcept {
-        const text name = file_name_of(module);
-        const char* const starts[] = {"libc.so",   "libc-",         "libstdc++.so",
-                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                      "libm.so",   "libpthread.so", "ld-linux"};
-        for (const char* start : starts) {
-            if (name.starts_with(start)) return true;
-        }
-        return name.empty();
+        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
     }
 
     // What was resolved is kept as long as the book.
@@ -18052,10 +19324,13 @@ private:
             stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
             stack.line = frame.line;
         } else if (!location.symbol.empty()) {
-            stack.place = keep(location.symbol);
+            stack.place = keep(symbols_.is_program(location.module)
+                                   ? location.symbol
+                                   : joined(scratch_, symbolize::file_name_of(location.module), "!",
+                                            location.symbol));
             stack.offset = location.symbol_offset;
         } else {
-            stack.place = keep(file_name_of(location.module));
+            stack.place = keep(symbolize::file_name_of(location.module));
             stack.offset = location.module_offset;
         }
     }
@@ -18167,9 +19442,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_PROCESS_NAMES_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -18262,9 +19538,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <sys/uio.h>
@@ -18981,9 +20258,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -19185,9 +20463,10 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // evidence_folder.hpp - where a check that failed saves what it saw, if somebody asked for it.
@@ -20684,9 +21963,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
 // engine_table.hpp - the functions behind engine.hpp.
 
@@ -20847,113 +22127,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// sampler.hpp - which allocations are sampled, decided before there is a block.
-
-#ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
-#define ALLOCSCOPE_RECORD_SAMPLER_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The alignment asked of the allocator for a sample that the program wants aligned to `wanted`.
-constexpr std::size_t alignment_of_sample(std::size_t wanted) noexcept {
-    return wanted > sampled_alignment ? wanted : sampled_alignment;
-}
-
-// How many bytes are asked of the allocator for a sample. Large sizes are rounded up to 56 bytes
-// less than whole pages, because of glibc. It maps a block afresh, so that each page has to be
-// faulted in, when it needs more for an aligned block than the largest block that it has unmapped
-// so far (128 KiB to 32 MiB: mallopt(3), M_MMAP_THRESHOLD). Of a mapped block that begins at a page
-// it remembers the size less 4080 bytes; for the next one it needs 4144 bytes more than asked. So
-// each of many blocks of equal size would be mapped, unless the rounding of the mapping itself
-// leaves nearly a page over, as it does with this size. To other allocators it is a size like any
-// other.
-constexpr std::uint64_t least_mapped_bytes = std::uint64_t{128} << 10U;
-constexpr std::uint64_t longest_request = ~std::uint64_t{0} >> 1U;  // more is never granted
-constexpr std::uint64_t bytes_of_sample(std::uint64_t bytes) noexcept {
-    if (bytes < least_mapped_bytes || bytes > longest_request) return bytes;
-    return ((bytes + 55U) | (sampled_alignment - 1U)) - 55U;
-}
-
-// Whether the allocation is no sample and needs no record: counted down, and done with. `word` is
-// the gate's. False: ask draw_for().
-ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
-                                 std::uint64_t bytes) noexcept {
-    const std::uint64_t counted = bytes_to_count(bytes);
-    // Read once and written once. A signal handler that allocates in between counts down, too;
-    // subtracting from what it has left could end below zero, and no sample would ever follow. Of
-    // two that count at the same time the later one stands. That is no bias, because the time to
-    // the next sample has no memory.
-    const std::uint64_t left = entry->bytes_left.load(std::memory_order_relaxed);
-    if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
-    entry->bytes_left.store(left - counted, std::memory_order_relaxed);
-    return true;
-}
-
-// What became of one allocation: it met no sample, it is one, or nobody asks for it, because no
-// window is open any more or because it was told as lost.
-enum class draw { passed, sample, not_wanted };
-
-// Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
-// still the thread's own countdown that decides, not that of the state the handler works with:
-// passes() asked it already, and two dice would have to fall.
-ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
-    thread_state* thread = enter(frame);
-    if (thread == nullptr) return draw::not_wanted;
-    const std::uint64_t counted = bytes_to_count(bytes);
-    bool is_drawn = false;
-    if (thread->mode == charge::samples) {
-        // The common states of ended threads belong to whoever is in them.
-        const bool is_shared = current_entry == &departed;
-        thread_state& primary = is_shared ? *thread : thread->primary();
-        const bool is_known = primary.view_number == thread->view_number;
-        std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
-        const std::uint64_t left = countdown.load(std::memory_order_relaxed);
-        is_drawn = counted >= left;
-        countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
-    }
-    leave(*thread);
-    return is_drawn ? draw::sample : draw::passed;
-}
-
-// Called after a block at a page was allocated for a sample.
-ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
-                                    std::uintptr_t frame) noexcept {
-    thread_state* thread = enter(frame);
-    if (thread == nullptr) return;
-    // Windows may have opened or closed meanwhile.
-    if (thread->mode != charge::samples) {
-        record_and_leave(*thread, block, bytes, frame);
-        return;
-    }
-    put_sample(*thread, block, bytes, frame);
-    leave(*thread);
-}
-
-// Called when there was no memory for a block at a page; the object gets no record.
-ALLOCSCOPE_NOINLINE void on_sample_refused(std::uint64_t bytes, std::uintptr_t frame) noexcept {
-    thread_state* thread = enter(frame);
-    if (thread == nullptr) return;
-    // Where the windows want every event by now, it is recorded like one.
-    if (thread->mode == charge::samples) lose_sample(*thread, bytes);
-    leave(*thread);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_RECORD_SAMPLER_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
 // operator_new_entry.hpp - what the replaced operators do.
 
@@ -20986,11 +22163,9 @@ constexpr std::size_t no_alignment = 0;
 inline void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
     void* block = nullptr;
     const std::size_t least = sizeof(void*);
-    if (::posix_memalign(&block, alignment < least ? least : alignment, block_bytes_for(bytes)) !=
-        0) {
-        return nullptr;
-    }
-    return block;
+    const int failure = obtain_aligned<the_operators>(&block, alignment < least ? least : alignment,
+                                                      block_bytes_for(bytes));
+    return failure == 0 ? block : nullptr;
 }
 
 // Memory was refused: calls the new_handler as long as there is one, and tries again. Passes on
@@ -21000,14 +22175,14 @@ ALLOCSCOPE_SLOW_PATH void* allocate_with_handler(std::size_t bytes, std::size_t 
         const std::new_handler handler = std::get_new_handler();
         if (handler == nullptr) return nullptr;
         handler();
-        void* block = alignment == no_alignment ? std::malloc(block_bytes_for(bytes))
+        void* block = alignment == no_alignment ? obtain<the_operators>(block_bytes_for(bytes))
                                                 : allocate_aligned(bytes, alignment);
         if (block != nullptr) return block;
     }
 }
 
 ALLOCSCOPE_FAST_PATH void* plain_block(std::size_t bytes) {
-    void* block = std::malloc(block_bytes_for(bytes));
+    void* block = obtain<the_operators>(block_bytes_for(bytes));
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) block = allocate_with_handler(bytes, no_alignment);
     return block;
 }
@@ -21081,7 +22256,7 @@ ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t wor
     if (ALLOCSCOPE_UNLIKELY(!records_every_event)) {
         return watched_block_or_throw(bytes, __builtin_frame_address(0));
     }
-    void* block = std::malloc(block_bytes_for(bytes));
+    void* block = obtain<the_operators>(block_bytes_for(bytes));
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) {
         return watched_block_or_throw(bytes, __builtin_frame_address(0));
     }
@@ -21164,9 +22339,9 @@ ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::ali
 
 ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        return free_recorded<&std::free>(block);
+        return free_recorded<&release<the_operators>>(block);
     }
-    std::free(block);
+    release<the_operators>(block);
 }
 
 // Whether a module asks for the engine (engine.hpp); then the answer is put into its tag. The tag
@@ -21187,9 +22362,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_ENTRY_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -22220,9 +23396,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // evidence_file.hpp - the file that a check which failed leaves behind.
@@ -22256,9 +23433,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_EVIDENCE_FILE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
 #include <string>
 #include <vector>
@@ -22356,7 +23534,42 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_NEW_DELETE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY)
+
+// malloc_family.hpp - replaces malloc and its family, too: include it in exactly one .cpp.
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_FAMILY_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_MALLOC_FAMILY_HPP
+
+#if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+template <>
+struct memory_of<the_operators> {
+    ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
+        return underlying_malloc(bytes);
+    }
+    ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
+                                                   std::size_t bytes) noexcept {
+        return underlying_posix_memalign(place, alignment, bytes);
+    }
+    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept { underlying_free(block); }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_FAMILY_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_BASELINES)
 
@@ -25624,6 +26837,210 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 
+// json_report.hpp - a snapshot as JSON, for other programs to read.
+
+#ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+#define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class json_writer {
+public:
+    json_writer(text_out& out, arena& scratch, bool is_signed) noexcept
+        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
+
+    void begin(char bracket) {
+        separate();
+        out_ << bracket;
+        is_first_ = true;
+    }
+    void end(char bracket) {
+        out_ << bracket;
+        is_first_ = false;
+    }
+    void key(const char* name) {
+        separate();
+        write_string(name);
+        out_ << ": ";
+        is_first_ = true;  // the value needs no comma
+    }
+    void value(const char* shown) {
+        separate();
+        write_string(shown);
+    }
+    void value(bool is_true) {
+        separate();
+        out_ << (is_true ? "true" : "false");
+    }
+    // May be negative in a difference.
+    void amount(std::uint64_t number) {
+        separate();
+        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
+        if (is_negative) out_ << '-';
+        out_ << decimal{is_negative ? 0 - number : number};
+    }
+    void field(const char* name, const char* shown) {
+        key(name);
+        value(shown);
+    }
+    void field(const char* name, std::uint64_t number) {
+        key(name);
+        amount(number);
+    }
+    void line() { out_ << '\n'; }
+
+private:
+    void separate() {
+        if (!is_first_) out_ << ", ";
+        is_first_ = false;
+    }
+    void write_string(const char* shown) {
+        const borrowed_memory meanwhile{scratch_};
+        text_out printable{scratch_};
+        write_printable(printable, shown);
+        out_ << '"';
+        for (const char c : printable.view()) {
+            if (c == '"' || c == '\\') out_ << '\\';
+            out_ << c;
+        }
+        out_ << '"';
+    }
+
+    text_out& out_;
+    arena& scratch_;
+    bool is_signed_;
+    bool is_first_ = true;
+};
+
+inline const char* name_of(recording how) noexcept {
+    return how == recording::exact ? "exact" : how == recording::sampled ? "sampled" : "counters";
+}
+
+inline void write_json_interval(json_writer& json, const char* low, const char* high,
+                                std::uint64_t low_value, std::uint64_t high_value) {
+    json.field(low, low_value);
+    json.field(high, high_value);
+}
+
+inline void write_json_totals(json_writer& json, const snapshot::window_info& info) {
+    const bool is_sampled = info.record == recording::sampled;
+    const snapshot::window_estimates& about = info.estimates;
+    json.key("totals");
+    json.begin('{');
+    json.field("allocations", is_sampled ? about.allocations.value : info.totals.allocations);
+    json.field("frees", is_sampled ? about.frees.value : info.totals.frees);
+    json.field("bytes_allocated",
+               is_sampled ? about.bytes_allocated.value : info.totals.bytes_allocated);
+    json.field("bytes_freed", is_sampled ? about.bytes_freed.value : info.totals.bytes_freed);
+    json.field("live_objects", is_sampled ? about.live_objects.value : info.totals.live_objects());
+    json.field("live_bytes", is_sampled ? about.live_bytes.value : info.totals.live_bytes());
+    json.field("peak_bytes", info.totals.peak_bytes);
+    if (is_sampled) {
+        write_json_interval(json, "allocations_low", "allocations_high", about.allocations.low,
+                            about.allocations.high);
+        write_json_interval(json, "bytes_allocated_low", "bytes_allocated_high",
+                            about.bytes_allocated.low, about.bytes_allocated.high);
+        write_json_interval(json, "live_objects_low", "live_objects_high", about.live_objects.low,
+                            about.live_objects.high);
+        write_json_interval(json, "live_bytes_low", "live_bytes_high", about.live_bytes.low,
+                            about.live_bytes.high);
+    }
+    json.end('}');
+}
+
+inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
+    json.begin('{');
+    json.field("function", frame.function);
+    json.field("file", frame.file);
+    json.field("line", static_cast<std::uint64_t>(frame.line));
+    json.field("module", frame.module);
+    json.field("offset", frame.offset);
+    json.key("inlined");
+    json.value(frame.is_inlined);
+    json.end('}');
+}
+
+inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_sampled) {
+    json.begin('{');
+    json.field("objects", row.objects);
+    json.field("bytes", row.bytes);
+    json.field("file", row.file);
+    json.field("line", static_cast<std::uint64_t>(row.line));
+    json.field("type", row.type);
+    json.field("function", row.function);
+    json.field("sites", row.sites);
+    if (is_sampled) {
+        json.field("samples", row.samples);
+        write_json_interval(json, "objects_low", "objects_high", row.objects_low, row.objects_high);
+        write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
+    }
+    json.key("frames");
+    json.begin('[');
+    for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
+    json.end(']');
+    json.end('}');
+}
+
+inline void write_json_report(text_out& out, const snapshot& rows) {
+    const snapshot::window_info& info = rows.info();
+    const bool is_sampled = info.record == recording::sampled;
+    arena scratch;
+    json_writer json{out, scratch, info.is_difference};
+    json.begin('{');
+    json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
+    json.field("window", info.name);
+    json.field("record", name_of(info.record));
+    if (is_sampled) {
+        json.field("sample_bytes", info.sample_bytes);
+        json.field("samples", info.samples);
+    }
+    json.field("duration_ns", info.duration_ns);
+    if (info.not_recording[0] != '\0') json.field("not_recording", info.not_recording);
+    write_json_totals(json, info);
+    json.key("lost");
+    json.begin('{');
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        json.field(info.losses[i].reason, info.losses[i].count);
+    }
+    json.end('}');
+    json.key("rows");
+    json.begin('[');
+    for (const snapshot::row& row : rows) {
+        json.line();
+        write_json_row(json, row, is_sampled);
+    }
+    json.end(']');
+    json.end('}');
+    json.line();
+}
+
+}  // namespace detail
+
+// The snapshot as a text.
+inline std::string to_json(const snapshot& rows) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_json_report(out, rows);
+    return {out.view().data(), out.size()};
+}
+
+// To a path, as write_text does. Throws report_error.
+inline void write_json(const snapshot& rows, const char* path) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_json_report(out, rows);
+    std::string error;
+    if (!detail::put_report(out.view(), path, error)) detail::raise_report_error(error);
+}
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
@@ -25731,7 +27148,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
-// report.hpp - the door to the writers: a snapshot as text.
+// report.hpp - the door to the writers: a snapshot as text or JSON.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

@@ -10,6 +10,9 @@
 //
 //   ALLOCSCOPE_CONFIG_NO_EXCEPTIONS   1: bad options print a message and abort instead of throwing.
 //                                     Default: follows the compiler (-fno-exceptions). No cost.
+//   ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT  1: begin_recording() is called before the first event
+//                                     of the process (state/process_state.hpp). For the preload
+//                                     library. Default: 0. No cost.
 
 #ifndef ALLOCSCOPE_CONFIG_HPP
 #define ALLOCSCOPE_CONFIG_HPP
@@ -25,6 +28,10 @@
     #else
         #define ALLOCSCOPE_CONFIG_NO_EXCEPTIONS 1
     #endif
+#endif
+
+#ifndef ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+    #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 0
 #endif
 
 // On functions whose body depends on the knob above: translation units compiled with and without

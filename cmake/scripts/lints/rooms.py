@@ -15,6 +15,7 @@ ROOMS = {
     "unwind": (3, True, "base platform binary"),
     "state": (4, True, "base platform link tables sampling unwind"),
     "record": (5, True, "base platform link tables sampling unwind state"),
+    "hooks": (6, True, "base platform tables state record"),
     "windows": (6, True, "base platform link tables sampling state record"),
     "snapshot": (7, False, "base link sampling"),
     "symbols": (7, False, "base platform plain binary"),
@@ -24,7 +25,8 @@ ROOMS = {
     "report": (9, False, "base platform plain snapshot measure"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),
-    "define_once": (11, True, "base platform link state record windows naming report verdict"),
+    "define_once": (11, True,
+                    "base platform link state record hooks windows naming report verdict"),
 }
 # Headers of the root that every room may include. The others in the root are doors.
 SHARED = ("config.hpp", "version.hpp", "fwd.hpp")

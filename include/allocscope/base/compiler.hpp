@@ -84,6 +84,18 @@
 #ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
     #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
 #endif
+// Those that bring a malloc of their own.
+#if ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() || ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() || \
+    defined(__SANITIZE_HWADDRESS__)
+    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(memory_sanitizer) || __has_feature(hwaddress_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
+    #endif
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 0
+#endif
 #define ALLOCSCOPE_ON(feature) ALLOCSCOPE_PRIVATE_##feature()
 
 ALLOCSCOPE_NAMESPACE_BEGIN

@@ -3,7 +3,7 @@
 // Room:     define_once (floor 11), malloc-safe
 // Called:   by the 20 operators in define_once/operator_new_delete.hpp
 // Threads:  any
-// Memory:   the C library's allocator
+// Memory:   the C library's allocator (define_once/operator_memory.hpp)
 //
 // The behaviour is libstdc++'s. A request of 0 bytes gets a block of its own. When memory is
 // refused, the new_handler is called until memory is granted, or the handler throws or is gone. The
@@ -19,6 +19,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/define_once/operator_memory.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/record/consult_watches.hpp>
 #include <allocscope/record/recorder.hpp>
@@ -27,7 +28,7 @@
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
 #include <cstdint>  // uintptr_t
-#include <cstdlib>  // malloc, free, posix_memalign, abort
+#include <cstdlib>  // abort
 #include <new>      // bad_alloc, get_new_handler
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -56,11 +57,9 @@ constexpr std::size_t no_alignment = 0;
 inline void* allocate_aligned(std::size_t bytes, std::size_t alignment) noexcept {
     void* block = nullptr;
     const std::size_t least = sizeof(void*);
-    if (::posix_memalign(&block, alignment < least ? least : alignment, block_bytes_for(bytes)) !=
-        0) {
-        return nullptr;
-    }
-    return block;
+    const int failure = obtain_aligned<the_operators>(&block, alignment < least ? least : alignment,
+                                                      block_bytes_for(bytes));
+    return failure == 0 ? block : nullptr;
 }
 
 // Memory was refused: calls the new_handler as long as there is one, and tries again. Passes on
@@ -70,14 +69,14 @@ ALLOCSCOPE_SLOW_PATH void* allocate_with_handler(std::size_t bytes, std::size_t 
         const std::new_handler handler = std::get_new_handler();
         if (handler == nullptr) return nullptr;
         handler();
-        void* block = alignment == no_alignment ? std::malloc(block_bytes_for(bytes))
+        void* block = alignment == no_alignment ? obtain<the_operators>(block_bytes_for(bytes))
                                                 : allocate_aligned(bytes, alignment);
         if (block != nullptr) return block;
     }
 }
 
 ALLOCSCOPE_FAST_PATH void* plain_block(std::size_t bytes) {
-    void* block = std::malloc(block_bytes_for(bytes));
+    void* block = obtain<the_operators>(block_bytes_for(bytes));
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) block = allocate_with_handler(bytes, no_alignment);
     return block;
 }
@@ -151,7 +150,7 @@ ALLOCSCOPE_FAST_PATH void* recorded_block(thread_entry* entry, std::uint64_t wor
     if (ALLOCSCOPE_UNLIKELY(!records_every_event)) {
         return watched_block_or_throw(bytes, __builtin_frame_address(0));
     }
-    void* block = std::malloc(block_bytes_for(bytes));
+    void* block = obtain<the_operators>(block_bytes_for(bytes));
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) {
         return watched_block_or_throw(bytes, __builtin_frame_address(0));
     }
@@ -234,9 +233,9 @@ ALLOCSCOPE_FAST_PATH void* new_aligned_block_or_null(std::size_t bytes, std::ali
 
 ALLOCSCOPE_FAST_PATH void delete_block(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
-        return free_recorded<&std::free>(block);
+        return free_recorded<&release<the_operators>>(block);
     }
-    std::free(block);
+    release<the_operators>(block);
 }
 
 // Whether a module asks for the engine (engine.hpp); then the answer is put into its tag. The tag

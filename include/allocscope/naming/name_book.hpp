@@ -30,6 +30,7 @@
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/module_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
@@ -273,37 +274,15 @@ private:
         }
     }
 
-    // The user's frame; a frame in a module of which nothing can be known any more comes first.
-    // Without any name to go by, as in a stripped program, the first frame that is at least not in
-    // one of the system's libraries.
+    // The user's frame: see types/module_rule.hpp.
     std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
                          const symbolize::frame_rule& rule) {
-        const std::size_t user = symbolize::user_frame(scratch_, frames, rule);
-        for (std::size_t i = 0; i < user && i < frames.size(); ++i) {
-            if (owners[i]->is_unloaded && !is_system_library(owners[i]->module)) return i;
+        list<symbolize::frame_owner> modules{scratch_};
+        modules.reserve(owners.size());
+        for (const code_location* owner : owners) {
+            modules.push_back({owner->module, owner->is_unloaded});
         }
-        if (user < frames.size() && !rule.is_library(scratch_, frames[user])) return user;
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-            if (is_nameless && !is_system_library(owners[i]->module)) return i;
-        }
-        return user;
-    }
-
-    static text file_name_of(text path) noexcept {
-        const std::size_t slash = path.rfind('/');
-        return slash == text::npos ? path : path.substr(slash + 1);
-    }
-
-    static bool is_system_library(text module) noexcept {
-        const text name = file_name_of(module);
-        const char* const starts[] = {"libc.so",   "libc-",         "libstdc++.so",
-                                      "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                      "libm.so",   "libpthread.so", "ld-linux"};
-        for (const char* start : starts) {
-            if (name.starts_with(start)) return true;
-        }
-        return name.empty();
+        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
     }
 
     // What was resolved is kept as long as the book.
@@ -320,10 +299,13 @@ private:
             stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
             stack.line = frame.line;
         } else if (!location.symbol.empty()) {
-            stack.place = keep(location.symbol);
+            stack.place = keep(symbols_.is_program(location.module)
+                                   ? location.symbol
+                                   : joined(scratch_, symbolize::file_name_of(location.module), "!",
+                                            location.symbol));
             stack.offset = location.symbol_offset;
         } else {
-            stack.place = keep(file_name_of(location.module));
+            stack.place = keep(symbolize::file_name_of(location.module));
             stack.offset = location.module_offset;
         }
     }

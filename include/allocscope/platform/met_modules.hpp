@@ -20,6 +20,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
+#include <allocscope/platform/page_memory.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
@@ -68,9 +69,14 @@ struct met_module {
     std::uint64_t tag() const noexcept { return module_tag(start, fingerprint); }
 };
 
-class met_modules {
+// In pages of its own: see state/recording_head.hpp.
+class alignas(page_bytes) met_modules {
 public:
     static constexpr std::uint32_t most = 1024;
+
+    constexpr met_modules() noexcept = default;
+    // Numbers from `first` on, instead of from 1.
+    explicit constexpr met_modules(std::uint32_t first) noexcept : first_number_(first) {}
 
     // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
     void note(const met_module& seen) noexcept {
@@ -82,9 +88,18 @@ public:
         }
         met_module& made = modules_[at];
         made = seen;
-        made.number = at + 1;
+        made.number = first_number_ + at;
         made.path = keep(seen.path);
         is_ready_[at].store(true, std::memory_order_release);
+    }
+
+    // The one that was noted first of those that held the address; null: none.
+    const met_module* holder_of(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < count(); ++i) {
+            const met_module* each = at(i);
+            if (each != nullptr && each->holds(address)) return each;
+        }
+        return nullptr;
     }
 
     // How many there may be: at() is null for those that are not there yet.
@@ -94,6 +109,17 @@ public:
     }
     const met_module* at(std::uint32_t index) const noexcept {
         return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+    }
+
+    // This is a copy of what lay at `address`: the paths are found here.
+    void move_from(std::uintptr_t address) noexcept {
+        const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(this) - address;
+        for (std::uint32_t i = 0; i < count(); ++i) {
+            const char*& path = modules_[i].path;
+            const std::uintptr_t old = reinterpret_cast<std::uintptr_t>(path);
+            const bool is_kept = old - address < sizeof *this;
+            path = is_kept ? reinterpret_cast<const char*>(old + distance) : "";
+        }
     }
 
 private:
@@ -123,6 +149,7 @@ private:
         return texts_ + at;
     }
 
+    std::uint32_t first_number_ = 1;
     std::atomic<std::uint32_t> taken_{0};
     std::atomic<std::uint32_t> text_used_{0};
     std::atomic<bool> is_ready_[most] = {};
@@ -131,6 +158,14 @@ private:
 };
 
 ALLOCSCOPE_HIDDEN inline met_modules modules_met;
+
+// For a report about another process than this one: the modules that were loaded when its recording
+// began, the program first. Otherwise empty.
+ALLOCSCOPE_HIDDEN inline met_modules modules_at_start{met_modules::most + 2};
+
+inline bool names_another_process() noexcept {
+    return modules_at_start.count() != 0;
+}
 
 }  // namespace detail
 

@@ -15,7 +15,7 @@
 #define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
@@ -47,7 +47,7 @@ public:
         block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
         while (next != nullptr) {
             block* older = next->next;
-            return_reservation(next, block_bytes);
+            return_lasting_pages(next, block_bytes);
             next = older;
         }
     }
@@ -69,14 +69,14 @@ private:
     };
 
     bool add_block(block* seen) noexcept {
-        void* pages = reserve_pages(block_bytes);
+        void* pages = reserve_lasting_pages(block_bytes);
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
         fresh->used.store(sizeof(block), std::memory_order_relaxed);
         // Release: whoever sees the block sees its head.
         if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
-            return_reservation(pages, block_bytes);
+            return_lasting_pages(pages, block_bytes);
         }
         return true;
     }

@@ -63,6 +63,18 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes)
     thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
 }
 
+// Counts the death of a sample. Its record is gone.
+ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
+                                            std::uint64_t requested) noexcept {
+    const sample_weight weight = weight_in(*process.cohorts.sampled_part_of(id), requested);
+    const std::uint64_t bytes = whole_bytes(weight);
+    cohort& born = *process.cohorts.by_id(id);
+    take_from_live(thread, born.facts(), bytes);
+    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
+    born.death_bytes.add_shared(bytes);
+    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
@@ -71,16 +83,9 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     if (slot == nullptr) return;
     const std::uint64_t record = slot->load(std::memory_order_relaxed);
     if (sampled_object_map::session_of(record) != thread.session) return;
-    const std::uint32_t id = sampled_object_map::cohort_of(record);
-    const sample_weight weight =
-        weight_in(*process.cohorts.sampled_part_of(id), sampled_object_map::bytes_of(slot, record));
-    const std::uint64_t bytes = whole_bytes(weight);
+    const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
     slot->store(0, std::memory_order_relaxed);
-    cohort& born = *process.cohorts.by_id(id);
-    take_from_live(thread, born.facts(), bytes);
-    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
 // The thread has entered and is in mode `samples`.

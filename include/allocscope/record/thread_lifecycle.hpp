@@ -9,7 +9,7 @@
 // A thread ends in rounds: first its thread_local objects are destroyed, then up to four rounds of
 // pthread_key destructors run, and all of them may still allocate and free. Our destructor asks to
 // be called again until the last round. Events after that (of other keys in the last round, of the
-// C library's own clean-up) are recorded in `latecomer`, or in another such state while a hook
+// C library's own clean-up) are recorded in `process.latecomer`, or in another such state while a hook
 // works in that one.
 //
 // In a program that owns every pthread key nobody tells us of the end of a thread. Such a thread's
@@ -20,6 +20,7 @@
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/platform/thread_identity.hpp>
@@ -128,7 +129,7 @@ inline thread_state* take_state() noexcept {
         if (thread_state* used = take_used_state()) return used;
     }
     constexpr std::size_t bytes = (sizeof(thread_state) + page_bytes - 1) & ~(page_bytes - 1);
-    void* pages = map_pages(bytes);
+    void* pages = map_lasting_pages(bytes);
     if (pages == nullptr) return nullptr;
     auto* fresh = ::new (pages) thread_state;
     fresh->is_taken.store(true, std::memory_order_relaxed);
@@ -140,8 +141,10 @@ inline thread_state* take_state() noexcept {
 constexpr std::uint32_t last_destructor_round =
     PTHREAD_DESTRUCTOR_ITERATIONS - (ALLOCSCOPE_ON(THREAD_SANITIZER) ? 1 : 0);
 
-// Called by the C library in each round of key destructors of an ending thread.
+// Called by the C library in each round of key destructors of an ending thread. The state of a
+// forked child whose gate is wiped belongs to its parent.
 inline void thread_end(void* value) noexcept {
+    if (process.entry.is_wiped()) return;
     auto* state = static_cast<thread_state*>(value);
     if (++state->end_rounds < last_destructor_round) {
         ::pthread_setspecific(process.thread_key, state);
@@ -153,16 +156,19 @@ inline void thread_end(void* value) noexcept {
     reclaim_if_possible();
 }
 
-// Control lock, before the first window opens.
-inline void prepare_threads() noexcept {
-    if (latecomer.primary_state.load(std::memory_order_relaxed) != nullptr) return;
-    latecomer.primary_state.store(&latecomer, std::memory_order_relaxed);
-    latecomer.instance.store(new_instance(), std::memory_order_relaxed);
-    latecomer.is_taken.store(true, std::memory_order_relaxed);
-    enlist(latecomer);
+// Control lock, before the first window opens. False when there is no memory. Called again after
+// a failure.
+inline bool prepare_threads() noexcept {
+    if (process.latecomer != nullptr) return true;
+    thread_state* common = take_state();
+    if (common == nullptr) return false;
+    common->primary_state.store(common, std::memory_order_relaxed);
+    common->instance.store(new_instance(), std::memory_order_relaxed);
+    process.latecomer = common;
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, std::memory_order_release);
     }
+    return true;
 }
 
 inline void begin_state(thread_state& state, thread_state& primary,
@@ -196,8 +202,13 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
+    // Where the program has many keys, the C library allocates room for ours: that is charged to
+    // nobody.
+    state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
+    state->pause_depth = 0;
+    state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), std::memory_order_release);
         process.has_untold_ends.store(true, std::memory_order_relaxed);
@@ -238,7 +249,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = &latecomer; common != nullptr; common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer; common != nullptr;
+         common = nested_state(*common)) {
         std::uintptr_t expected = 0;
         if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
             return common;
@@ -253,7 +265,10 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
     thread_state* state = current_state();
-    if (state == nullptr) return attach_thread();
+    if (state == nullptr) {
+        if (process.entry.is_untouched()) begin_recording();
+        return process.entry.word() != 0 ? attach_thread() : nullptr;
+    }
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
         if (busy == 0) return state;
@@ -273,15 +288,16 @@ inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        if (t == &latecomer ||
+        if (t == process.latecomer ||
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
-    latecomer.nested.store(nullptr, std::memory_order_relaxed);
-    latecomer.busy.store(0, std::memory_order_relaxed);
+    if (process.latecomer == nullptr) return;
+    process.latecomer->nested.store(nullptr, std::memory_order_relaxed);
+    process.latecomer->busy.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace detail

@@ -15,6 +15,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/child_mark.hpp>
 #include <allocscope/platform/page_arena.hpp>
+#include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/state/window_table.hpp>
@@ -33,8 +34,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct process_state {
-    gate entry;
-    live_object_map objects;
+    // In pages of its own: see gate::is_wiped().
+    alignas(page_bytes) gate entry;
+    alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
     cohort_table cohorts;
     site_table sites;
@@ -88,6 +90,9 @@ struct process_state {
     std::atomic<bool> has_untold_ends{false};
     std::atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
+    // What threads use after their last destructor, one at a time; as many more as were needed at
+    // the same time are its nested states. Made before the first window opens.
+    thread_state* latecomer = nullptr;
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
@@ -101,9 +106,12 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{}
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{1}, no_view};
 
-// What threads use after their last destructor, one at a time; as many more as were needed at the
-// same time are its nested states.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_state latecomer{};
+// Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+ALLOCSCOPE_HIDDEN void begin_recording() noexcept;
+#else
+inline void begin_recording() noexcept {}
+#endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
 // reads it by one instruction, without asking the loader's table where it is.

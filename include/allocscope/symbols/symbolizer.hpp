@@ -93,6 +93,15 @@ public:
         return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
     }
 
+    // Whether the module, as a location has it, is the program itself.
+    bool is_program(text module) const {
+        if (detail::names_another_process()) {
+            const detail::met_module* program = detail::modules_at_start.at(0);
+            return program != nullptr && module == text{program->path};
+        }
+        return !modules().empty() && module == modules()[0].path;
+    }
+
     // To be called before a report: looks for libraries loaded and unloaded since. What was
     // resolved in modules that are still there stays. True when anything changed.
     bool refresh_modules() {
@@ -152,9 +161,14 @@ private:
     };
 
     code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
+        if (home == nullptr && detail::names_another_process()) {
+            home = detail::modules_at_start.holder_of(address);
+            return home != nullptr ? gone_owner(*home) : code_owner{};
+        }
         const loaded_module* now = modules_.find(address);
-        const bool is_at_home = home == nullptr || (now != nullptr && now->base == home->base &&
-                                                    now->fingerprint == home->fingerprint);
+        const bool is_at_home =
+            home == nullptr || (!detail::names_another_process() && now != nullptr &&
+                                now->base == home->base && now->fingerprint == home->fingerprint);
         if (!is_at_home) return gone_owner(*home);
         if (now == nullptr) return {};
         return {&object_of(*now), now->path, now->base, false};

@@ -28,6 +28,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <atomic>   // atomic
@@ -105,9 +106,9 @@ public:
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
         while (bytes > least_pages * page_bytes && bytes > address_space_limit() / 64) bytes /= 2;
-        void* addresses = reserve_addresses(bytes);
+        void* addresses = reserve_lasting_addresses(bytes);
         for (; addresses == nullptr && bytes > least_pages * page_bytes;
-             addresses = reserve_addresses(bytes)) {
+             addresses = reserve_lasting_addresses(bytes)) {
             bytes /= 4;
         }
         if (addresses == nullptr) return false;
@@ -147,7 +148,7 @@ public:
     void release() noexcept {
         const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
         if (opened != 0) {
-            empty_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+            empty_lasting_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
         }
         next_page_.store(1, std::memory_order_relaxed);
     }

@@ -20,6 +20,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/cohort_table.hpp>
@@ -52,12 +53,12 @@ public:
     // Any thread. False when there is no memory for the lists. Called again after a failure.
     ALLOCSCOPE_SLOW_PATH bool prepare() noexcept {
         if (!is_empty()) return true;
-        void* fresh = reserve_pages(foreign_directory_bytes);
+        void* fresh = reserve_lasting_pages(foreign_directory_bytes);
         if (fresh == nullptr) return false;
         foreign_chunk_pointer* expected = nullptr;
         if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
                                                std::memory_order_acq_rel)) {
-            return_reservation(fresh, foreign_directory_bytes);  // another thread was faster
+            return_lasting_pages(fresh, foreign_directory_bytes);  // another thread was faster
         }
         return true;
     }
@@ -91,7 +92,7 @@ public:
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
         foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
-        if (lists != nullptr) return_reservation(lists, foreign_directory_bytes);
+        if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
 
 private:

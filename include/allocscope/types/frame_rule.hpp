@@ -54,6 +54,30 @@ inline bool is_runtime_function(text name) noexcept {
     return is_listed(name, names) || !listed_start(name, starts).empty();
 }
 
+// Functions that programs in C put around malloc, so that a failure ends the program: by the names
+// that they have everywhere. Who called them is what is asked for.
+inline bool is_allocation_wrapper(text name) noexcept {
+    constexpr text names =
+        "xmalloc xcalloc xrealloc xzalloc xstrdup xstrndup xmemdup xmemdup0 xnmalloc xnrealloc "
+        "xcharalloc ximalloc xicalloc xizalloc xirealloc xinmalloc ximemdup ximemdup0 x2malloc "
+        "x2realloc x2nrealloc xpalloc xmallocarray xreallocarray xasprintf xvasprintf xpstrdup "
+        "ireallocarray icalloc "
+        "safe_malloc safe_calloc safe_realloc emalloc ecalloc erealloc estrdup "
+        "g_malloc g_malloc0 g_malloc_n g_malloc0_n g_realloc g_realloc_n g_try_malloc "
+        "g_try_malloc0 g_try_malloc_n g_try_malloc0_n g_try_realloc g_try_realloc_n "
+        "g_slice_alloc g_slice_alloc0 g_slice_copy g_strdup g_strndup g_memdup g_memdup2 "
+        "CRYPTO_malloc CRYPTO_zalloc CRYPTO_realloc CRYPTO_strdup CRYPTO_strndup CRYPTO_memdup "
+        "sqlite3MemMalloc sqlite3MemRealloc sqlite3Malloc sqlite3Realloc sqlite3_malloc "
+        "sqlite3_malloc64 sqlite3_realloc sqlite3_realloc64 sqlite3DbMallocRaw "
+        "sqlite3DbMallocRawNN sqlite3DbMallocZero sqlite3DbStrDup "
+        "PyMem_Malloc PyMem_Calloc PyMem_Realloc PyMem_RawMalloc PyMem_RawCalloc "
+        "PyMem_RawRealloc PyObject_Malloc PyObject_Calloc PyObject_Realloc _PyMem_RawStrdup "
+        "Perl_safesysmalloc Perl_safesyscalloc Perl_safesysrealloc Perl_savepv Perl_savepvn "
+        "ruby_xmalloc ruby_xmalloc2 ruby_xcalloc ruby_xrealloc ruby_xrealloc2 "
+        "av_malloc av_mallocz av_calloc av_realloc xmlMalloc apr_palloc";
+    return is_listed(name, names);
+}
+
 // Of the C and C++ implementation by its name: a reserved global name. What the compilers put
 // around a user's global variables is the user's, and so is a linker name too long to demangle,
 // unless it begins with the library's namespaces.
@@ -113,7 +137,7 @@ public:
         const text plain = plain_name(scratch, name);
         if (is_added(plain, frame.file)) return true;
         if (!name.is_known()) return false;
-        if (is_runtime_function(plain)) return true;
+        if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
     }

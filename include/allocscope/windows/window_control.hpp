@@ -56,7 +56,7 @@ inline open_window* find_window(window_id id) noexcept {
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return &latecomer;
+    if (current_entry == &departed) return process.latecomer;
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
@@ -138,7 +138,7 @@ constexpr charge charge_for(const options& wanted) noexcept {
 inline window_id open_window_now(const char* name, const options& wanted) noexcept {
     prepare_process();
     control_lock lock;
-    prepare_threads();
+    if (!prepare_threads()) return 0;
     process.reclaim = &reclaim_when_due;
     const thread_state* self = own_state();
     if (wanted.from == threads::current && self == nullptr) return 0;
@@ -233,12 +233,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (latecomer.primary_state.load(std::memory_order_acquire) == nullptr) {
+    if (process.latecomer == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == &latecomer) return;
+    if (self == nullptr || self == process.latecomer) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }

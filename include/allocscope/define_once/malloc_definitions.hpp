@@ -1,0 +1,37 @@
+// malloc_definitions.hpp - the symbols of malloc and its family, and nothing else.
+//
+// Room:     define_once (floor 11), malloc-safe
+// Called:   by the whole program, its libraries and the C library itself
+// Threads:  any
+// Memory:   the underlying allocator's (hooks/underlying_allocator.hpp)
+//
+// A part of malloc_family.hpp that compiles without exceptions and RTTI and needs no C++ library.
+//
+// A sanitizer brings a malloc of its own, which must not be replaced: then nothing is defined.
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/hooks/intercepted_functions.hpp>
+#include <allocscope/hooks/malloc_entry.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdlib>  // malloc, calloc, realloc, free, aligned_alloc, posix_memalign, ...
+
+#include <malloc.h>  // memalign, valloc, pvalloc, malloc_usable_size
+
+// Seen from every module, whatever the program is compiled with. noinline, used: as the operators.
+#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
+    extern "C" __attribute__((visibility("default"), noinline, used))  \
+    result name parameters noexcept {                                  \
+        return allocscope::detail::hooked_##name arguments;            \
+    }
+
+#if !ALLOCSCOPE_ON(MALLOC_OF_SANITIZER)
+ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
+#endif
+
+#undef ALLOCSCOPE_PRIVATE_DEFINE
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP

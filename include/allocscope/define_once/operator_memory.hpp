@@ -1,0 +1,57 @@
+// operator_memory.hpp - where the replaced operators get their memory from.
+//
+// Room:     define_once (floor 11), malloc-safe
+// Called:   by define_once/operator_new_entry.hpp
+// Threads:  any
+// Memory:   the C library's allocator, or what malloc_family.hpp says
+//
+// Usually it is malloc. Where malloc is replaced, too, the operators go past it, because what they
+// allocate is counted as theirs, and once. malloc_family.hpp says so by specialising memory_of for
+// the operators, before or behind the operators' own header: the functions below are templates, so
+// that they are made at the end of the file.
+
+#ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
+#define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdlib>  // malloc, free, posix_memalign
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct the_operators;
+
+template <class User>
+struct memory_of {
+    ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
+        return std::malloc(bytes);
+    }
+    ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
+                                                   std::size_t bytes) noexcept {
+        return ::posix_memalign(place, alignment, bytes);
+    }
+    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept { std::free(block); }
+};
+
+template <class User>
+ALLOCSCOPE_FAST_PATH void* obtain(std::size_t bytes) noexcept {
+    return memory_of<User>::obtain(bytes);
+}
+template <class User>
+ALLOCSCOPE_FAST_PATH int obtain_aligned(void** place, std::size_t alignment,
+                                        std::size_t bytes) noexcept {
+    return memory_of<User>::obtain_aligned(place, alignment, bytes);
+}
+template <class User>
+ALLOCSCOPE_FAST_PATH void release(void* block) noexcept {
+    memory_of<User>::release(block);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP

@@ -1,0 +1,119 @@
+// chained_allocator.hpp - jemalloc, tcmalloc, mimalloc and whoever else replaced malloc before us.
+//
+// Room:     hooks (floor 6), malloc-safe
+// Called:   by the hooks through hooks/underlying_allocator.hpp, when the next malloc in the search
+//           order is not glibc's
+// Threads:  any
+// Memory:   the other allocator's
+//
+// Every block is theirs, so all functions are: where they do not define one that glibc has, it is
+// told by their posix_memalign. They are never asked for less than `smallest_block_bytes`, so that
+// no two blocks share a slot of the live object map.
+
+#ifndef ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
+#define ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/hooks/early_blocks.hpp>
+#include <allocscope/hooks/intercepted_functions.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno, ENOMEM
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// One function of each kind.
+struct allocator_functions {
+#define ALLOCSCOPE_PRIVATE_MEMBER(result, name, parameters, arguments) \
+    std::atomic<result(*) parameters noexcept> name;
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_MEMBER)
+#undef ALLOCSCOPE_PRIVATE_MEMBER
+};
+
+template <class Function>
+ALLOCSCOPE_FAST_PATH Function function_in(const std::atomic<Function>& place) noexcept {
+    return place.load(std::memory_order_acquire);
+}
+
+// Theirs, or glibc's where they have none.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions next_definitions{};
+
+constexpr std::size_t raised(std::size_t bytes) noexcept {
+    return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
+}
+
+inline void* chained_malloc(std::size_t bytes) noexcept {
+    return function_in(next_definitions.malloc)(raised(bytes));
+}
+inline void* chained_calloc(std::size_t count, std::size_t bytes) noexcept {
+    std::size_t product = 0;
+    const bool is_too_small =
+        !__builtin_mul_overflow(count, bytes, &product) && product < smallest_block_bytes;
+    return is_too_small ? function_in(next_definitions.calloc)(1, smallest_block_bytes)
+                        : function_in(next_definitions.calloc)(count, bytes);
+}
+inline void* chained_realloc(void* block, std::size_t bytes) noexcept {
+    if (early.contains(block)) return early.resize(block, bytes);
+    const bool is_free = block != nullptr && bytes == 0;
+    return function_in(next_definitions.realloc)(block, is_free ? 0 : raised(bytes));
+}
+inline void chained_free(void* block) noexcept {
+    if (!early.release(block)) function_in(next_definitions.free)(block);
+}
+inline int chained_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    return function_in(next_definitions.posix_memalign)(place, alignment, raised(bytes));
+}
+inline void* chained_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return function_in(next_definitions.aligned_alloc)(alignment, raised(bytes));
+}
+inline void* chained_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    return function_in(next_definitions.memalign)(alignment, raised(bytes));
+}
+inline void* chained_valloc(std::size_t bytes) noexcept {
+    return function_in(next_definitions.valloc)(raised(bytes));
+}
+inline void* chained_pvalloc(std::size_t bytes) noexcept {
+    return function_in(next_definitions.pvalloc)(raised(bytes));
+}
+inline std::size_t chained_malloc_usable_size(void* block) noexcept {
+    if (early.contains(block)) return early_malloc_usable_size(block);
+    return function_in(next_definitions.malloc_usable_size)(block);
+}
+
+// --- in place of what they do not define ---
+
+inline void* replaced_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    std::size_t power = sizeof(void*);
+    while (power < alignment && power != 0) power <<= 1U;
+    void* block = nullptr;
+    const int failure = chained_posix_memalign(&block, power, bytes);
+    if (failure == 0) return block;
+    errno = failure;
+    return nullptr;
+}
+inline void* replaced_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return replaced_memalign(alignment, bytes);
+}
+inline void* replaced_valloc(std::size_t bytes) noexcept {
+    return replaced_memalign(page_bytes, bytes);
+}
+inline void* replaced_pvalloc(std::size_t bytes) noexcept {
+    const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+    if (whole >= bytes) return replaced_valloc(whole);
+    errno = ENOMEM;
+    return nullptr;
+}
+// All that is known of the block is what was asked for at least.
+inline std::size_t replaced_malloc_usable_size(void* block) noexcept {
+    return early_malloc_usable_size(block);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP

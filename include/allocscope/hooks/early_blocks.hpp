@@ -1,0 +1,139 @@
+// early_blocks.hpp - the few blocks of glibc that were handed out before another malloc was found.
+//
+// Room:     hooks (floor 6), malloc-safe
+// Called:   by hooks/underlying_allocator.hpp and hooks/chained_allocator.hpp
+// Threads:  any
+// Memory:   glibc's
+//
+// A lookup by dlsym() that succeeds allocates nothing. But a program may bring a dlsym() of its
+// own, and a signal handler may allocate meanwhile. Then there is no allocator yet to ask, so glibc
+// is, and its blocks are remembered: they go back to glibc, whoever is asked later.
+
+#ifndef ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
+#define ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno, ENOMEM
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
+
+// Names that glibc exports for whoever replaces malloc.
+extern "C" {
+void* __libc_malloc(std::size_t bytes) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t bytes) noexcept;
+void* __libc_realloc(void* block, std::size_t bytes) noexcept;
+void __libc_free(void* block) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t bytes) noexcept;
+}
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class early_blocks {
+public:
+    static constexpr std::uint32_t most = 64;
+
+    // Takes over a block of glibc's. Null: there is none, or no room to remember it.
+    void* keep(void* block) noexcept {
+        if (block == nullptr) return nullptr;
+        for (std::atomic<void*>& each : blocks_) {
+            void* none = nullptr;
+            if (each.compare_exchange_strong(none, block)) {
+                is_used_.store(true, std::memory_order_relaxed);
+                return block;
+            }
+        }
+        __libc_free(block);
+        errno = ENOMEM;
+        return nullptr;
+    }
+
+    ALLOCSCOPE_FAST_PATH bool contains(const void* block) const noexcept {
+        return ALLOCSCOPE_UNLIKELY(is_used_.load(std::memory_order_relaxed)) && find(block);
+    }
+
+    // Whether it was one; then it is free.
+    ALLOCSCOPE_FAST_PATH bool release(void* block) noexcept {
+        if (!contains(block)) return false;
+        forget(block);
+        __libc_free(block);
+        return true;
+    }
+
+    // Of a block that contains() knows. It stays glibc's.
+    ALLOCSCOPE_SLOW_PATH void* resize(void* block, std::size_t bytes) noexcept {
+        forget(block);
+        void* moved = __libc_realloc(block, bytes);
+        if (moved != nullptr) return keep(moved);
+        if (bytes != 0) keep(block);
+        return nullptr;
+    }
+
+private:
+    ALLOCSCOPE_SLOW_PATH bool find(const void* block) const noexcept {
+        if (block == nullptr) return false;
+        for (const std::atomic<void*>& each : blocks_) {
+            if (each.load(std::memory_order_relaxed) == block) return true;
+        }
+        return false;
+    }
+    void forget(const void* block) noexcept {
+        for (std::atomic<void*>& each : blocks_) {
+            if (each.load(std::memory_order_relaxed) == block) each.store(nullptr);
+        }
+    }
+
+    std::atomic<bool> is_used_{false};
+    std::atomic<void*> blocks_[most] = {};
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline early_blocks early{};
+
+// --- what a thread is given while it looks for the allocator ---
+
+inline void* early_malloc(std::size_t bytes) noexcept {
+    return early.keep(__libc_malloc(bytes));
+}
+inline void* early_calloc(std::size_t count, std::size_t bytes) noexcept {
+    return early.keep(__libc_calloc(count, bytes));
+}
+inline void* early_realloc(void* block, std::size_t bytes) noexcept {
+    if (block == nullptr) return early_malloc(bytes);
+    return early.contains(block) ? early.resize(block, bytes) : nullptr;
+}
+// What is not one of them came from nobody yet.
+inline void early_free(void* block) noexcept {
+    static_cast<void>(early.release(block));
+}
+inline void* early_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    return early.keep(__libc_memalign(alignment, bytes));
+}
+inline void* early_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return early_memalign(alignment, bytes);
+}
+inline int early_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    void* block = early_memalign(alignment, bytes);
+    if (block == nullptr) return ENOMEM;
+    *place = block;
+    return 0;
+}
+inline void* early_valloc(std::size_t bytes) noexcept {
+    return early_memalign(page_bytes, bytes);
+}
+inline void* early_pvalloc(std::size_t bytes) noexcept {
+    return early_valloc((bytes + page_bytes - 1) & ~(page_bytes - 1));
+}
+// glibc tells it by the name that is ours. No block of it has less room.
+inline std::size_t early_malloc_usable_size(void* block) noexcept {
+    return block == nullptr ? 0 : smallest_block_bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP

@@ -1,0 +1,325 @@
+// malloc_entry.hpp - what malloc and its family do when they are ours.
+//
+// Room:     hooks (floor 6), malloc-safe
+// Called:   by the symbols of define_once/malloc_definitions.hpp, inlined into each of them
+// Threads:  any, also in signal handlers, before main and after exit
+// Memory:   the underlying allocator's
+//
+// Every result is the underlying function's, with its arguments and its errno. Only an allocation
+// that a sampled window draws gets another block than it would have: one that begins at a page
+// (record/sampler.hpp). Requests that the underlying function refuses are not recorded.
+//
+// While no window is open, a function costs one load and one branch more than its name being
+// looked up by the loader's table once more.
+
+#ifndef ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
+#define ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/hooks/underlying_allocator.hpp>
+#include <allocscope/record/consult_watches.hpp>
+#include <allocscope/record/recorder.hpp>
+#include <allocscope/record/resized_object.hpp>
+#include <allocscope/record/sampler.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+
+#include <cerrno>   // errno, ENOMEM
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t, uintptr_t
+#include <cstring>  // memcpy, memset
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Calls a function of the underlying allocator.
+#define ALLOCSCOPE_PRIVATE_CALL(result, name, parameters, arguments)    \
+    ALLOCSCOPE_FAST_PATH result underlying_##name parameters noexcept { \
+        return function_in(underlying.name) arguments;                  \
+    }
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_CALL)
+#undef ALLOCSCOPE_PRIVATE_CALL
+
+// --- blocks at a page, for samples ---
+
+// Null when there is no memory for it; errno stays.
+inline void* block_at_page(std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    void* block = nullptr;
+    if (underlying_posix_memalign(&block, sampled_alignment, bytes_of_sample(bytes)) != 0) {
+        block = nullptr;
+    }
+    errno = saved_errno;
+    return block;
+}
+
+// The same bytes at a page; the block itself when it begins there, or when there is no memory.
+inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noexcept {
+    if (may_be_sample(block)) return block;
+    void* moved = block_at_page(bytes);
+    if (moved == nullptr) return block;
+    std::memcpy(moved, block, kept);
+    underlying_free(block);
+    return moved;
+}
+
+// Whether a large block of glibc comes straight from the kernel, so that it is zero and its pages
+// need not be touched: glibc's calloc looks at the same bit before the block. With M_PERTURB all
+// its bytes are set to one that is not zero, or to zero.
+inline bool is_zero_already(const void* block, std::size_t bytes) noexcept {
+    constexpr std::size_t is_mapped = 2;
+    if (bytes < least_mapped_bytes || !is_glibc_underlying.load(std::memory_order_relaxed)) {
+        return false;
+    }
+    std::size_t chunk_size;
+    const char* bytes_of_block = static_cast<const char*>(block);
+    std::memcpy(&chunk_size, bytes_of_block - sizeof(chunk_size), sizeof(chunk_size));
+    return (chunk_size & is_mapped) != 0 && bytes_of_block[0] == 0;
+}
+
+inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
+    void* block = block_at_page(bytes);
+    if (block != nullptr && !is_zero_already(block, bytes)) std::memset(block, 0, bytes);
+    return block;
+}
+
+// --- while a window is open: births ---
+
+// Any allocation, in any state of the thread. `obtain(true)` is to return a block at a page if it
+// can. Null: refused, with errno set.
+template <class Obtain>
+inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& obtain) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    const draw drawn = draw_for(bytes, frame);
+    void* block = obtain(drawn == draw::sample);
+    if (block == nullptr || drawn == draw::not_wanted) return block;
+    if (drawn == draw::sample) {
+        if (may_be_sample(block)) {
+            on_sampled(block, bytes, frame);
+        } else {
+            on_sample_refused(bytes, frame);
+        }
+    } else if ((process.entry.word() & every_event) != 0) {
+        on_allocate_slow(block, bytes, frame);
+    }
+    return block;
+}
+
+ALLOCSCOPE_NOINLINE void* watched_malloc(std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return obtain_watched(bytes, frame, [bytes](bool is_sample) {
+        void* block = is_sample ? block_at_page(bytes) : nullptr;
+        return block != nullptr ? block : underlying_malloc(bytes);
+    });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
+                                         std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    const std::size_t whole = count * bytes;  // it does not overflow
+    return obtain_watched(whole, frame, [=](bool is_sample) {
+        void* block = is_sample ? zeroed_block_at_page(whole) : nullptr;
+        return block != nullptr ? block : underlying_calloc(count, bytes);
+    });
+}
+
+// For the functions that align: which alignments they take is their own business, so they are
+// called first in any case.
+template <class Align>
+inline void* align_watched(std::size_t bytes, std::uintptr_t frame, Align&& align) noexcept {
+    return obtain_watched(bytes, frame, [&](bool is_sample) {
+        void* block = align();
+        return is_sample && block != nullptr ? moved_to_page(block, 0, bytes) : block;
+    });
+}
+
+ALLOCSCOPE_NOINLINE int watched_posix_memalign(void** place, std::size_t alignment,
+                                               std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    int failure = ENOMEM;
+    const int saved_errno = errno;
+    void* block = align_watched(bytes, frame, [&] {
+        errno = saved_errno;
+        void* made = nullptr;
+        failure = underlying_posix_memalign(&made, alignment, bytes);
+        return failure == 0 ? made : nullptr;
+    });
+    if (block == nullptr) return failure;
+    *place = block;
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE void* watched_memalign(std::size_t alignment, std::size_t bytes,
+                                           std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_memalign(alignment, bytes); });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_aligned_alloc(std::size_t alignment, std::size_t bytes,
+                                                std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_aligned_alloc(alignment, bytes); });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_valloc(std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_valloc(bytes); });
+}
+
+ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    return align_watched(bytes, frame, [=] { return underlying_pvalloc(bytes); });
+}
+
+// --- while a window is open: a death and a birth ---
+
+// `has_passed`: the countdown to the next sample has let the new size pass.
+ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
+                                          std::uintptr_t frame) noexcept {
+    ALLOCSCOPE_KEEP_FRAME();
+    if (old == nullptr) return watched_malloc(bytes, frame);
+    if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    const std::size_t room = underlying_malloc_usable_size(old);
+    const taken_record taken = take_record(old, frame);
+    void* block = underlying_realloc(old, bytes);
+    if (block == nullptr) {
+        if (bytes != 0) {
+            put_back(taken, old, frame);
+        } else {  // it was a free
+            on_resized(taken, nullptr, 0, frame, draw::not_wanted);
+        }
+        return nullptr;
+    }
+    const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
+    // A block that is at a page stays there when it grows where it is, or by moving pages. So a
+    // large one that grows step by step is not copied each time.
+    if (drawn == draw::sample) block = moved_to_page(block, room < bytes ? room : bytes, bytes);
+    on_resized(taken, block, bytes, frame, drawn);
+    return block;
+}
+
+// --- the bodies of the functions ---
+
+// Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
+// and the countdown has let it pass. `word` is the gate's.
+ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_LIKELY(word == 0)) return true;
+    return (word & every_event) == 0 && passes(current_entry, word, bytes);
+}
+
+// Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
+ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
+    return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_malloc(bytes);
+    // Parts what is kept over the call from the argument, so that the compiler saves registers here
+    // and not while no window is open.
+    __asm__("" : "+r"(bytes));
+    if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
+    void* block = underlying_malloc(bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
+    return on_allocate(block, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_LIKELY(word == 0)) return underlying_calloc(count, bytes);
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    if (is_passing(word, whole)) return underlying_calloc(count, bytes);
+    if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
+    void* block = underlying_calloc(count, bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
+    return on_allocate(block, whole);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
+        const bool has_passed = is_passing(word, bytes);
+        if (!has_passed || may_be_sample(block)) {
+            return watched_realloc(block, bytes, has_passed, hook_frame());
+        }
+    }
+    return underlying_realloc(block, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
+    if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
+        return free_recorded<&underlying_free>(block);
+    }
+    underlying_free(block);
+}
+
+ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignment,
+                                               std::size_t bytes) noexcept {
+    if (!is_passing(process.entry.word(), bytes)) {
+        return watched_posix_memalign(place, alignment, bytes, hook_frame());
+    }
+    return underlying_posix_memalign(place, alignment, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    if (!is_passing(process.entry.word(), bytes)) {
+        return watched_aligned_alloc(alignment, bytes, hook_frame());
+    }
+    return underlying_aligned_alloc(alignment, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    if (!is_passing(process.entry.word(), bytes)) {
+        return watched_memalign(alignment, bytes, hook_frame());
+    }
+    return underlying_memalign(alignment, bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
+    if (!is_passing(process.entry.word(), bytes)) return watched_valloc(bytes, hook_frame());
+    return underlying_valloc(bytes);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
+    if (!is_passing(process.entry.word(), bytes)) return watched_pvalloc(bytes, hook_frame());
+    return underlying_pvalloc(bytes);
+}
+
+ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept {
+    return underlying_malloc_usable_size(block);
+}
+
+// --- the derived ones ---
+
+ALLOCSCOPE_FAST_PATH void* hooked_reallocarray(void* block, std::size_t count,
+                                               std::size_t bytes) noexcept {
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    return hooked_realloc(block, whole);
+}
+
+ALLOCSCOPE_FAST_PATH void hooked_free_sized(void* block, std::size_t) noexcept {
+    hooked_free(block);
+}
+
+ALLOCSCOPE_FAST_PATH void hooked_free_aligned_sized(void* block, std::size_t,
+                                                    std::size_t) noexcept {
+    hooked_free(block);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP

@@ -1,0 +1,145 @@
+// underlying_allocator.hpp - whose memory the hooks hand on: glibc's, or that of another malloc.
+//
+// Room:     hooks (floor 6), malloc-safe
+// Called:   by every hook, in place of the function that it replaces
+// Threads:  any; whoever calls first looks for the functions, several threads if they are first
+// Memory:   none
+//
+// It is what the program would call if our symbols were not there: the next definition in the
+// loader's search order. That is another malloc when one is linked or preloaded. The lookups need
+// no memory (hooks/early_blocks.hpp), because they ask only for names that every glibc has.
+//
+//     malloc() -> hooked_malloc -> underlying.malloc -> first_malloc      before the choice
+//                                                    -> glibc's own       usually
+//                                                    -> chained_malloc -> another one's
+//
+// glibc's blocks lie 32 bytes apart whatever was asked for, as the live object map demands. So
+// nothing is added to a request, and malloc_usable_size() says what it would say without us.
+
+#ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+#define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/hooks/chained_allocator.hpp>
+#include <allocscope/hooks/early_blocks.hpp>
+#include <allocscope/hooks/intercepted_functions.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno
+#include <cstddef>  // size_t
+#include <cstring>  // memcpy
+
+#include <dlfcn.h>  // dlsym, dladdr
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The first call of each function, and every one while the choice is made.
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
+    result first_##name parameters noexcept;
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+
+// What the hooks call.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions underlying{
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) {&first_##name},
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+};
+
+// Whether that is glibc's malloc itself.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::atomic<bool> is_glibc_underlying{
+    false};
+
+// This thread looks for the functions: what it allocates meanwhile is for the lookup.
+ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
+    false;
+
+// --- the choice ---
+
+template <class Function>
+inline Function next_definition(const char* name) noexcept {
+    void* const found = ::dlsym(RTLD_NEXT, name);
+    Function function = nullptr;
+    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
+    std::memcpy(&function, &found, sizeof(found));
+    return function;
+}
+
+// Where the module of a function lies.
+template <class Function>
+inline const void* module_of(Function function) noexcept {
+    const void* address = nullptr;
+    std::memcpy(&address, &function, sizeof(address));
+    Dl_info found = {};
+    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+template <class Function>
+inline void use(std::atomic<Function>& place, Function function) noexcept {
+    // Release: whoever calls it finds next_definitions filled.
+    place.store(function, std::memory_order_release);
+}
+
+// `module` is that of the other malloc.
+inline void chain_to(const void* module) noexcept {
+    const auto is_theirs = [module](auto& place) {
+        return module_of(function_in(place)) == module;
+    };
+    const allocator_functions& next = next_definitions;
+    use(underlying.aligned_alloc,
+        is_theirs(next.aligned_alloc) ? &chained_aligned_alloc : &replaced_aligned_alloc);
+    use(underlying.memalign, is_theirs(next.memalign) ? &chained_memalign : &replaced_memalign);
+    use(underlying.valloc, is_theirs(next.valloc) ? &chained_valloc : &replaced_valloc);
+    use(underlying.pvalloc, is_theirs(next.pvalloc) ? &chained_pvalloc : &replaced_pvalloc);
+    use(underlying.malloc_usable_size, is_theirs(next.malloc_usable_size)
+                                           ? &chained_malloc_usable_size
+                                           : &replaced_malloc_usable_size);
+    use(underlying.posix_memalign, &chained_posix_memalign);
+    use(underlying.calloc, &chained_calloc);
+    use(underlying.realloc, &chained_realloc);
+    use(underlying.free, &chained_free);
+    use(underlying.malloc, &chained_malloc);
+}
+
+inline void call_glibc() noexcept {
+    is_glibc_underlying.store(true, std::memory_order_relaxed);
+#define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
+    use(underlying.name, function_in(next_definitions.name));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_USE)
+#undef ALLOCSCOPE_PRIVATE_USE
+}
+
+ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
+    const int saved_errno = errno;
+    is_choosing = true;
+#define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
+    use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIND)
+#undef ALLOCSCOPE_PRIVATE_FIND
+    const void* module = module_of(function_in(next_definitions.malloc));
+    const auto any_of_glibc = next_definition<const char* (*)()>("gnu_get_libc_version");
+    if (module == module_of(any_of_glibc)) {
+        call_glibc();
+    } else {
+        chain_to(module);
+    }
+    is_choosing = false;
+    errno = saved_errno;
+}
+
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
+    inline result first_##name parameters noexcept {                  \
+        if (is_choosing) return early_##name arguments;               \
+        choose_underlying();                                          \
+        return function_in(underlying.name) arguments;                \
+    }
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP

@@ -1,0 +1,105 @@
+// lasting_pages.hpp - pages whose contents can outlive the process.
+//
+// Room:     platform (floor 1), malloc-safe
+// Called:   by tables/ and record/ for what a report is made of
+// Threads:  any, lock-free; begin() before there is a second thread
+// Memory:   as page_memory.hpp; of the area, where there is one
+//
+// A process that is recorded from outside has an area: one mapping of memory that it shares with
+// the command that started it. Whatever ends the process, the command still reads there what was
+// recorded. So what a report needs is taken from the area:
+//
+//     lasting      stacks, cohorts, what threads have counted, which modules were met
+//     private      who finds those quickly: the live object map, memos, rules
+//
+// Without an area the pages are private ones like any others. Pages of an area are taken one after
+// the other and not given back to it; their memory is.
+
+#ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno
+#include <cstddef>  // size_t
+#include <cstdint>  // uintptr_t
+
+#include <sys/mman.h>  // madvise
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class lasting_area {
+public:
+    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
+    // in the area, too.
+    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
+        end_ = end;
+        next_ = next;
+    }
+    bool exists() const noexcept { return next_ != nullptr; }
+    bool holds(const void* pages) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
+    }
+
+    // Whole pages; null when the area is full.
+    void* take(std::size_t bytes) noexcept {
+        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+        std::uintptr_t at = next_->load(std::memory_order_relaxed);
+        do {
+            if (whole > end_ - at) return nullptr;
+        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
+        return reinterpret_cast<void*>(at);
+    }
+
+private:
+    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
+
+    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
+    std::uintptr_t end_ = 0;
+};
+
+ALLOCSCOPE_HIDDEN inline lasting_area lasting;
+
+// As reserve_addresses.
+inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_addresses(bytes);
+    return is_mapping_refused() ? nullptr : lasting.take(bytes);
+}
+
+// As reserve_pages.
+inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_pages(bytes);
+    void* pages = lasting.take(bytes);
+    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
+}
+
+// As map_pages.
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
+    void* pages = reserve_lasting_pages(bytes);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return pages;
+}
+
+// As empty_pages.
+inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return empty_pages(pages, bytes);
+    const int saved_errno = errno;
+    ::madvise(pages, bytes, MADV_REMOVE);
+    errno = saved_errno;
+}
+
+// As return_reservation.
+inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return return_reservation(pages, bytes);
+    empty_lasting_pages(pages, bytes);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP

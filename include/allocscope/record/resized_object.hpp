@@ -1,0 +1,135 @@
+// resized_object.hpp - realloc: the old object dies and a new one is born, or nothing has happened.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   by the hook of realloc: take_record before the real realloc, then one of the others
+// Threads:  any, also in signal handlers
+// Memory:   see the tables
+//
+// The record is taken before the real realloc, because another thread may be given the old address
+// as soon as that has run. Nothing is counted yet: when there is no memory, the object lives on,
+// and the same record is put back.
+//
+//     taken = take_record(p)
+//     q = realloc(p, n)        null: put_back(taken, p)      else: on_resized(taken, q, n)
+//
+// A cohort that has a taken record counts it as alive. So it is not used again meanwhile, and only
+// the end of the session makes what was taken void.
+
+#ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
+#define ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/record/enter_hook.hpp>
+#include <allocscope/record/recorder.hpp>
+#include <allocscope/record/sample_records.hpp>
+#include <allocscope/record/sampler.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What the slot of a block held. 0: the block had no record.
+struct taken_record {
+    std::uint64_t of_event = 0;   // in process.objects
+    std::uint64_t of_sample = 0;  // in process.samples
+    std::uint64_t bytes = 0;
+    std::uint32_t session = 0;
+    std::uint32_t tables = 0;
+
+    bool is_any() const noexcept { return (of_event | of_sample) != 0; }
+    bool is_of_session_of(const thread_state& thread) const noexcept {
+        return is_any() && session == thread.session && tables == thread.tables;
+    }
+};
+
+// Empties the slot of a block. Returns its record, 0 when it has none of this session.
+template <class Map>
+inline std::uint64_t take_out_of(Map& map, const thread_state& thread, std::uintptr_t address,
+                                 std::uint64_t& bytes) noexcept {
+    auto* slot = map.is_ready() ? map.existing_slot(address) : nullptr;
+    if (slot == nullptr) return 0;
+    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    if (Map::session_of(record) != thread.session) return 0;
+    bytes = Map::bytes_of(slot, record);
+    slot->store(0, std::memory_order_relaxed);
+    return record;
+}
+
+ALLOCSCOPE_NOINLINE taken_record take_record(const void* block, std::uintptr_t frame) noexcept {
+    taken_record taken;
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return taken;
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    if (may_be_sample(block)) {
+        taken.of_sample = take_out_of(process.samples, *thread, address, taken.bytes);
+    }
+    if (taken.of_sample == 0) {
+        taken.of_event = take_out_of(process.objects, *thread, address, taken.bytes);
+    }
+    taken.session = thread->session;
+    taken.tables = thread->tables;
+    leave(*thread);
+    return taken;
+}
+
+// The block was not resized. A size that stands in the slot behind is there still.
+ALLOCSCOPE_NOINLINE void put_back(const taken_record& taken, const void* block,
+                                  std::uintptr_t frame) noexcept {
+    if (!taken.is_any()) return;
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    if (taken.is_of_session_of(*thread)) {
+        const auto address = reinterpret_cast<std::uintptr_t>(block);
+        if (taken.of_sample != 0) {
+            process.samples.existing_slot(address)->store(taken.of_sample,
+                                                          std::memory_order_relaxed);
+        } else {
+            process.objects.existing_slot(address)->store(taken.of_event,
+                                                          std::memory_order_relaxed);
+        }
+    }
+    leave(*thread);
+}
+
+inline void count_death_of(thread_state& thread, const taken_record& taken) noexcept {
+    if (taken.of_sample != 0) {
+        count_sample_death(thread, sampled_object_map::cohort_of(taken.of_sample), taken.bytes);
+        return;
+    }
+    const std::uint32_t id = live_object_map::cohort_of(taken.of_event);
+    count_death(thread, *process.cohorts.by_id(id), id, taken.bytes);
+}
+
+// The old object is gone. `block` is the new one, which was drawn so; null: there is none.
+ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std::uint64_t bytes,
+                                    std::uintptr_t frame, draw drawn) noexcept {
+    const bool is_born = block != nullptr && drawn != draw::not_wanted;
+    if (!is_born && !taken.is_any()) return;
+    thread_state* thread = enter(frame);
+    if (thread == nullptr) return;
+    if (taken.is_of_session_of(*thread)) count_death_of(*thread, taken);
+    if (!is_born) {
+        leave(*thread);
+    } else if (drawn == draw::sample && thread->mode == charge::samples) {
+        if (may_be_sample(block)) {
+            put_sample(*thread, block, bytes, frame);
+        } else {  // there was no memory for a block at a page
+            lose_sample(*thread, bytes);
+        }
+        leave(*thread);
+    } else {
+        record_and_leave(*thread, block, bytes, frame);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP

@@ -1,0 +1,99 @@
+// recording_head.hpp - what a process that is recorded from outside shares with the command.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   written by `allocscope run` (the request) and by the preload library (the heads); read
+//           by the command after the process has ended
+// Threads:  see the members
+// Memory:   one file without a name; only what is touched takes memory
+//
+//     file   | request | segment 0             | segment 1             | ...
+//                        | head | process | modules | lasting pages .....|
+//
+// Every program that is run in the recording takes the next segment: the program itself, the one
+// that it becomes by exec, and its children when they are followed. The segment is mapped into the
+// process; its copies of the variables `process`, `modules_met` and `modules_at_start` take the
+// place of the library's own. All pointers in a segment are addresses of the process that wrote it,
+// so the command maps the segment at the same addresses.
+
+#ifndef ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
+#define ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/version.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // int32_t, uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Differs between versions whose segments are not alike.
+constexpr std::uint64_t recording_layout = (std::uint64_t{ALLOCSCOPE_ABI_VERSION} << 48U) ^
+                                           (sizeof(process_state) << 20U) ^
+                                           (sizeof(met_modules) << 4U) ^ sizeof(thread_state);
+
+constexpr std::uint64_t recording_magic = 0x6564726f6365722eU;
+
+// The first page of the file.
+struct recording_request {
+    std::uint64_t magic = recording_magic;
+    std::uint64_t layout = recording_layout;
+    std::atomic<std::int32_t> process_id{0};  // of the program that was started
+    std::uint32_t follows_children = 0;
+    options wanted;
+    std::atomic<std::uint32_t> segments_taken{0};
+};
+static_assert(sizeof(recording_request) <= page_bytes, "the first page");
+
+constexpr std::size_t first_segment = std::size_t{1} << 20U;
+constexpr std::size_t segment_bytes = std::size_t{16} << 30U;
+constexpr std::uint32_t most_segments = 65536;
+constexpr std::uint64_t segment_offset(std::uint32_t index) noexcept {
+    return first_segment + std::uint64_t{index} * segment_bytes;
+}
+
+enum class recording_step : std::uint32_t {
+    none,     // the segment is not in use
+    begun,    // it is being made
+    running,  // a window is open
+    refused   // nothing is recorded: see `refusal`
+};
+
+// The first page of a segment.
+struct recording_head {
+    std::atomic<std::uintptr_t> next;  // of the lasting pages: see platform/lasting_pages.hpp
+    std::atomic<recording_step> step;
+    std::int32_t process_id;
+    std::uintptr_t address;  // of this head in the process
+    std::uintptr_t bytes;    // of the mapping
+    // Where the variables lay before; pointers into them are moved.
+    std::uintptr_t process_address;
+    std::uintptr_t met_address;
+    std::uintptr_t start_address;
+    std::uint64_t window;
+    char program[1024];  // the path of its file
+    char refusal[256];
+};
+static_assert(sizeof(recording_head) <= page_bytes, "the first page");
+
+constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
+    return (bytes + page_bytes - 1) & ~(page_bytes - 1);
+}
+
+// Where the copies lie in a segment.
+constexpr std::size_t process_offset = page_bytes;
+constexpr std::size_t met_offset = process_offset + whole_pages(sizeof(process_state));
+constexpr std::size_t start_offset = met_offset + whole_pages(sizeof(met_modules));
+constexpr std::size_t lasting_offset = start_offset + whole_pages(sizeof(met_modules));
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_RECORDING_HEAD_HPP

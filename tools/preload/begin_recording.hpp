@@ -1,0 +1,234 @@
+// begin_recording.hpp - the first event of a program opens its window in the command's file.
+//
+// Called:   by the first hook of the process, which may be before any constructor, or while the
+//           loader is still relocating libraries
+// Threads:  the process has one
+// Memory:   a segment of the command's file: see state/recording_head.hpp
+#ifndef ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
+#define ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
+
+#include "../recording_path.hpp"
+
+#include <allocscope/binary/module_fingerprint.hpp>
+#include <allocscope/platform/lasting_pages.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/recording_head.hpp>
+#include <allocscope/unwind/module_identity.hpp>
+#include <allocscope/windows/window_control.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace allocscope {
+namespace detail {
+
+// --- the file ---
+
+// Writes a number in decimal; returns the end.
+inline char* write_number(char* to, std::uint32_t number) noexcept {
+    char digits[10];
+    int count = 0;
+    do {
+        digits[count++] = static_cast<char>('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    while (count > 0) *to++ = digits[--count];
+    return to;
+}
+
+inline char* write_text(char* to, const char* text) noexcept {
+    while (*text != '\0') *to++ = *text++;
+    *to = '\0';
+    return to;
+}
+
+// The path under which the loader has this library.
+inline const char* own_path() noexcept {
+    const module_identity own = identify_module(reinterpret_cast<std::uintptr_t>(&lasting));
+    return own.loaded != nullptr ? own.loaded->l_name : "";
+}
+
+// The command's file, or -1.
+inline int open_recording() noexcept {
+    const allocscope_tools::recording_place place =
+        allocscope_tools::read_recording_path(own_path());
+    if (place.process == 0) return -1;
+    char path[64];
+    char* at = write_number(write_text(path, "/proc/"), place.process);
+    *write_number(write_text(at, "/fd/"), place.descriptor) = '\0';
+    const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0) return -1;
+    struct stat about;
+    if (::fstat(file, &about) == 0 && S_ISREG(about.st_mode)) return file;
+    ::close(file);
+    return -1;
+}
+
+// --- the segment ---
+
+// Where a segment is mapped if nothing is there: far from programs, libraries, heaps and the tables
+// of sanitizers, so that the command has the place free, too.
+inline void* const wanted_place = reinterpret_cast<void*>(std::uintptr_t{0x2a0000000000});
+
+inline std::size_t segment_bytes_here() noexcept {
+    constexpr std::size_t least = std::size_t{64} << 20U;
+    std::size_t bytes = segment_bytes;
+    while (bytes > least && bytes > address_space_limit() / 8) bytes /= 2;
+    return bytes;
+}
+
+// From here on the variable's contents are those of the file.
+inline bool put_in_file(void* variable, std::size_t bytes, int file, char* copy,
+                        std::uint64_t offset) noexcept {
+    std::memcpy(copy, variable, bytes);
+    return ::mmap(variable, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                  file, static_cast<off_t>(offset)) != MAP_FAILED;
+}
+
+// The gate is not shared, but wiped in children: see gate::is_wiped().
+inline bool keep_gate_private() noexcept {
+    constexpr std::size_t bytes = whole_pages(sizeof(gate));
+    void* copy = reserve_pages(bytes);
+    if (copy == nullptr) return false;
+    std::memcpy(copy, static_cast<const void*>(&process.entry), sizeof(gate));
+    void* const own = ::mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                               static_cast<void*>(&process.entry));
+    return own != MAP_FAILED && ::madvise(own, bytes, MADV_WIPEONFORK) == 0;
+}
+
+// --- the modules ---
+
+inline void note_start_module(const link_map& loaded, const char* path) noexcept {
+    module_identity found = identify_module(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
+    if (found.start == 0) return;
+    met_module met;
+    met.start = found.start;
+    met.size = found.size;
+    met.base = loaded.l_addr;
+    met.path = path;
+    module_segments segments;
+    if (find_module_segments(found.start, segments)) {
+        const build_id id = build_id_in(segments);
+        met.has_build_id = id.known();
+        met.fingerprint = id.known()
+                              ? fingerprint_of(id)
+                              : fingerprint_of(reinterpret_cast<const void*>(found.start), path);
+    }
+    modules_at_start.note(met);
+}
+
+inline void note_start_modules(recording_head& head) noexcept {
+    const ssize_t length = ::readlink("/proc/self/exe", head.program, sizeof head.program - 1);
+    head.program[length > 0 ? length : 0] = '\0';
+    bool is_program = true;
+    for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
+        note_start_module(*each, is_program ? head.program : each->l_name);
+        is_program = false;
+    }
+}
+
+// --- all together ---
+
+inline const char* file_name_of(const char* path) noexcept {
+    const char* slash = std::strrchr(path, '/');
+    return slash != nullptr ? slash + 1 : path;
+}
+
+// "" or why nothing is recorded.
+inline const char* record_into(recording_head& head, int file, std::uint64_t offset,
+                               std::size_t bytes, const options& wanted) noexcept {
+    char* const first = reinterpret_cast<char*>(&head);
+    head.process_id = ::getpid();
+    head.address = reinterpret_cast<std::uintptr_t>(first);
+    head.bytes = bytes;
+    head.process_address = reinterpret_cast<std::uintptr_t>(&process);
+    head.met_address = reinterpret_cast<std::uintptr_t>(&modules_met);
+    head.start_address = reinterpret_cast<std::uintptr_t>(&modules_at_start);
+    head.next.store(head.address + lasting_offset, std::memory_order_relaxed);
+    head.step.store(recording_step::begun, std::memory_order_release);
+    process.is_prepared.store(true, std::memory_order_relaxed);  // it does without fork handlers
+    if (!put_in_file(&process, sizeof process, file, first + process_offset,
+                     offset + process_offset) ||
+        !put_in_file(&modules_met, sizeof modules_met, file, first + met_offset,
+                     offset + met_offset) ||
+        !put_in_file(&modules_at_start, sizeof modules_at_start, file, first + start_offset,
+                     offset + start_offset)) {
+        return "its memory could not be shared";
+    }
+    if (!keep_gate_private()) {
+        return "the kernel cannot wipe pages in forked children (MADV_WIPEONFORK, Linux 4.14)";
+    }
+    lasting.begin(&head.next, head.address + bytes);
+    note_start_modules(head);
+    head.window = open_window_now(file_name_of(head.program), wanted);
+    return head.window != 0 ? "" : "memory for its tables was refused";
+}
+
+// What this process records into; null: nothing.
+inline recording_head* own_recording = nullptr;
+
+inline void record_into_file(int file, recording_request& request) noexcept {
+    const std::uint32_t index = request.segments_taken.fetch_add(1, std::memory_order_relaxed);
+    if (index >= most_segments) return;
+    const std::size_t bytes = segment_bytes_here();
+    const std::uint64_t offset = segment_offset(index);
+    void* const place = ::mmap(wanted_place, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file,
+                               static_cast<off_t>(offset));
+    if (place == MAP_FAILED) return;
+    ::madvise(place, bytes, MADV_DONTDUMP);
+    if (!open_pages(place, lasting_offset)) return;
+    auto& head = *static_cast<recording_head*>(place);
+    const char* refusal = record_into(head, file, offset, bytes, request.wanted);
+    own_recording = &head;
+    if (refusal[0] == '\0') {
+        head.step.store(recording_step::running, std::memory_order_release);
+    } else {
+        process.entry.shut();
+        std::strncpy(head.refusal, refusal, sizeof head.refusal - 1);
+        head.step.store(recording_step::refused, std::memory_order_release);
+    }
+}
+
+// Whether the children of this process are to be recorded, too.
+inline bool is_following = false;
+
+inline void record_if_asked() noexcept {
+    const int file = open_recording();
+    if (file < 0) return;
+    void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (page != MAP_FAILED) {
+        auto& request = *static_cast<recording_request*>(page);
+        if (request.magic == recording_magic && request.layout == recording_layout &&
+            (request.follows_children != 0 ||
+             request.process_id.load(std::memory_order_relaxed) == ::getpid())) {
+            is_following = request.follows_children != 0;
+            record_into_file(file, request);
+        }
+        ::munmap(page, page_bytes);
+    }
+    ::close(file);
+}
+
+void begin_recording() noexcept {
+    const int saved_errno = errno;
+    process.entry.shut();
+    if (::getauxval(AT_SECURE) == 0) record_if_asked();
+    errno = saved_errno;
+}
+
+}  // namespace detail
+}  // namespace allocscope
+
+#endif  // ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP

@@ -1,0 +1,19 @@
+// liballocscope_preload.so: records an unmodified program. See docs/how_to/any_program.md.
+//
+// The program loads it because `allocscope run` names it in LD_PRELOAD. It replaces malloc and its
+// family, and its first event opens a window in the command's file. Nothing else of allocscope is
+// in it: names are worked out by the command.
+#define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 1
+
+#include "begin_recording.hpp"
+#include "followed_children.hpp"
+#include "hand_over.hpp"
+
+#include <allocscope/define_once/malloc_definitions.hpp>
+
+// When the loader has this library ready. Usually the first event was long before.
+__attribute__((constructor)) static void on_load() {
+    allocscope::detail::hand_over_to_command();
+    if (allocscope::detail::process.entry.is_untouched()) allocscope::detail::begin_recording();
+    allocscope::detail::follow_children();
+}

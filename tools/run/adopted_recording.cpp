@@ -1,0 +1,96 @@
+// All pointers in a recording are addresses of the process that made it. So its segment is mapped
+// at the same addresses here, and the state of the process is copied over our own. From then on the
+// functions that report on this process report on the other.
+#include "adopted_recording.hpp"
+
+#include <allocscope/define_once/engine_table.hpp>
+#include <allocscope/state/recording_head.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace allocscope_tools {
+
+namespace {
+
+using namespace allocscope::detail;
+
+// Changes are our own: the recording stays as it is.
+char* map_segment(int file, std::uint32_t index, const recording_head& head, std::string& error) {
+    const std::uintptr_t next = head.next.load();
+    if (next < head.address + lasting_offset || next > head.address + head.bytes) {
+        error = "the recording is damaged: its head names addresses outside of it";
+        return nullptr;
+    }
+    void* const wanted = reinterpret_cast<void*>(head.address);
+    void* const mapped = ::mmap(wanted, next - head.address, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file,
+                                static_cast<off_t>(segment_offset(index)));
+    if (mapped == wanted) return static_cast<char*>(mapped);
+    error = std::string{"the recording cannot be mapped where it was: "} +
+            (mapped == MAP_FAILED ? std::strerror(errno) : "the kernel chose another place");
+    return nullptr;
+}
+
+// What belongs to the process that made it, and is of no use here.
+void drop_what_was_private() {
+    ::new (static_cast<void*>(&process.entry)) gate;
+    ::new (static_cast<void*>(&process.objects)) live_object_map;
+    ::new (static_cast<void*>(&process.samples)) sampled_object_map;
+    ::new (static_cast<void*>(&process.mark)) child_mark;
+    const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
+    process.naming = open;
+    process.walking = open;
+    process.control = open;
+    process.forking.store(nullptr);
+    process.mend_child = nullptr;
+    process.reclaim = nullptr;
+    process.window_being_read = 0;
+}
+
+// Its threads are not there to be asked.
+void let_threads_be() {
+    for (thread_state* t = process.threads.load(); t != nullptr; t = t->next_state) {
+        t->busy.store(0);
+        t->question.step.store(question_step::nobody_asks);
+    }
+}
+
+}  // namespace
+
+allocscope::snapshot adopt_recording(int file, std::uint32_t index,
+                                     const std::vector<std::string>& library_frames,
+                                     std::string& error) {
+    for (const std::string& pattern : library_frames) {
+        error = engine_library_frames(pattern.c_str());
+        if (!error.empty()) return {};
+    }
+    const std::unique_ptr<char[]> page{new char[page_bytes]()};
+    const auto offset = static_cast<off_t>(segment_offset(index));
+    if (::pread(file, page.get(), page_bytes, offset) != static_cast<ssize_t>(page_bytes)) {
+        error = std::string{"the recording cannot be read: "} + std::strerror(errno);
+        return {};
+    }
+    const auto& head = *reinterpret_cast<const recording_head*>(page.get());
+    const char* const segment = map_segment(file, index, head, error);
+    if (segment == nullptr) return {};
+    std::memcpy(static_cast<void*>(&process), segment + process_offset, sizeof process);
+    std::memcpy(static_cast<void*>(&modules_met), segment + met_offset, sizeof modules_met);
+    std::memcpy(static_cast<void*>(&modules_at_start), segment + start_offset,
+                sizeof modules_at_start);
+    modules_met.move_from(head.met_address);
+    modules_at_start.move_from(head.start_address);
+    drop_what_was_private();
+    let_threads_be();
+    snapshot_data* made = snapshot_of_window(head.window, after_stats::go_on);
+    if (made == nullptr) error = "the recording has no window";
+    return made != nullptr ? allocscope::snapshot{made} : allocscope::snapshot{};
+}
+
+}  // namespace allocscope_tools

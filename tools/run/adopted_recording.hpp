@@ -1,0 +1,23 @@
+// adopted_recording.hpp - what another process has recorded becomes what this one has recorded.
+#ifndef ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
+#define ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
+
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace allocscope_tools {
+
+// Reads the recording of program `index` in the file, live or ended. Once in a process, which has
+// recorded nothing itself: the program's tables take the place of its own. The address of the
+// recording must be free here; that it is not is an error which another process need not have.
+// `library_frames`: patterns of code that no row is to be placed in (types/frame_rule.hpp).
+allocscope::snapshot adopt_recording(int file, std::uint32_t index,
+                                     const std::vector<std::string>& library_frames,
+                                     std::string& error);
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP

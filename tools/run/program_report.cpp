@@ -1,0 +1,151 @@
+#include "program_report.hpp"
+
+#include "../verbs.hpp"
+#include "adopted_recording.hpp"
+
+#include <allocscope/report.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace allocscope_tools {
+
+namespace {
+
+std::string name_of(const recorded_program& program) {
+    const std::string name = program.path.substr(program.path.rfind('/') + 1);
+    return name.empty() ? "a program" : name;
+}
+
+std::string with_commas(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+    return digits;
+}
+
+void print_summary(const std::string& name, const allocscope::snapshot& rows) {
+    const auto& info = rows.info();
+    const bool is_sampled = info.record == allocscope::recording::sampled;
+    const auto& about = info.estimates;
+    const std::uint64_t allocations =
+        is_sampled ? about.allocations.value : info.totals.allocations;
+    const std::uint64_t allocated =
+        is_sampled ? about.bytes_allocated.value : info.totals.bytes_allocated;
+    const std::uint64_t frees = is_sampled ? about.frees.value : info.totals.frees;
+    const std::uint64_t objects =
+        is_sampled ? about.live_objects.value : info.totals.live_objects();
+    const std::uint64_t bytes = is_sampled ? about.live_bytes.value : info.totals.live_bytes();
+    const char* mark = is_sampled ? "~" : "";
+    std::fprintf(stderr,
+                 "allocscope: %s: %s%s allocations, %s%s frees, %s%s bytes allocated; at the end"
+                 " %s%s objects of %s%s bytes alive; peak %s bytes\n",
+                 name.c_str(), mark, with_commas(allocations).c_str(), mark,
+                 with_commas(frees).c_str(), mark, with_commas(allocated).c_str(), mark,
+                 with_commas(objects).c_str(), mark, with_commas(bytes).c_str(),
+                 with_commas(info.totals.peak_bytes).c_str());
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        std::fprintf(stderr, "allocscope: %s: lost: %s %s\n", name.c_str(),
+                     with_commas(info.losses[i].count).c_str(), info.losses[i].reason);
+    }
+}
+
+}  // namespace
+
+program_report::program_report(const run_options& wanted, const recording_file& file,
+                               std::uint32_t index)
+    : wanted_(wanted), file_(file), index_(index), program_(file.program(index)) {}
+
+template <class Work>
+void program_report::in_own_process(const Work& work) const {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child < 0) {
+        refuse("run", "no process could be made for the report");
+        return;
+    }
+    if (child == 0) {
+        std::string error;
+        const allocscope::snapshot rows =
+            adopt_recording(file_.descriptor(), index_, wanted_.library_frames, error);
+        if (error.empty()) {
+            work(rows);
+        } else {
+            refuse("run", name_of(program_) + ": " + error);
+        }
+        std::fflush(nullptr);
+        ::_exit(exit_fine);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) != child) {
+    }
+    if (WIFSIGNALED(status)) {
+        refuse("run", name_of(program_) + ": the report failed (signal " +
+                          std::to_string(WTERMSIG(status)) + "): the recording is damaged");
+    }
+}
+
+// Two programs get two files: the second "PATH.2".
+std::string program_report::output_path() const {
+    if (wanted_.output.empty()) return {};
+    const std::string path = output_path_of(program_);
+    int number = 1;
+    for (std::uint32_t i = 0; i < index_; ++i) {
+        if (output_path_of(file_.program(i)) == path) ++number;
+    }
+    return number == 1 ? path : path + "." + std::to_string(number);
+}
+
+std::string program_report::output_path_of(const recorded_program& program) const {
+    std::string path;
+    for (std::size_t i = 0; i < wanted_.output.size(); ++i) {
+        const char next = i + 1 < wanted_.output.size() ? wanted_.output[i + 1] : '\0';
+        if (wanted_.output[i] != '%' || (next != 'p' && next != 'n')) {
+            path += wanted_.output[i];
+            continue;
+        }
+        path += next == 'p' ? std::to_string(program.process_id) : name_of(program);
+        ++i;
+    }
+    return path;
+}
+
+void program_report::write() const {
+    if (!program_.refusal.empty()) {
+        refuse("run", name_of(program_) + " was not recorded: " + program_.refusal);
+        return;
+    }
+    in_own_process([this](const allocscope::snapshot& rows) {
+        if (wanted_.is_summary) print_summary(name_of(program_), rows);
+        if (wanted_.is_summary && wanted_.output.empty()) return;
+        std::string error;
+        const std::string path = output_path();
+        if (wanted_.format == report_format::json) {
+            const std::string text = allocscope::to_json(rows);
+            const allocscope::detail::text whole{text.data(), text.size()};
+            const bool is_written =
+                path.empty() ? allocscope::detail::put_report(whole, 2, error)
+                             : allocscope::detail::put_report(whole, path.c_str(), error);
+            if (!is_written) refuse("run", error);
+        } else if (path.empty()) {
+            if (!allocscope::write_text(rows, 2, error)) refuse("run", error);
+        } else if (!allocscope::write_text(rows, path.c_str(), error)) {
+            refuse("run", error);
+        }
+    });
+}
+
+void program_report::write_progress() const {
+    if (!program_.refusal.empty()) return;
+    in_own_process([this](const allocscope::snapshot& rows) {
+        const auto& info = rows.info();
+        std::fprintf(stderr, "\r\x1b[K%s: %.1f s, %s objects of %s bytes alive",
+                     name_of(program_).c_str(), static_cast<double>(info.duration_ns) * 1e-9,
+                     with_commas(info.totals.live_objects()).c_str(),
+                     with_commas(info.totals.live_bytes()).c_str());
+    });
+}
+
+}  // namespace allocscope_tools

@@ -1,0 +1,125 @@
+#include "recording_file.hpp"
+
+#include "../recording_path.hpp"
+
+#include <allocscope/state/recording_head.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace allocscope_tools {
+
+namespace {
+
+using allocscope::detail::most_segments;
+using allocscope::detail::page_bytes;
+using allocscope::detail::recording_head;
+using allocscope::detail::recording_request;
+using allocscope::detail::recording_step;
+using allocscope::detail::segment_offset;
+
+// A limit of file sizes (ulimit -f) is not meant for memory; the program gets it back.
+class without_file_size_limit {
+public:
+    without_file_size_limit() {
+        before_ = std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &limit_);
+        rlimit most = limit_;
+        most.rlim_cur = most.rlim_max;
+        ::setrlimit(RLIMIT_FSIZE, &most);
+    }
+    ~without_file_size_limit() {
+        ::setrlimit(RLIMIT_FSIZE, &limit_);
+        std::signal(SIGXFSZ, before_);
+    }
+    without_file_size_limit(const without_file_size_limit&) = delete;
+    without_file_size_limit& operator=(const without_file_size_limit&) = delete;
+
+private:
+    rlimit limit_ = {};
+    void (*before_)(int) = SIG_DFL;
+};
+
+bool make_large(int file) {
+    const without_file_size_limit meanwhile;
+    return ::ftruncate(file, static_cast<off_t>(segment_offset(most_segments))) == 0;
+}
+
+std::string text_in(const char* bytes, std::size_t room) {
+    return std::string{bytes, ::strnlen(bytes, room)};
+}
+
+}  // namespace
+
+recording_file::recording_file(const allocscope::options& wanted, bool follows_children,
+                               std::string& error) {
+    descriptor_ = ::memfd_create("allocscope", MFD_CLOEXEC);
+    if (descriptor_ < 0 || !make_large(descriptor_)) {
+        error = std::string{"the memory to record into could not be made: "} + std::strerror(errno);
+        return;
+    }
+    if (static_cast<std::uint32_t>(descriptor_) > most_recording_descriptor) {
+        error = "too many descriptors are open";
+        return;
+    }
+    request_ = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (request_ == MAP_FAILED) {
+        request_ = nullptr;
+        error =
+            std::string{"the memory to record into could not be mapped: "} + std::strerror(errno);
+        return;
+    }
+    auto* request = ::new (request_) recording_request;
+    request->wanted = wanted;
+    request->follows_children = follows_children ? 1 : 0;
+}
+
+recording_file::~recording_file() {
+    if (request_ != nullptr) ::munmap(request_, page_bytes);
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void recording_file::name_process() {
+    static_cast<recording_request*>(request_)->process_id.store(::getpid());
+}
+
+std::uint32_t recording_file::program_count() const {
+    const std::uint32_t taken = static_cast<recording_request*>(request_)->segments_taken.load();
+    return taken < most_segments ? taken : most_segments;
+}
+
+recorded_program recording_file::program(std::uint32_t index) const {
+    recorded_program found;
+    const std::unique_ptr<char[]> page{new char[page_bytes]()};
+    const auto offset = static_cast<off_t>(segment_offset(index));
+    if (::pread(descriptor_, page.get(), page_bytes, offset) != static_cast<ssize_t>(page_bytes)) {
+        found.refusal = std::string{"its recording cannot be read: "} + std::strerror(errno);
+        return found;
+    }
+    const auto& head = *reinterpret_cast<const recording_head*>(page.get());
+    found.path = text_in(head.program, sizeof head.program);
+    found.process_id = head.process_id;
+    const recording_step step = head.step.load();
+    if (step == recording_step::refused) {
+        found.refusal = text_in(head.refusal, sizeof head.refusal);
+    } else if (step != recording_step::running) {
+        found.refusal = "it ended before its recording began, or its memory is limited";
+    }
+    return found;
+}
+
+void recording_file::forget(std::uint32_t index) {
+    const auto offset = static_cast<off_t>(segment_offset(index));
+    ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+                static_cast<off_t>(allocscope::detail::segment_bytes));
+}
+
+}  // namespace allocscope_tools

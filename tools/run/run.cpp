@@ -1,0 +1,161 @@
+// allocscope run -- COMMAND
+#include "../recording_path.hpp"
+#include "../verbs.hpp"
+#include "program_file.hpp"
+#include "program_report.hpp"
+#include "recording_file.hpp"
+#include "run_options.hpp"
+#include "started_program.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace allocscope_tools {
+
+namespace {
+
+constexpr const char* library_name = "liballocscope_preload.so";
+
+// A library that another user can change must not come into a program.
+std::string why_not_trusted(const std::string& library) {
+    struct stat about;
+    if (::stat(library.c_str(), &about) != 0) return std::strerror(errno);
+    if (about.st_uid != 0 && about.st_uid != ::geteuid()) return "it belongs to another user";
+    if ((about.st_mode & S_IWOTH) != 0) return "everybody may write to it: chmod o-w it";
+    if (library.find_first_of(" :") != std::string::npos) {
+        return "the loader takes no path with a space or colon in LD_PRELOAD: install allocscope in"
+               " another folder";
+    }
+    return {};
+}
+
+std::string own_folder() {
+    char path[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+    const std::string file{path, length > 0 ? static_cast<std::size_t>(length) : 0};
+    return file.substr(0, file.rfind('/'));
+}
+
+// The folder of the library, relative to this program: beside it, or as it is installed.
+std::string library_folder(std::string& error) {
+    const std::string own = own_folder();
+    std::string looked_at;
+    for (const char* relative : {"", "/" ALLOCSCOPE_LIBRARY_FOLDER}) {
+        const std::string folder = own + relative;
+        const std::string library = folder + "/" + library_name;
+        if (::access(library.c_str(), F_OK) != 0) {
+            looked_at += (looked_at.empty() ? "" : " and ") + folder;
+            continue;
+        }
+        const std::string reason = why_not_trusted(library);
+        if (!reason.empty()) error = library + " cannot be used: " + reason;
+        return folder;
+    }
+    error = std::string{library_name} + " is neither in " + looked_at +
+            ": build it, or install allocscope";
+    return {};
+}
+
+// What LD_PRELOAD is to be: the library first, so that its malloc is the one that is found.
+std::string preload_value(const std::string& folder, const recording_file& file) {
+    recording_place place;
+    place.process = static_cast<std::uint32_t>(::getpid());
+    place.descriptor = static_cast<std::uint32_t>(file.descriptor());
+    char marks[recording_path_room];
+    write_recording_path(place, marks);
+    const char* before = std::getenv("LD_PRELOAD");
+    const bool is_alone = before == nullptr || before[0] == '\0';
+    return folder + marks + "/" + library_name + (is_alone ? "" : std::string{":"} + before);
+}
+
+class recorded_run {
+public:
+    explicit recorded_run(const run_options& wanted) : wanted_(wanted) {}
+
+    int run() {
+        std::string error;
+        const std::string folder = library_folder(error);
+        recording_file file{wanted_.record, wanted_.follows_children, error};
+        if (!error.empty()) return refuse("run", error);
+        program_order order;
+        order.words = wanted_.command;
+        order.file = wanted_.file;
+        order.preload = preload_value(folder, file);
+        order.before_execution = [&file] { file.name_process(); };
+        started_program program{order, wanted_.report_signal, error};
+        if (program.process_id() < 0) {
+            return refuse("run", "\"" + wanted_.command[0] + "\" cannot be run: " + error);
+        }
+        watch(program, file);
+        report_all(file);
+        return program.exit_code();
+    }
+
+private:
+    using event = started_program::event;
+
+    void watch(started_program& program, const recording_file& file) {
+        for (;;) {
+            const event happened = program.wait(wanted_.every_seconds);
+            if (happened == event::ended) return;
+            const bool shows_progress = happened == event::time_is_up && is_shown_on_terminal();
+            if (shows_progress) show_progress(file);
+            if (!shows_progress) report_running(file);
+        }
+    }
+
+    bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
+
+    void show_progress(const recording_file& file) {
+        if (file.program_count() == 0) return;
+        program_report{wanted_, file, file.program_count() - 1}.write_progress();
+        has_progress_ = true;
+    }
+
+    void report_running(const recording_file& file) {
+        for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            program_report{wanted_, file, i}.write();
+        }
+    }
+
+    void report_all(recording_file& file) {
+        if (has_progress_) std::fputs("\r\x1b[K", stderr);
+        if (file.program_count() == 0) say_nothing_recorded();
+        for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            program_report{wanted_, file, i}.write();
+            file.forget(i);
+        }
+    }
+
+    void say_nothing_recorded() {
+        const std::string path = find_program(wanted_.command[0]);
+        const std::string reason = path.empty() ? "" : why_not_preloadable(path);
+        refuse("run", "nothing was recorded: \"" + wanted_.command[0] + "\" " +
+                          (reason.empty() ? "did not load " + std::string{library_name} +
+                                                ", or allocated nothing"
+                                          : reason));
+    }
+
+    const run_options& wanted_;
+    bool has_progress_ = false;
+};
+
+}  // namespace
+
+int run(const arguments& words) {
+    if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) {
+        std::fputs(run_help, stdout);
+        return exit_fine;
+    }
+    run_options wanted;
+    const std::string problem = read_run_options(words, wanted);
+    if (!problem.empty()) return refuse("run", problem);
+    return recorded_run{wanted}.run();
+}
+
+}  // namespace allocscope_tools

@@ -1,0 +1,254 @@
+#include "run_options.hpp"
+
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+namespace allocscope_tools {
+
+const char* const run_help =
+    "usage: allocscope run [options] -- COMMAND [ARGUMENT...]\n"
+    "\n"
+    "Runs a program as it is and reports what it allocated and what was still alive at its end.\n"
+    "Its output, its files and its exit code stay its own (128 + n when signal n ended it).\n"
+    "The report is complete also when the program crashed, was killed or called _exit.\n"
+    "\n"
+    "  --record exact|sampled|counters   every allocation with its stack (when not given), a\n"
+    "                                    sample of them, or totals only\n"
+    "  --sample-bytes N                  mean bytes between two samples (524288)\n"
+    "  --frames N                        callers kept of each stack, 1 to 128 (24)\n"
+    "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
+    "                                    number of the process, %n the name of the program\n"
+    "  --format text|json                of the report; else by the ending of PATH\n"
+    "  --children follow|ignore          record the programs that it starts, too (ignore)\n"
+    "  --every SECONDS                   report also while it runs; on a terminal one line\n"
+    "  --on-signal NAME                  report also when this command gets the signal, as USR1\n"
+    "  --library-frames PATTERN          code that no row is to be placed in, as \"xml*\", "
+    "\"my::\" or\n"
+    "                                    \"/usr/src/lib/\"; may be given several times\n"
+    "  --executable PATH                 the file to run, when it is not COMMAND along PATH\n"
+    "  --summary                         one line of totals on stderr\n"
+    "\n"
+    "An option can also be given in the environment, as ALLOCSCOPE_SAMPLE_BYTES=65536.\n"
+    "exit code: that of the program; 2 when it could not be run, and stderr says why\n";
+
+namespace {
+
+using allocscope::recording;
+
+std::string read_number(const std::string& name, const std::string& text, std::uint64_t least,
+                        std::uint64_t most, std::uint64_t& into) {
+    char* end = nullptr;
+    errno = 0;
+    into = std::strtoull(text.c_str(), &end, 10);
+    const bool is_number = !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
+    if (is_number && *end == '\0' && errno == 0 && into >= least && into <= most) return {};
+    return name + " is \"" + text + "\"; it must be a whole number from " + std::to_string(least) +
+           " to " + std::to_string(most);
+}
+
+std::string read_record(const std::string& text, run_options& into) {
+    if (text == "exact") {
+        into.record.record = recording::exact;
+    } else if (text == "sampled") {
+        into.record.record = recording::sampled;
+    } else if (text == "counters") {
+        into.record.record = recording::counters;
+    } else {
+        return "--record is \"" + text + "\"; it must be exact, sampled or counters";
+    }
+    return {};
+}
+
+std::string read_sample_bytes(const std::string& text, run_options& into) {
+    return read_number("--sample-bytes", text, 1, std::uint64_t{1} << 40U,
+                       into.record.sample_bytes);
+}
+
+std::string read_frames(const std::string& text, run_options& into) {
+    std::uint64_t frames = 0;
+    std::string problem = read_number("--frames", text, allocscope::min_stack_frames,
+                                      allocscope::max_stack_frames, frames);
+    into.record.stack_frames = static_cast<std::uint32_t>(frames);
+    return problem;
+}
+
+std::string read_output(const std::string& text, run_options& into) {
+    into.output = text;
+    if (!text.empty()) return {};
+    return "--output is empty; it must be a path";
+}
+
+std::string read_format(const std::string& text, run_options& into) {
+    if (text != "text" && text != "json") {
+        return "--format is \"" + text + "\"; it must be text or json";
+    }
+    into.format = text == "json" ? report_format::json : report_format::text;
+    return {};
+}
+
+std::string read_children(const std::string& text, run_options& into) {
+    into.follows_children = text == "follow";
+    if (text == "follow" || text == "ignore") return {};
+    return "--children is \"" + text + "\"; it must be follow or ignore";
+}
+
+std::string read_every(const std::string& text, run_options& into) {
+    char* end = nullptr;
+    into.every_seconds = std::strtod(text.c_str(), &end);
+    const bool is_number = !text.empty() && *end == '\0' && std::isfinite(into.every_seconds);
+    if (is_number && into.every_seconds >= 0.01 && into.every_seconds <= 1e9) return {};
+    return "--every is \"" + text + "\"; it must be seconds, at least 0.01";
+}
+
+std::string read_signal(const std::string& text, run_options& into) {
+    const std::string name = text.compare(0, 3, "SIG") == 0 ? text.substr(3) : text;
+    for (int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGURG, SIGIO, SIGPWR}) {
+        if (name == ::sigabbrev_np(number)) {
+            into.report_signal = number;
+            return {};
+        }
+    }
+    return "--on-signal is \"" + text +
+           "\"; it must be HUP, USR1, USR2, ALRM, WINCH, URG, IO or"
+           " PWR";
+}
+
+std::string read_library_frames(const std::string& text, run_options& into) {
+    into.library_frames.push_back(text);
+    return {};
+}
+
+std::string read_executable(const std::string& text, run_options& into) {
+    into.file = text;
+    if (!text.empty()) return {};
+    return "--executable is empty; it must be a path";
+}
+
+std::string read_summary(const std::string& text, run_options& into) {
+    into.is_summary = text == "1";
+    if (text == "1" || text == "0") return {};
+    return "ALLOCSCOPE_SUMMARY is \"" + text + "\"; it must be 0 or 1";
+}
+
+struct option {
+    const char* name;
+    const char* variable;
+    std::string (*read)(const std::string& text, run_options& into);
+    bool has_value = true;
+};
+
+constexpr option all_options[] = {
+    {"--record", "ALLOCSCOPE_RECORD", read_record},
+    {"--sample-bytes", "ALLOCSCOPE_SAMPLE_BYTES", read_sample_bytes},
+    {"--frames", "ALLOCSCOPE_FRAMES", read_frames},
+    {"--output", "ALLOCSCOPE_OUTPUT", read_output},
+    {"--format", "ALLOCSCOPE_FORMAT", read_format},
+    {"--children", "ALLOCSCOPE_CHILDREN", read_children},
+    {"--every", "ALLOCSCOPE_EVERY", read_every},
+    {"--on-signal", "ALLOCSCOPE_ON_SIGNAL", read_signal},
+    {"--library-frames", "ALLOCSCOPE_LIBRARY_FRAMES", read_library_frames},
+    {"--executable", "ALLOCSCOPE_EXECUTABLE", read_executable},
+    {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
+};
+
+const option* find_option(const std::string& name) {
+    for (const option& each : all_options) {
+        if (name == each.name) return &each;
+    }
+    return nullptr;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// By the ending of the path, unless it was asked for.
+std::string choose_format(run_options& into) {
+    if (into.output.empty() || ends_with(into.output, ".txt")) return {};
+    const std::size_t dot = into.output.rfind('.');
+    const std::size_t slash = into.output.rfind('/');
+    const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+    if (ends_with(into.output, ".json")) {
+        into.format = report_format::json;
+    } else if (has_ending && into.output.find('%', dot) == std::string::npos) {
+        return "--output is \"" + into.output +
+               "\"; its ending must be .txt or .json, or --format"
+               " must say what to write";
+    }
+    return {};
+}
+
+class option_reader {
+public:
+    option_reader(const arguments& words, run_options& into) : words_(words), into_(into) {}
+
+    std::string read() {
+        for (const option& each : all_options) {
+            const char* value = std::getenv(each.variable);
+            if (value != nullptr && value[0] != '\0') take(each, value);
+        }
+        for (; problem_.empty() && at_ < words_.size() && !is_over_; ++at_) read_word();
+        if (!problem_.empty()) return problem_;
+        into_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+        if (into_.command.empty() || into_.command[0].empty()) {
+            return "there is no command; write: allocscope run [options] -- COMMAND"
+                   " [ARGUMENT...]";
+        }
+        return has_format_ ? "" : choose_format(into_);
+    }
+
+private:
+    void take(const option& wanted, const std::string& value) {
+        if (!problem_.empty()) return;
+        problem_ = wanted.read(value, into_);
+        if (std::strcmp(wanted.name, "--format") == 0) has_format_ = true;
+    }
+
+    void read_word() {
+        const std::string& word = words_[at_];
+        if (word == "--") {
+            is_over_ = true;
+            return;
+        }
+        if (word.empty() || word[0] != '-') {  // the command itself
+            is_over_ = true;
+            --at_;
+            return;
+        }
+        const std::size_t equals = word.find('=');
+        const option* wanted = find_option(word.substr(0, equals));
+        if (wanted == nullptr) {
+            problem_ = "there is no option \"" + word.substr(0, equals) +
+                       "\"; allocscope run --help lists them";
+        } else if (!wanted->has_value) {
+            take(*wanted, "1");
+        } else if (equals != std::string::npos) {
+            take(*wanted, word.substr(equals + 1));
+        } else if (at_ + 1 == words_.size()) {
+            problem_ = word + " has no value";
+        } else {
+            take(*wanted, words_[++at_]);
+        }
+    }
+
+    const arguments& words_;
+    run_options& into_;
+    std::size_t at_ = 0;
+    bool is_over_ = false;
+    bool has_format_ = false;
+    std::string problem_;
+};
+
+}  // namespace
+
+std::string read_run_options(const arguments& words, run_options& into) {
+    return option_reader{words, into}.read();
+}
+
+}  // namespace allocscope_tools

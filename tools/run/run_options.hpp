@@ -1,0 +1,34 @@
+// run_options.hpp - what `allocscope run` is asked for.
+#ifndef ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP
+#define ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP
+
+#include "../verbs.hpp"
+
+#include <allocscope/base/options.hpp>
+
+#include <string>
+
+namespace allocscope_tools {
+
+enum class report_format { text, json };
+
+struct run_options {
+    allocscope::options record;
+    bool follows_children = false;
+    std::string output;  // "" means the text on stderr; %p and %n stand for process and program
+    report_format format = report_format::text;
+    bool is_summary = false;
+    double every_seconds = -1;  // < 0: only at the end
+    int report_signal = 0;      // 0: none
+    std::string file;           // what is executed when it is not command[0] along PATH
+    arguments library_frames;   // patterns: see types/frame_rule.hpp
+    arguments command;
+};
+
+// "" or what is wrong, with the remedy. What the environment says (ALLOCSCOPE_RECORD and the like)
+// counts where the words say nothing.
+std::string read_run_options(const arguments& words, run_options& into);
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_RUN_RUN_OPTIONS_HPP

@@ -1,0 +1,126 @@
+#include "started_program.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace allocscope_tools {
+
+namespace {
+
+// All that a program may be sent to make it do something. The others stop or kill this process as
+// they would kill the program, or are caused by its own faults.
+constexpr int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGTERM,
+                             SIGCONT, SIGALRM, SIGIO,   SIGPWR,  SIGWINCH, SIGURG};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+timespec duration_of(double seconds) {
+    timespec duration = {};
+    duration.tv_sec = static_cast<time_t>(seconds);
+    duration.tv_nsec = static_cast<long>((seconds - std::floor(seconds)) * 1e9);
+    return duration;
+}
+
+}  // namespace
+
+started_program::started_program(const program_order& order, int report_signal, std::string& error)
+    : report_signal_(report_signal) {
+    ::sigemptyset(&signals_);
+    for (int number : passed_on) ::sigaddset(&signals_, number);
+    if (report_signal != 0) ::sigaddset(&signals_, report_signal);
+    ::sigaddset(&signals_, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
+    // An ignored SIGCHLD, which is inherited, would let the program's exit code go.
+    struct sigaction usual = {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &usual, &child_before_);
+    int failure[2];
+    if (::pipe2(failure, O_CLOEXEC) != 0) {
+        error = std::strerror(errno);
+        return;
+    }
+    process_id_ = ::fork();
+    if (process_id_ == 0) execute(order, failure[1]);
+    const int fork_error = errno;
+    ::close(failure[1]);
+    int reason = process_id_ < 0 ? fork_error : 0;
+    if (process_id_ > 0 && ::read(failure[0], &reason, sizeof reason) > 0) {
+        ::waitpid(process_id_, nullptr, 0);
+        process_id_ = -1;
+    }
+    ::close(failure[0]);
+    if (reason != 0) error = std::strerror(reason);
+}
+
+started_program::~started_program() {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+void started_program::execute(const program_order& order, int report_to) {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    if (order.preload.empty()) {
+        ::unsetenv("LD_PRELOAD");
+    } else {
+        ::setenv("LD_PRELOAD", order.preload.c_str(), 1);
+    }
+    order.before_execution();
+    const std::vector<char*> words = pointers_to(order.words);
+    if (order.file.empty()) {
+        ::execvp(words[0], words.data());
+    } else {
+        ::execv(order.file.c_str(), words.data());
+    }
+    const int reason = errno;
+    static_cast<void>(::write(report_to, &reason, sizeof reason) == 0);
+    ::_exit(127);
+}
+
+void started_program::pass_on(const siginfo_t& signal) {
+    // What the kernel sends itself, as for Ctrl-C, it sends to the whole foreground group.
+    if (signal.si_code == SI_KERNEL) return;
+    ::kill(process_id_, signal.si_signo);
+}
+
+started_program::event started_program::wait(double seconds) {
+    timespec now;
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    const double until =
+        static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) + seconds;
+    for (;;) {
+        const pid_t ended = ::waitpid(process_id_, &status_, WNOHANG);
+        if (ended == process_id_ && (WIFEXITED(status_) || WIFSIGNALED(status_))) {
+            return event::ended;
+        }
+        ::clock_gettime(CLOCK_MONOTONIC, &now);
+        const double left =
+            until - static_cast<double>(now.tv_sec) - 1e-9 * static_cast<double>(now.tv_nsec);
+        if (seconds >= 0 && left <= 0) return event::time_is_up;
+        const timespec duration = duration_of(seconds >= 0 ? left : 3600);
+        siginfo_t signal;
+        const int number = ::sigtimedwait(&signals_, &signal, &duration);
+        if (number <= 0 || number == SIGCHLD) continue;
+        if (number == report_signal_) return event::report_asked;
+        pass_on(signal);
+    }
+}
+
+int started_program::exit_code() const {
+    return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
+}
+
+}  // namespace allocscope_tools

@@ -1,0 +1,53 @@
+// started_program.hpp - a program that runs as if the shell had started it.
+#ifndef ALLOCSCOPE_TOOLS_RUN_STARTED_PROGRAM_HPP
+#define ALLOCSCOPE_TOOLS_RUN_STARTED_PROGRAM_HPP
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace allocscope_tools {
+
+struct program_order {
+    std::vector<std::string> words;          // the command and its arguments
+    std::string file;                        // what is executed; "" means words[0] along PATH
+    std::string preload;                     // the whole value of LD_PRELOAD
+    std::function<void()> before_execution;  // in the new process
+};
+
+// While one lives, signals sent to this process are passed on to the program. Those that the
+// terminal sends reach the program by themselves.
+class started_program {
+public:
+    // `report_signal`: is not passed on, but reported by wait(); 0: none.
+    started_program(const program_order& order, int report_signal, std::string& error);
+    ~started_program();
+    started_program(const started_program&) = delete;
+    started_program& operator=(const started_program&) = delete;
+
+    enum class event { ended, time_is_up, report_asked };
+    // `seconds` < 0: no limit.
+    event wait(double seconds);
+
+    pid_t process_id() const { return process_id_; }
+    // After event::ended, as a shell has it: 128 + n when signal n ended the program.
+    int exit_code() const;
+
+private:
+    void execute(const program_order& order, int report_to);
+    void pass_on(const siginfo_t& signal);
+
+    sigset_t signals_;
+    sigset_t mask_before_;
+    struct sigaction child_before_;
+    int report_signal_ = 0;
+    pid_t process_id_ = -1;
+    int status_ = 0;
+};
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_RUN_STARTED_PROGRAM_HPP

@@ -7,8 +7,12 @@
 // dead, whichever way it died. The first process that finds the file counts, neither its children
 // nor what it execs. Room for events behind the counters is filled with one word for each call.
 //
+// operator new is here, too: libstdc++ asks malloc for more than it was asked for itself, 1 byte
+// instead of 0 and whole multiples of an alignment.
+//
 // Compiled by judges.py: g++ -O2 -shared -fPIC -nodefaultlibs -lc. Forwards to __libc_malloc and
 // its like; only for programs whose malloc is glibc's.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -211,3 +215,29 @@ EXPORTED void* valloc(std::size_t bytes) {
 EXPORTED void* pvalloc(std::size_t bytes) {
     return born(__libc_pvalloc(bytes), bytes);
 }
+
+// When there is no memory: what the C++ library does, which calls malloc once more in vain.
+#define OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ATTEMPT)                          \
+    EXPORTED void* NAME PARAMETERS {                                                \
+        if (void* pointer = ATTEMPT) return born(pointer, bytes);                   \
+        auto* next = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)); \
+        return next ARGUMENTS;                                                      \
+    }
+#define PLAIN __libc_malloc(bytes == 0 ? 1 : bytes)
+#define ALIGNED \
+    __libc_memalign(alignment, ((bytes == 0 ? 1 : bytes) + alignment - 1) & ~(alignment - 1))
+
+OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes), PLAIN)
+OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes), PLAIN)
+OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow), PLAIN)
+OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow), PLAIN)
+OPERATOR_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment),
+             ALIGNED)
+OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment),
+             ALIGNED)
+OPERATOR_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
+             (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow),
+             ALIGNED)
+OPERATOR_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
+             (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow),
+             ALIGNED)

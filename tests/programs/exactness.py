@@ -73,6 +73,8 @@ class workshop:
         inputs.write_all(self.pristine)
 
     def prepare(self, program):
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir()
         shutil.rmtree(self.prepared, ignore_errors=True)
         shutil.copytree(self.pristine, self.prepared)
         if "setup" in program:
@@ -84,8 +86,7 @@ class workshop:
             inputs.set_times(self.prepared)
 
     def run(self, judge, program, events=0):
-        shutil.rmtree(self.place, ignore_errors=True)
-        shutil.copytree(self.prepared, self.place, symlinks=True)
+        inputs.restore(self.place, self.prepared)
         stdin = self.place / program["stdin"] if "stdin" in program else None
         return self.judges.judge(judge, resolve(program["command"]), cwd=self.place, stdin=stdin,
                                  environment=program.get("environment"), events=events)

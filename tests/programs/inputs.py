@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import random
+import shutil
+import stat
 
 SEED = 20240229
 SECOND = 1_700_000_000  # every file's time
@@ -224,6 +226,43 @@ def write_all(folder):
         below.mkdir(parents=True, exist_ok=True)
         (below / f"file{number}.txt").write_text(" ".join(words_of(numbers, 50 + number)) + "\n")
     set_times(folder)
+
+
+def restore(folder, original):
+    """Makes a folder what the original is. What a program left alone keeps its inode: some programs
+    put inode numbers into hash tables, and collisions allocate."""
+    folder, original = pathlib.Path(folder), pathlib.Path(original)
+    for root, folders, files in os.walk(folder, topdown=False):
+        for name in folders + files:
+            path = pathlib.Path(root, name)
+            twin = original / path.relative_to(folder)
+            if kind_of(path) != kind_of(twin):
+                remove(path)
+    for root, folders, files in os.walk(original):
+        for name in folders + files:
+            twin = pathlib.Path(root, name)
+            path = folder / twin.relative_to(original)
+            if twin.is_symlink():
+                path.unlink(missing_ok=True)
+                path.symlink_to(os.readlink(twin))
+            elif twin.is_dir():
+                path.mkdir(parents=True, exist_ok=True)
+            elif not path.exists() or path.read_bytes() != twin.read_bytes():
+                path.write_bytes(twin.read_bytes())
+            if not twin.is_symlink():
+                path.chmod(stat.S_IMODE(twin.stat().st_mode))
+    set_times(folder)
+
+
+def kind_of(path):
+    return stat.S_IFMT(os.lstat(path).st_mode) if os.path.lexists(path) else None
+
+
+def remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def set_times(folder):

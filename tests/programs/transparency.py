@@ -143,6 +143,8 @@ class stage:
         for name in command.get("needs", []):
             if not shutil.which(name, path=PATH):
                 raise left_out(f"{name} is not installed")
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir()
         shutil.rmtree(self.prepared, ignore_errors=True)
         shutil.copytree(self.pristine, self.prepared)
         if "setup" in command:
@@ -157,9 +159,7 @@ class stage:
                 **{name: self.filled(value) for name, value in more.items()}}
 
     def run(self, command, prefix=(), preload=None):
-        shutil.rmtree(self.place, ignore_errors=True)
-        shutil.copytree(self.prepared, self.place, symlinks=True)
-        inputs.set_times(self.place)
+        inputs.restore(self.place, self.prepared)
         words = [self.filled(word) for word in shlex.split(command["command"])] \
             if "command" in command else ["sh", "-c", self.filled(command["shell"])]
         whole = [*prefix, *words]

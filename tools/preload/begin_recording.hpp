@@ -10,6 +10,7 @@
 #include "../recording_path.hpp"
 
 #include <allocscope/binary/module_fingerprint.hpp>
+#include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -173,6 +174,9 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     lasting.begin(&head.next, head.address + bytes);
     note_start_modules(head);
     head.window = open_window_now(file_name_of(head.program), wanted);
+    for (std::uint64_t i = 0; head.window != 0 && i < unready.count(); ++i) {
+        process.latecomer->lose(loss_reason::library_not_ready);
+    }
     return head.window != 0 ? "" : "memory for its tables was refused";
 }
 

@@ -15,16 +15,38 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/hooks/malloc_entry.hpp>
+#include <allocscope/hooks/unready_blocks.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdlib>  // malloc, calloc, realloc, free, aligned_alloc, posix_memalign, ...
 
 #include <malloc.h>  // memalign, valloc, pvalloc, malloc_usable_size
 
+// The first event begins the recording, if the library is ready for it.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+ALLOCSCOPE_NAMESPACE_BEGIN
+namespace detail {
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(result, name, parameters, arguments) \
+        ALLOCSCOPE_NOINLINE result first_event_##name parameters noexcept {     \
+            if (!begin_if_ready()) return unready_##name arguments;             \
+            return hooked_##name arguments;                                     \
+        }
+ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST_EVENT)
+    #undef ALLOCSCOPE_PRIVATE_FIRST_EVENT
+}  // namespace detail
+ALLOCSCOPE_NAMESPACE_END
+    #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)                              \
+        if (ALLOCSCOPE_UNLIKELY(allocscope::detail::process.entry.is_untouched())) \
+            return allocscope::detail::first_event_##name arguments;
+#else
+    #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)
+#endif
+
 // Seen from every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
     extern "C" __attribute__((visibility("default"), noinline, used))  \
     result name parameters noexcept {                                  \
+        ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)                      \
         return allocscope::detail::hooked_##name arguments;            \
     }
 
@@ -33,5 +55,6 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #endif
 
 #undef ALLOCSCOPE_PRIVATE_DEFINE
+#undef ALLOCSCOPE_PRIVATE_BEGIN
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP

@@ -23,6 +23,7 @@
 #include <allocscope/hooks/chained_allocator.hpp>
 #include <allocscope/hooks/early_blocks.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
+#include <allocscope/hooks/unready_blocks.hpp>
 
 #include <atomic>   // atomic
 #include <cerrno>   // errno
@@ -103,6 +104,30 @@ inline void chain_to(const void* module) noexcept {
     use(underlying.malloc, &chained_malloc);
 }
 
+// Blocks of before the library was ready stay where they are; they were never the allocator's.
+inline void beside_unready_free(void* block) noexcept {
+    if (!unready.contains(block)) chained_free(block);
+}
+inline void* beside_unready_realloc(void* block, std::size_t bytes) noexcept {
+    if (!unready.contains(block)) return chained_realloc(block, bytes);
+    if (bytes == 0) return nullptr;
+    void* moved = chained_malloc(bytes);
+    const std::size_t old = unready_blocks::bytes_of(block);
+    if (moved != nullptr) std::memcpy(moved, block, old < bytes ? old : bytes);
+    return moved;
+}
+inline std::size_t beside_unready_malloc_usable_size(void* block) noexcept {
+    return unready.contains(block) ? unready_blocks::bytes_of(block)
+                                   : chained_malloc_usable_size(block);
+}
+
+inline void call_beside_unready() noexcept {
+    if (unready.count() == 0) return;
+    use(underlying.realloc, &beside_unready_realloc);
+    use(underlying.malloc_usable_size, &beside_unready_malloc_usable_size);
+    use(underlying.free, &beside_unready_free);
+}
+
 inline void call_glibc() noexcept {
     is_glibc_underlying.store(true, std::memory_order_relaxed);
 #define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
@@ -125,6 +150,7 @@ ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
     } else {
         chain_to(module);
     }
+    call_beside_unready();
     is_choosing = false;
     errno = saved_errno;
 }

@@ -199,6 +199,9 @@ inline const char* sentence_for(loss_reason reason) noexcept {
             return "time the process was forked past its handlers (_Fork) while another thread "
                    "moved"
                    " sums: numbers of before may be off";
+        case loss_reason::library_not_ready:
+            return "allocations were not recorded: they came before the loader had made the"
+                   " preloaded library ready";
         case loss_reason::count:
             break;
     }

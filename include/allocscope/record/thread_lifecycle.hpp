@@ -265,10 +265,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
     thread_state* state = current_state();
-    if (state == nullptr) {
-        if (process.entry.is_untouched()) begin_recording();
-        return process.entry.word() != 0 ? attach_thread() : nullptr;
-    }
+    if (state == nullptr) return process.entry.word() != 0 ? attach_thread() : nullptr;
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
         if (busy == 0) return state;

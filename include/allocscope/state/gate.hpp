@@ -111,7 +111,8 @@ public:
     // child, which shuts it for every hook. True in such a child.
     bool is_wiped() const noexcept { return is_whole_.load(std::memory_order_relaxed) == 0; }
 
-    // Whether the process has had no event yet, and records by itself from the first one on.
+    // The word of a process that records by itself from its first event on, and has had none.
+    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     bool is_untouched() const noexcept { return word() == untouched; }
 
     // Control lock held. Numbers and publishes the view.
@@ -153,7 +154,6 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
-    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
     static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
@@ -166,7 +166,8 @@ private:
 
     alignas(64) std::atomic<std::uint64_t> word_{
         ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
-    std::atomic<std::uintptr_t> frees_below_{0};
+    std::atomic<std::uintptr_t> frees_below_{ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? page_bytes
+                                                                                       : 0};
     std::atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];

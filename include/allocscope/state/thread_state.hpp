@@ -88,6 +88,7 @@ enum class loss_reason : std::uint32_t {
     hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
     no_room_for_peak,      // changes of live bytes that peaks of windows without mask bit miss
     torn_by_fork,          // _Fork() while another thread moved sums
+    library_not_ready,     // allocations before the loader had relocated the preload library
     count
 };
 

@@ -38,7 +38,7 @@ namespace {
 constexpr std::uint64_t kind_free = std::uint64_t{1} << 62;
 constexpr std::uint64_t kind_realloc = std::uint64_t{1} << 61;
 
-// What judges.py reads: seven words, then one for each event.
+// What judges.py reads: eight words, then one for each event.
 struct counters {
     std::uint64_t owner;  // process id of the one that counts
     std::uint64_t allocations;
@@ -47,6 +47,7 @@ struct counters {
     std::uint64_t events;
     std::uint64_t event_capacity;
     std::uint64_t is_complete;  // 0: counted elsewhere, the file could not be mapped
+    std::uint64_t rounded;      // bytes that operator new asked malloc for beyond its own
     std::uint64_t event[1];
 };
 
@@ -113,6 +114,7 @@ void settle() {
         add(&shared->allocations, early.allocations);
         add(&shared->frees, early.frees);
         add(&shared->bytes_allocated, early.bytes_allocated);
+        add(&shared->rounded, early.rounded);
         fresh->shared = shared;
         page = fresh;
     } else if (shared != nullptr) {
@@ -144,6 +146,18 @@ void* born(void* pointer, std::size_t bytes) {
         note(where, bytes);
     }
     return pointer;
+}
+
+// What operator new of libstdc++ asks malloc for.
+std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
+    const std::size_t some = bytes == 0 ? 1 : bytes;
+    return (some + alignment - 1) & ~(alignment - 1);
+}
+
+void* born_by_operator(void* pointer, std::size_t bytes, std::size_t alignment) {
+    counters* where = current();
+    if (where != nullptr) add(&where->rounded, rounded_up(bytes, alignment) - bytes);
+    return born(pointer, bytes);
 }
 
 }  // namespace
@@ -217,27 +231,24 @@ EXPORTED void* pvalloc(std::size_t bytes) {
 }
 
 // When there is no memory: what the C++ library does, which calls malloc once more in vain.
-#define OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ATTEMPT)                          \
-    EXPORTED void* NAME PARAMETERS {                                                \
-        if (void* pointer = ATTEMPT) return born(pointer, bytes);                   \
-        auto* next = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)); \
-        return next ARGUMENTS;                                                      \
+#define OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ALIGNMENT, ATTEMPT)                   \
+    EXPORTED void* NAME PARAMETERS {                                                    \
+        if (void* found = ATTEMPT) return born_by_operator(found, bytes, ALIGNMENT);    \
+        return reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)) ARGUMENTS; \
     }
-#define PLAIN __libc_malloc(bytes == 0 ? 1 : bytes)
-#define ALIGNED \
-    __libc_memalign(alignment, ((bytes == 0 ? 1 : bytes) + alignment - 1) & ~(alignment - 1))
+#define PLAIN_NEW(NAME, PARAMETERS, ARGUMENTS) \
+    OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, 1, __libc_malloc(rounded_up(bytes, 1)))
+#define ALIGNED_NEW(NAME, PARAMETERS, ARGUMENTS)         \
+    OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, alignment, \
+                 __libc_memalign(alignment, rounded_up(bytes, alignment)))
 
-OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes), PLAIN)
-OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes), PLAIN)
-OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow), PLAIN)
-OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow), PLAIN)
-OPERATOR_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment),
-             ALIGNED)
-OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment),
-             ALIGNED)
-OPERATOR_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
-             (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow),
-             ALIGNED)
-OPERATOR_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
-             (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow),
-             ALIGNED)
+PLAIN_NEW(_Znwm, (std::size_t bytes), (bytes))
+PLAIN_NEW(_Znam, (std::size_t bytes), (bytes))
+PLAIN_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow))
+PLAIN_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow))
+ALIGNED_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment))
+ALIGNED_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment))
+ALIGNED_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
+            (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow))
+ALIGNED_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
+            (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow))

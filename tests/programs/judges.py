@@ -36,14 +36,15 @@ class cannot_judge(Exception):
 
 
 class result:
-    """What one run showed. counts: the three numbers in the order of NAMES, or None."""
+    """What one run showed. counts: the three numbers in the order of NAMES, or None; rounded: how
+    much more operator new of libstdc++ asked malloc for than it was asked for."""
 
-    def __init__(self, code, stdout, stderr, counts=None, preload="", events=()):
+    def __init__(self, code, stdout, stderr, counts=None, rounded=0, events=()):
         self.code = code
         self.stdout = stdout
         self.stderr = stderr
         self.counts = counts
-        self.preload = preload
+        self.rounded = rounded
         self.events = list(events)
 
 
@@ -81,24 +82,24 @@ class judges:
 
     # -- environments
 
-    def environment(self, preload, more=None):
-        home = str(self.folder)
-        return {"PATH": PATH, "LC_ALL": "C", "TZ": "UTC", "HOME": home,
+    def environment(self, preload, cwd=None, more=None):
+        return {"PATH": PATH, "LC_ALL": "C", "TZ": "UTC", "HOME": str(cwd or self.folder),
                 "LD_PRELOAD": preload, "COUNTING_SHIM_FILE": str(self.counters), **(more or {})}
 
-    def preload_for(self, judge):
-        """LD_PRELOAD for the start of a judge, so that the program's is PRELOAD_LENGTH long."""
+    def preload_for(self, judge, library=""):
+        """LD_PRELOAD for the start of a judge, so that the program's is PRELOAD_LENGTH long. The
+        library comes behind the judge's."""
         if judge == "bare":
-            return ":" * PRELOAD_LENGTH
+            return library.ljust(PRELOAD_LENGTH, ":")
         if judge == "shim":
-            return f"{self.shim}:".ljust(PRELOAD_LENGTH, ":")
+            return f"{self.shim}:{library}".ljust(PRELOAD_LENGTH, ":")
         if judge not in self.prefix:
             seen = self.start(judge, ["/usr/bin/env", "-0"], ":").stdout
             value = re.search(rb"(?:^|\0)LD_PRELOAD=([^\0]*)", seen)
             if not value:
                 raise cannot_judge(f"a program under {judge} has no LD_PRELOAD:\n{seen!r}")
             self.prefix[judge] = len(value[1]) - 1
-        return ":" * (PRELOAD_LENGTH - self.prefix[judge])
+        return library.ljust(PRELOAD_LENGTH - self.prefix[judge], ":")
 
     # -- runs
 
@@ -111,7 +112,7 @@ class judges:
     def start(self, judge, command, preload, cwd=None, stdin=None, environment=None,
               events=0, record="exact"):
         """Runs a command under one judge, with this LD_PRELOAD outside."""
-        variables = self.environment(preload, environment)
+        variables = self.environment(preload, cwd, environment)
         if judge in ("bare", "shim"):
             with open(self.counters, "wb") as file:
                 file.truncate(4096 + 8 * events)
@@ -122,17 +123,17 @@ class judges:
             return self.under_valgrind(command, variables, cwd, stdin, events)
         return self.under_allocscope(command, variables, cwd, stdin, record)
 
-    def judge(self, judge, command, **more):
-        return self.start(judge, command, self.preload_for(judge), **more)
+    def judge(self, judge, command, library="", **more):
+        return self.start(judge, command, self.preload_for(judge, library), **more)
 
     def read_shim(self, done, wanted):
         data = self.counters.read_bytes()
-        owner, born, freed, size, events, _, is_complete = struct.unpack_from("7Q", data)
+        owner, born, freed, size, events, _, is_complete, rounded = struct.unpack_from("8Q", data)
         if not owner or not is_complete:
             return result(done.returncode, done.stdout, done.stderr)
-        words = struct.unpack_from(f"{min(events, wanted)}Q", data, 56)
-        return result(done.returncode, done.stdout, done.stderr, (born, freed, size),
-                      events=[describe(word) for word in words])
+        words = struct.unpack_from(f"{min(events, wanted)}Q", data, 64)
+        return result(done.returncode, done.stdout, done.stderr, (born, freed, size), rounded,
+                      [describe(word) for word in words])
 
     def under_valgrind(self, command, variables, cwd, stdin, events):
         for old in self.folder.glob("valgrind.*.log"):
@@ -154,8 +155,8 @@ class judges:
         text = path.read_text(errors="replace") if path.exists() else ""
         found = SUMMARY.search(text)
         counts = tuple(int(each.replace(",", "")) for each in found.groups()) if found else None
-        return result(child.returncode, stdout, stderr, counts,
-                      events=traced_events(text, child.pid) if events else ())
+        return result(child.returncode, stdout, stderr, counts, 0,
+                      traced_events(text, child.pid) if events else ())
 
     def under_allocscope(self, command, variables, cwd, stdin, record):
         output = self.folder / "totals.json"

@@ -3253,9 +3253,6 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cstring>
-#include <dlfcn.h>
-
 // early_blocks.hpp - the few blocks of glibc that were handed out before another malloc was found.
 
 #ifndef ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
@@ -3480,124 +3477,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 
-// underlying_allocator.hpp - whose memory the hooks hand on: glibc's, or that of another malloc.
-
-#ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
-#define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The first call of each function, and every one while the choice is made.
-#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
-    result first_##name parameters noexcept;
-ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
-#undef ALLOCSCOPE_PRIVATE_FIRST
-
-// What the hooks call.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions underlying{
-#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) {&first_##name},
-    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
-#undef ALLOCSCOPE_PRIVATE_FIRST
-};
-
-// Whether that is glibc's malloc itself.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::atomic<bool> is_glibc_underlying{
-    false};
-
-// This thread looks for the functions: what it allocates meanwhile is for the lookup.
-ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
-    false;
-
-// --- the choice ---
-
-template <class Function>
-inline Function next_definition(const char* name) noexcept {
-    void* const found = ::dlsym(RTLD_NEXT, name);
-    Function function = nullptr;
-    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
-    std::memcpy(&function, &found, sizeof(found));
-    return function;
-}
-
-// Where the module of a function lies.
-template <class Function>
-inline const void* module_of(Function function) noexcept {
-    const void* address = nullptr;
-    std::memcpy(&address, &function, sizeof(address));
-    Dl_info found = {};
-    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
-}
-
-template <class Function>
-inline void use(std::atomic<Function>& place, Function function) noexcept {
-    // Release: whoever calls it finds next_definitions filled.
-    place.store(function, std::memory_order_release);
-}
-
-// `module` is that of the other malloc.
-inline void chain_to(const void* module) noexcept {
-    const auto is_theirs = [module](auto& place) {
-        return module_of(function_in(place)) == module;
-    };
-    const allocator_functions& next = next_definitions;
-    use(underlying.aligned_alloc,
-        is_theirs(next.aligned_alloc) ? &chained_aligned_alloc : &replaced_aligned_alloc);
-    use(underlying.memalign, is_theirs(next.memalign) ? &chained_memalign : &replaced_memalign);
-    use(underlying.valloc, is_theirs(next.valloc) ? &chained_valloc : &replaced_valloc);
-    use(underlying.pvalloc, is_theirs(next.pvalloc) ? &chained_pvalloc : &replaced_pvalloc);
-    use(underlying.malloc_usable_size, is_theirs(next.malloc_usable_size)
-                                           ? &chained_malloc_usable_size
-                                           : &replaced_malloc_usable_size);
-    use(underlying.posix_memalign, &chained_posix_memalign);
-    use(underlying.calloc, &chained_calloc);
-    use(underlying.realloc, &chained_realloc);
-    use(underlying.free, &chained_free);
-    use(underlying.malloc, &chained_malloc);
-}
-
-inline void call_glibc() noexcept {
-    is_glibc_underlying.store(true, std::memory_order_relaxed);
-#define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
-    use(underlying.name, function_in(next_definitions.name));
-    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_USE)
-#undef ALLOCSCOPE_PRIVATE_USE
-}
-
-ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
-    const int saved_errno = errno;
-    is_choosing = true;
-#define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
-    use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
-    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIND)
-#undef ALLOCSCOPE_PRIVATE_FIND
-    const void* module = module_of(function_in(next_definitions.malloc));
-    const auto any_of_glibc = next_definition<const char* (*)()>("gnu_get_libc_version");
-    if (module == module_of(any_of_glibc)) {
-        call_glibc();
-    } else {
-        chain_to(module);
-    }
-    is_choosing = false;
-    errno = saved_errno;
-}
-
-#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
-    inline result first_##name parameters noexcept {                  \
-        if (is_choosing) return early_##name arguments;               \
-        choose_underlying();                                          \
-        return function_in(underlying.name) arguments;                \
-    }
-ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
-#undef ALLOCSCOPE_PRIVATE_FIRST
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
-
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
@@ -3607,333 +3486,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <cstring>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <type_traits>
-#include <unistd.h>
-
-// stack_bounds.hpp - between which addresses this thread's stack may be read.
-
-#ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-#define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-
-extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct stack_bounds {
-    std::uintptr_t low = 0;
-    std::uintptr_t high = 0;  // first address that is no longer read
-
-    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
-        return address - low < high - low;
-    }
-};
-
-inline std::uintptr_t thread_control_block() noexcept {
-    std::uintptr_t block;
-    __asm__("mov %%fs:0, %0" : "=r"(block));
-    return block;
-}
-
-inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
-    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
-    std::uintptr_t depth = deepest;
-    struct rlimit limit;
-    const int saved_errno = errno;
-    if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
-    errno = saved_errno;
-    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
-    return {end - depth, end};
-}
-
-inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
-    constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
-    const std::uintptr_t block = thread_control_block();
-    if (stack_pointer >= block) return {};
-    const auto* words = reinterpret_cast<const std::uintptr_t*>(block);
-    for (std::size_t i = 0; i + 1 < searched_words; ++i) {
-        const std::uintptr_t low = words[i];
-        const std::uintptr_t size = words[i + 1];
-        if (low == 0 || low > stack_pointer || size > block) continue;
-        if (low + size < block || low + size - block > most_behind) continue;
-        return {low, block};
-    }
-    return {};
-}
-
-// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
-// the main one.
-inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
-    const stack_bounds main_stack = main_stack_bounds(stack_pointer);
-    if (main_stack.high != 0) return main_stack;
-    return thread_stack_bounds(stack_pointer);
-}
-
-// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
-inline stack_bounds alternate_stack_in_use() noexcept {
-    stack_t handlers = {};
-    const int saved_errno = errno;
-    const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
-    errno = saved_errno;
-    if (!is_known || (handlers.ss_flags & SS_ONSTACK) == 0) return {};
-    const auto low = reinterpret_cast<std::uintptr_t>(handlers.ss_sp);
-    return {low, low + handlers.ss_size};
-}
-
-// What may be read on a stack of unknown extent: the rest of the page we stand on.
-inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
-    return {stack_pointer, (stack_pointer | 4095U) + 1};
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
-
-// lasting_pages.hpp - pages whose contents can outlive the process.
-
-#ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
-#define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class lasting_area {
-public:
-    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
-    // in the area, too.
-    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
-        end_ = end;
-        next_ = next;
-    }
-    bool exists() const noexcept { return next_ != nullptr; }
-    bool holds(const void* pages) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
-    }
-
-    // Whole pages; null when the area is full.
-    void* take(std::size_t bytes) noexcept {
-        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-        std::uintptr_t at = next_->load(std::memory_order_relaxed);
-        do {
-            if (whole > end_ - at) return nullptr;
-        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
-        return reinterpret_cast<void*>(at);
-    }
-
-private:
-    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
-
-    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
-    std::uintptr_t end_ = 0;
-};
-
-ALLOCSCOPE_HIDDEN inline lasting_area lasting;
-
-// As reserve_addresses.
-inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
-    if (!lasting.exists()) return reserve_addresses(bytes);
-    return is_mapping_refused() ? nullptr : lasting.take(bytes);
-}
-
-// As reserve_pages.
-inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
-    if (!lasting.exists()) return reserve_pages(bytes);
-    void* pages = lasting.take(bytes);
-    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
-}
-
-// As map_pages.
-inline void* map_lasting_pages(std::size_t bytes) noexcept {
-    void* pages = reserve_lasting_pages(bytes);
-    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
-    return pages;
-}
-
-// As empty_pages.
-inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
-    if (!lasting.holds(pages)) return empty_pages(pages, bytes);
-    const int saved_errno = errno;
-    ::madvise(pages, bytes, MADV_REMOVE);
-    errno = saved_errno;
-}
-
-// As return_reservation.
-inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
-    if (!lasting.holds(pages)) return return_reservation(pages, bytes);
-    empty_lasting_pages(pages, bytes);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
-
-// thread_identity.hpp - which thread this is, and whether another one still runs.
-
-#ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
-#define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-inline std::int32_t own_thread_id() noexcept {
-    return static_cast<std::int32_t>(::syscall(SYS_gettid));
-}
-
-inline bool is_thread_gone(std::int32_t id) noexcept {
-    const int saved_errno = errno;
-    const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
-    errno = saved_errno;
-    return is_gone;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
-
-// child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
-
-#ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
-#define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class child_mark {
-public:
-    // Once, before it is asked by more than one thread.
-    void prepare() noexcept {
-        void* page = map_pages(page_bytes);
-        if (page == nullptr) return;
-        const int saved_errno = errno;
-        const bool is_wiped_by_fork = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0;
-        errno = saved_errno;
-        if (!is_wiped_by_fork) return;
-        auto* state = static_cast<std::atomic<std::uint32_t>*>(page);
-        state->store(settled, std::memory_order_relaxed);
-        state_.store(state, std::memory_order_release);
-    }
-
-    // In a child that has not mended what its parent's threads left behind.
-    ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
-        const std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        return state != nullptr && state->load(std::memory_order_acquire) != settled;
-    }
-
-    // True for one thread of such a child, which then has to call settle(); the others wait for it.
-    bool claim() noexcept {
-        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        if (state == nullptr) return false;
-        std::uint32_t seen = wiped;
-        if (state->compare_exchange_strong(seen, claimed)) return true;
-        while (state->load(std::memory_order_acquire) == claimed) ::sched_yield();
-        return false;
-    }
-    void settle() noexcept {
-        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        if (state != nullptr) state->store(settled, std::memory_order_release);
-    }
-
-private:
-    static constexpr std::uint32_t wiped = 0;
-    static constexpr std::uint32_t settled = 1;
-    static constexpr std::uint32_t claimed = 2;
-
-    std::atomic<std::atomic<std::uint32_t>*> state_{nullptr};
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
-
-// page_arena.hpp - small pieces of zeroed memory that are given back all at once.
-
-#ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
-#define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class page_arena {
-public:
-    static constexpr std::size_t block_bytes = std::size_t{256} * 1024;
-    static constexpr std::size_t largest_piece = block_bytes / 8;
-
-    // Zeroed memory, aligned to 64; null when the kernel refuses. At most largest_piece bytes.
-    void* allocate(std::size_t bytes) noexcept {
-        const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
-        for (;;) {
-            block* current = current_.load(std::memory_order_acquire);
-            if (current != nullptr) {
-                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
-                if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
-            }
-            if (!add_block(current)) return nullptr;
-        }
-    }
-
-    // Unmaps everything.
-    void release() noexcept {
-        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
-        while (next != nullptr) {
-            block* older = next->next;
-            return_lasting_pages(next, block_bytes);
-            next = older;
-        }
-    }
-
-    // Bytes handed out: no more than these are touched.
-    std::size_t used_bytes() const noexcept {
-        std::size_t sum = 0;
-        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
-            const std::size_t used = b->used.load(std::memory_order_relaxed);
-            sum += used < block_bytes ? used : block_bytes;
-        }
-        return sum;
-    }
-
-private:
-    struct alignas(64) block {
-        block* next;
-        std::atomic<std::size_t> used;
-    };
-
-    bool add_block(block* seen) noexcept {
-        void* pages = reserve_lasting_pages(block_bytes);
-        if (pages == nullptr) return false;
-        auto* fresh = static_cast<block*>(pages);
-        fresh->next = seen;
-        fresh->used.store(sizeof(block), std::memory_order_relaxed);
-        // Release: whoever sees the block sees its head.
-        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
-            return_lasting_pages(pages, block_bytes);
-        }
-        return true;
-    }
-
-    std::atomic<block*> current_{nullptr};
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
 // gate.hpp - one word that says whether and how hooks record, and the facts behind it.
 
@@ -4019,7 +3572,8 @@ public:
     // child, which shuts it for every hook. True in such a child.
     bool is_wiped() const noexcept { return is_whole_.load(std::memory_order_relaxed) == 0; }
 
-    // Whether the process has had no event yet, and records by itself from the first one on.
+    // The word of a process that records by itself from its first event on, and has had none.
+    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     bool is_untouched() const noexcept { return word() == untouched; }
 
     // Control lock held. Numbers and publishes the view.
@@ -4061,7 +3615,6 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
-    static constexpr std::uint64_t untouched = 1;  // no view has an odd number
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
     static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
@@ -4074,7 +3627,8 @@ private:
 
     alignas(64) std::atomic<std::uint64_t> word_{
         ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
-    std::atomic<std::uintptr_t> frees_below_{0};
+    std::atomic<std::uintptr_t> frees_below_{ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? page_bytes
+                                                                                       : 0};
     std::atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
@@ -4085,6 +3639,220 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_GATE_HPP
+
+// child_mark.hpp - tells a process that it was forked, by whatever means, without a system call.
+
+#ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+#define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class child_mark {
+public:
+    // Once, before it is asked by more than one thread.
+    void prepare() noexcept {
+        void* page = map_pages(page_bytes);
+        if (page == nullptr) return;
+        const int saved_errno = errno;
+        const bool is_wiped_by_fork = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0;
+        errno = saved_errno;
+        if (!is_wiped_by_fork) return;
+        auto* state = static_cast<std::atomic<std::uint32_t>*>(page);
+        state->store(settled, std::memory_order_relaxed);
+        state_.store(state, std::memory_order_release);
+    }
+
+    // In a child that has not mended what its parent's threads left behind.
+    ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
+        const std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        return state != nullptr && state->load(std::memory_order_acquire) != settled;
+    }
+
+    // True for one thread of such a child, which then has to call settle(); the others wait for it.
+    bool claim() noexcept {
+        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        if (state == nullptr) return false;
+        std::uint32_t seen = wiped;
+        if (state->compare_exchange_strong(seen, claimed)) return true;
+        while (state->load(std::memory_order_acquire) == claimed) ::sched_yield();
+        return false;
+    }
+    void settle() noexcept {
+        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        if (state != nullptr) state->store(settled, std::memory_order_release);
+    }
+
+private:
+    static constexpr std::uint32_t wiped = 0;
+    static constexpr std::uint32_t settled = 1;
+    static constexpr std::uint32_t claimed = 2;
+
+    std::atomic<std::atomic<std::uint32_t>*> state_{nullptr};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
+
+// lasting_pages.hpp - pages whose contents can outlive the process.
+
+#ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class lasting_area {
+public:
+    // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
+    // in the area, too.
+    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
+        end_ = end;
+        next_ = next;
+    }
+    bool exists() const noexcept { return next_ != nullptr; }
+    bool holds(const void* pages) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(pages) - first() < end_ - first();
+    }
+
+    // Whole pages; null when the area is full.
+    void* take(std::size_t bytes) noexcept {
+        const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+        std::uintptr_t at = next_->load(std::memory_order_relaxed);
+        do {
+            if (whole > end_ - at) return nullptr;
+        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
+        return reinterpret_cast<void*>(at);
+    }
+
+private:
+    std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
+
+    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
+    std::uintptr_t end_ = 0;
+};
+
+ALLOCSCOPE_HIDDEN inline lasting_area lasting;
+
+// As reserve_addresses.
+inline void* reserve_lasting_addresses(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_addresses(bytes);
+    return is_mapping_refused() ? nullptr : lasting.take(bytes);
+}
+
+// As reserve_pages.
+inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
+    if (!lasting.exists()) return reserve_pages(bytes);
+    void* pages = lasting.take(bytes);
+    return pages != nullptr && open_pages(pages, bytes) ? pages : nullptr;
+}
+
+// As map_pages.
+inline void* map_lasting_pages(std::size_t bytes) noexcept {
+    void* pages = reserve_lasting_pages(bytes);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return pages;
+}
+
+// As empty_pages.
+inline void empty_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return empty_pages(pages, bytes);
+    const int saved_errno = errno;
+    ::madvise(pages, bytes, MADV_REMOVE);
+    errno = saved_errno;
+}
+
+// As return_reservation.
+inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
+    if (!lasting.holds(pages)) return return_reservation(pages, bytes);
+    empty_lasting_pages(pages, bytes);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
+
+// page_arena.hpp - small pieces of zeroed memory that are given back all at once.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class page_arena {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{256} * 1024;
+    static constexpr std::size_t largest_piece = block_bytes / 8;
+
+    // Zeroed memory, aligned to 64; null when the kernel refuses. At most largest_piece bytes.
+    void* allocate(std::size_t bytes) noexcept {
+        const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
+        for (;;) {
+            block* current = current_.load(std::memory_order_acquire);
+            if (current != nullptr) {
+                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
+                if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
+            }
+            if (!add_block(current)) return nullptr;
+        }
+    }
+
+    // Unmaps everything.
+    void release() noexcept {
+        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
+        while (next != nullptr) {
+            block* older = next->next;
+            return_lasting_pages(next, block_bytes);
+            next = older;
+        }
+    }
+
+    // Bytes handed out: no more than these are touched.
+    std::size_t used_bytes() const noexcept {
+        std::size_t sum = 0;
+        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
+            const std::size_t used = b->used.load(std::memory_order_relaxed);
+            sum += used < block_bytes ? used : block_bytes;
+        }
+        return sum;
+    }
+
+private:
+    struct alignas(64) block {
+        block* next;
+        std::atomic<std::size_t> used;
+    };
+
+    bool add_block(block* seen) noexcept {
+        void* pages = reserve_lasting_pages(block_bytes);
+        if (pages == nullptr) return false;
+        auto* fresh = static_cast<block*>(pages);
+        fresh->next = seen;
+        fresh->used.store(sizeof(block), std::memory_order_relaxed);
+        // Release: whoever sees the block sees its head.
+        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
+            return_lasting_pages(pages, block_bytes);
+        }
+        return true;
+    }
+
+    std::atomic<block*> current_{nullptr};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
 // owned_counter.hpp - a number that one thread changes and every thread may read.
 
@@ -4128,6 +3896,90 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_OWNED_COUNTER_HPP
+
+// stack_bounds.hpp - between which addresses this thread's stack may be read.
+
+#ifndef ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+#define ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
+
+extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct stack_bounds {
+    std::uintptr_t low = 0;
+    std::uintptr_t high = 0;  // first address that is no longer read
+
+    ALLOCSCOPE_FAST_PATH bool contains(std::uintptr_t address) const noexcept {
+        return address - low < high - low;
+    }
+};
+
+inline std::uintptr_t thread_control_block() noexcept {
+    std::uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    return block;
+}
+
+inline stack_bounds main_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    constexpr std::uintptr_t deepest = std::uintptr_t{96} << 20U;
+    const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+    std::uintptr_t depth = deepest;
+    struct rlimit limit;
+    const int saved_errno = errno;
+    if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < deepest) depth = limit.rlim_cur;
+    errno = saved_errno;
+    if (stack_pointer >= end || end - stack_pointer >= depth) return {};
+    return {end - depth, end};
+}
+
+inline stack_bounds thread_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    constexpr std::size_t searched_words = 2048 / sizeof(std::uintptr_t);
+    constexpr std::uintptr_t most_behind = std::uintptr_t{1} << 20U;  // control block, static TLS
+    const std::uintptr_t block = thread_control_block();
+    if (stack_pointer >= block) return {};
+    const auto* words = reinterpret_cast<const std::uintptr_t*>(block);
+    for (std::size_t i = 0; i + 1 < searched_words; ++i) {
+        const std::uintptr_t low = words[i];
+        const std::uintptr_t size = words[i + 1];
+        if (low == 0 || low > stack_pointer || size > block) continue;
+        if (low + size < block || low + size - block > most_behind) continue;
+        return {low, block};
+    }
+    return {};
+}
+
+// The bounds of the stack `stack_pointer` is on, or {0, 0} when it is neither the thread's own nor
+// the main one.
+inline stack_bounds current_stack_bounds(std::uintptr_t stack_pointer) noexcept {
+    const stack_bounds main_stack = main_stack_bounds(stack_pointer);
+    if (main_stack.high != 0) return main_stack;
+    return thread_stack_bounds(stack_pointer);
+}
+
+// The alternate signal stack when this thread runs on it now; else {0, 0}. One system call.
+inline stack_bounds alternate_stack_in_use() noexcept {
+    stack_t handlers = {};
+    const int saved_errno = errno;
+    const bool is_known = ::sigaltstack(nullptr, &handlers) == 0;
+    errno = saved_errno;
+    if (!is_known || (handlers.ss_flags & SS_ONSTACK) == 0) return {};
+    const auto low = reinterpret_cast<std::uintptr_t>(handlers.ss_sp);
+    return {low, low + handlers.ss_size};
+}
+
+// What may be read on a stack of unknown extent: the rest of the page we stand on.
+inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
+    return {stack_pointer, (stack_pointer | 4095U) + 1};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 
 // hash_mix.hpp - one number from the return addresses of a stack.
 
@@ -4660,7 +4512,6 @@ ALLOCSCOPE_COLD_END
 #include <dlfcn.h>
 #include <elf.h>
 #include <emmintrin.h>
-#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 
@@ -7965,6 +7816,7 @@ enum class loss_reason : std::uint32_t {
     hook_abandoned,        // a handler jumped out of it: its event is counted, in part or not
     no_room_for_peak,      // changes of live bytes that peaks of windows without mask bit miss
     torn_by_fork,          // _Fork() while another thread moved sums
+    library_not_ready,     // allocations before the loader had relocated the preload library
     count
 };
 
@@ -8220,6 +8072,307 @@ public:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// unready_blocks.hpp - blocks for whoever allocates before the loader has made this library ready.
+
+#ifndef ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
+#define ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Its own address, once the loader has written it there.
+ALLOCSCOPE_HIDDEN inline const volatile void* volatile written_by_loader = &written_by_loader;
+
+inline bool is_relocated() noexcept {
+    return written_by_loader == &written_by_loader;
+}
+
+class unready_blocks {
+public:
+    // Null: there is no room. `alignment` is a power of two.
+    void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+        const auto first = reinterpret_cast<std::uintptr_t>(room_);
+        const std::size_t least = alignment < 16 ? 16 : alignment;
+        const std::uintptr_t place = (first + used_ + sizeof(head) + least - 1) & ~(least - 1);
+        if (place - first > sizeof room_ || bytes > sizeof room_ - (place - first)) return nullptr;
+        reinterpret_cast<head*>(place)[-1].bytes = bytes;
+        used_ = place - first + bytes;
+        ++count_;
+        return reinterpret_cast<void*>(place);
+    }
+    bool contains(const void* block) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(room_) <
+               sizeof room_;
+    }
+    // Of a block that contains() knows.
+    static std::size_t bytes_of(const void* block) noexcept {
+        return static_cast<const head*>(block)[-1].bytes;
+    }
+    std::uint64_t count() const noexcept { return count_; }
+
+private:
+    struct head {
+        std::size_t bytes;
+        std::size_t unused;
+    };
+
+    alignas(16) char room_[64 * 1024] = {};
+    std::size_t used_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline unready_blocks unready{};
+
+// memcpy is another library's.
+inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept {
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+// Before the first event. False: the library is not ready for it.
+ALLOCSCOPE_SLOW_PATH bool begin_if_ready() noexcept {
+    if (!is_relocated()) return false;
+    begin_recording();
+    return true;
+}
+
+// --- what the functions do then ---
+
+inline void* unready_malloc(std::size_t bytes) noexcept {
+    return unready.allocate(bytes, 16);
+}
+inline void* unready_calloc(std::size_t count, std::size_t bytes) noexcept {
+    std::size_t whole = 0;
+    return __builtin_mul_overflow(count, bytes, &whole) ? nullptr : unready_malloc(whole);
+}
+inline void* unready_memalign(std::size_t alignment, std::size_t bytes) noexcept {
+    const bool is_power = alignment != 0 && (alignment & (alignment - 1)) == 0;
+    return is_power ? unready.allocate(bytes, alignment) : nullptr;
+}
+inline void* unready_realloc(void* block, std::size_t bytes) noexcept {
+    void* moved = unready_malloc(bytes);
+    if (moved == nullptr || block == nullptr) return moved;
+    const std::size_t old = unready_blocks::bytes_of(block);
+    copy_unready(moved, block, old < bytes ? old : bytes);
+    return moved;
+}
+inline void* unready_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+    return unready_memalign(alignment, bytes);
+}
+inline void* unready_valloc(std::size_t bytes) noexcept {
+    return unready_memalign(page_bytes, bytes);
+}
+inline void* unready_pvalloc(std::size_t bytes) noexcept {
+    return unready_valloc((bytes + page_bytes - 1) & ~(page_bytes - 1));
+}
+inline void* unready_reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+    std::size_t whole = 0;
+    return __builtin_mul_overflow(count, bytes, &whole) ? nullptr : unready_realloc(block, whole);
+}
+inline void unready_free(void*) noexcept {}
+inline void unready_free_sized(void*, std::size_t) noexcept {}
+inline void unready_free_aligned_sized(void*, std::size_t, std::size_t) noexcept {}
+inline std::size_t unready_malloc_usable_size(void* block) noexcept {
+    return block == nullptr ? 0 : unready_blocks::bytes_of(block);
+}
+inline int unready_posix_memalign(void** place, std::size_t alignment, std::size_t bytes) noexcept {
+    constexpr int no_memory = 12;  // ENOMEM
+    void* block = unready_memalign(alignment, bytes);
+    if (block == nullptr) return no_memory;
+    *place = block;
+    return 0;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_UNREADY_BLOCKS_HPP
+
+// underlying_allocator.hpp - whose memory the hooks hand on: glibc's, or that of another malloc.
+
+#ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+#define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The first call of each function, and every one while the choice is made.
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
+    result first_##name parameters noexcept;
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+
+// What the hooks call.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions underlying{
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) {&first_##name},
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+};
+
+// Whether that is glibc's malloc itself.
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::atomic<bool> is_glibc_underlying{
+    false};
+
+// This thread looks for the functions: what it allocates meanwhile is for the lookup.
+ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
+    false;
+
+// --- the choice ---
+
+template <class Function>
+inline Function next_definition(const char* name) noexcept {
+    void* const found = ::dlsym(RTLD_NEXT, name);
+    Function function = nullptr;
+    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
+    std::memcpy(&function, &found, sizeof(found));
+    return function;
+}
+
+// Where the module of a function lies.
+template <class Function>
+inline const void* module_of(Function function) noexcept {
+    const void* address = nullptr;
+    std::memcpy(&address, &function, sizeof(address));
+    Dl_info found = {};
+    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+template <class Function>
+inline void use(std::atomic<Function>& place, Function function) noexcept {
+    // Release: whoever calls it finds next_definitions filled.
+    place.store(function, std::memory_order_release);
+}
+
+// `module` is that of the other malloc.
+inline void chain_to(const void* module) noexcept {
+    const auto is_theirs = [module](auto& place) {
+        return module_of(function_in(place)) == module;
+    };
+    const allocator_functions& next = next_definitions;
+    use(underlying.aligned_alloc,
+        is_theirs(next.aligned_alloc) ? &chained_aligned_alloc : &replaced_aligned_alloc);
+    use(underlying.memalign, is_theirs(next.memalign) ? &chained_memalign : &replaced_memalign);
+    use(underlying.valloc, is_theirs(next.valloc) ? &chained_valloc : &replaced_valloc);
+    use(underlying.pvalloc, is_theirs(next.pvalloc) ? &chained_pvalloc : &replaced_pvalloc);
+    use(underlying.malloc_usable_size, is_theirs(next.malloc_usable_size)
+                                           ? &chained_malloc_usable_size
+                                           : &replaced_malloc_usable_size);
+    use(underlying.posix_memalign, &chained_posix_memalign);
+    use(underlying.calloc, &chained_calloc);
+    use(underlying.realloc, &chained_realloc);
+    use(underlying.free, &chained_free);
+    use(underlying.malloc, &chained_malloc);
+}
+
+// Blocks of before the library was ready stay where they are; they were never the allocator's.
+inline void beside_unready_free(void* block) noexcept {
+    if (!unready.contains(block)) chained_free(block);
+}
+inline void* beside_unready_realloc(void* block, std::size_t bytes) noexcept {
+    if (!unready.contains(block)) return chained_realloc(block, bytes);
+    if (bytes == 0) return nullptr;
+    void* moved = chained_malloc(bytes);
+    const std::size_t old = unready_blocks::bytes_of(block);
+    if (moved != nullptr) std::memcpy(moved, block, old < bytes ? old : bytes);
+    return moved;
+}
+inline std::size_t beside_unready_malloc_usable_size(void* block) noexcept {
+    return unready.contains(block) ? unready_blocks::bytes_of(block)
+                                   : chained_malloc_usable_size(block);
+}
+
+inline void call_beside_unready() noexcept {
+    if (unready.count() == 0) return;
+    use(underlying.realloc, &beside_unready_realloc);
+    use(underlying.malloc_usable_size, &beside_unready_malloc_usable_size);
+    use(underlying.free, &beside_unready_free);
+}
+
+inline void call_glibc() noexcept {
+    is_glibc_underlying.store(true, std::memory_order_relaxed);
+#define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
+    use(underlying.name, function_in(next_definitions.name));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_USE)
+#undef ALLOCSCOPE_PRIVATE_USE
+}
+
+ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
+    const int saved_errno = errno;
+    is_choosing = true;
+#define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
+    use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIND)
+#undef ALLOCSCOPE_PRIVATE_FIND
+    const void* module = module_of(function_in(next_definitions.malloc));
+    const auto any_of_glibc = next_definition<const char* (*)()>("gnu_get_libc_version");
+    if (module == module_of(any_of_glibc)) {
+        call_glibc();
+    } else {
+        chain_to(module);
+    }
+    call_beside_unready();
+    is_choosing = false;
+    errno = saved_errno;
+}
+
+#define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
+    inline result first_##name parameters noexcept {                  \
+        if (is_choosing) return early_##name arguments;               \
+        choose_underlying();                                          \
+        return function_in(underlying.name) arguments;                \
+    }
+ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST)
+#undef ALLOCSCOPE_PRIVATE_FIRST
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// thread_identity.hpp - which thread this is, and whether another one still runs.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline std::int32_t own_thread_id() noexcept {
+    return static_cast<std::int32_t>(::syscall(SYS_gettid));
+}
+
+inline bool is_thread_gone(std::int32_t id) noexcept {
+    const int saved_errno = errno;
+    const bool is_gone = ::syscall(SYS_tgkill, ::getpid(), id, 0) != 0 && errno == ESRCH;
+    errno = saved_errno;
+    return is_gone;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_IDENTITY_HPP
 
 // peak_tracking.hpp - the high-water mark of each window, without a shared counter.
 
@@ -8700,8 +8853,13 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
+    // Where the program has many keys, the C library allocates room for ours: that is charged to
+    // nobody.
+    state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
+    state->pause_depth = 0;
+    state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), std::memory_order_release);
         process.has_untold_ends.store(true, std::memory_order_relaxed);
@@ -8758,10 +8916,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     constexpr int deepest = 4;
     if (current_entry == &departed) return enter_as_latecomer(frame);
     thread_state* state = current_state();
-    if (state == nullptr) {
-        if (process.entry.is_untouched()) begin_recording();
-        return process.entry.word() != 0 ? attach_thread() : nullptr;
-    }
+    if (state == nullptr) return process.entry.word() != 0 ? attach_thread() : nullptr;
     for (int depth = 0; depth < deepest; ++depth) {
         const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
         if (busy == 0) return state;
@@ -10372,8 +10527,7 @@ ALLOCSCOPE_NOINLINE void* watched_malloc(std::size_t bytes, std::uintptr_t frame
 ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
                                          std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    std::size_t whole = 0;
-    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    const std::size_t whole = count * bytes;  // it does not overflow
     return obtain_watched(whole, frame, [=](bool is_sample) {
         void* block = is_sample ? zeroed_block_at_page(whole) : nullptr;
         return block != nullptr ? block : underlying_calloc(count, bytes);
@@ -10460,41 +10614,46 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 
 // --- the bodies of the functions ---
 
-// In a straight line for a thread that records every event.
-ALLOCSCOPE_FAST_PATH void* recorded_malloc(thread_entry* entry, std::uint64_t word,
-                                           std::size_t bytes) noexcept {
-    // See recorded_block in define_once/operator_new_entry.hpp.
-    __asm__("" : "+r"(bytes), "+r"(entry));
-    if (ALLOCSCOPE_UNLIKELY(entry->straight_view != word)) {
-        return watched_malloc(bytes, hook_frame());
-    }
+// Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
+// and the countdown has let it pass. `word` is the gate's.
+ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_LIKELY(word == 0)) return true;
+    return (word & every_event) == 0 && passes(current_entry, word, bytes);
+}
+
+// Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
+ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
+    return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_malloc(bytes);
+    // Parts what is kept over the call from the argument, so that the compiler saves registers here
+    // and not while no window is open.
+    __asm__("" : "+r"(bytes));
+    if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
     return on_allocate(block, bytes);
 }
 
-ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
-    const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        thread_entry* const entry = current_entry;
-        if ((word & every_event) != 0 || !passes(entry, word, bytes)) {
-            return recorded_malloc(entry, word, bytes);
-        }
-    }
-    return underlying_malloc(bytes);
-}
-
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_calloc(count, bytes, hook_frame());
-    }
-    return underlying_calloc(count, bytes);
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_LIKELY(word == 0)) return underlying_calloc(count, bytes);
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    if (is_passing(word, whole)) return underlying_calloc(count, bytes);
+    if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
+    void* block = underlying_calloc(count, bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
+    return on_allocate(block, whole);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        const bool has_passed = (word & every_event) == 0 && passes(current_entry, word, bytes);
+        const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
         }
@@ -10511,37 +10670,33 @@ ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
 
 ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignment,
                                                std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_posix_memalign(place, alignment, bytes, hook_frame());
     }
     return underlying_posix_memalign(place, alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_aligned_alloc(alignment, bytes, hook_frame());
     }
     return underlying_aligned_alloc(alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_memalign(alignment, bytes, hook_frame());
     }
     return underlying_memalign(alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_valloc(bytes, hook_frame());
-    }
+    if (!is_passing(process.entry.word(), bytes)) return watched_valloc(bytes, hook_frame());
     return underlying_valloc(bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_pvalloc(bytes, hook_frame());
-    }
+    if (!is_passing(process.entry.word(), bytes)) return watched_pvalloc(bytes, hook_frame());
     return underlying_pvalloc(bytes);
 }
 
@@ -10588,10 +10743,31 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
+// The first event begins the recording, if the library is ready for it.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+ALLOCSCOPE_NAMESPACE_BEGIN
+namespace detail {
+    #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(result, name, parameters, arguments) \
+        ALLOCSCOPE_NOINLINE result first_event_##name parameters noexcept {     \
+            if (!begin_if_ready()) return unready_##name arguments;             \
+            return hooked_##name arguments;                                     \
+        }
+ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST_EVENT)
+    #undef ALLOCSCOPE_PRIVATE_FIRST_EVENT
+}  // namespace detail
+ALLOCSCOPE_NAMESPACE_END
+    #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)                              \
+        if (ALLOCSCOPE_UNLIKELY(allocscope::detail::process.entry.is_untouched())) \
+            return allocscope::detail::first_event_##name arguments;
+#else
+    #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)
+#endif
+
 // Seen from every module, whatever the program is compiled with. noinline, used: as the operators.
 #define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
     extern "C" __attribute__((visibility("default"), noinline, used))  \
     result name parameters noexcept {                                  \
+        ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)                      \
         return allocscope::detail::hooked_##name arguments;            \
     }
 
@@ -10600,6 +10776,7 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #endif
 
 #undef ALLOCSCOPE_PRIVATE_DEFINE
+#undef ALLOCSCOPE_PRIVATE_BEGIN
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
@@ -20171,6 +20348,9 @@ inline const char* sentence_for(loss_reason reason) noexcept {
             return "time the process was forked past its handlers (_Fork) while another thread "
                    "moved"
                    " sums: numbers of before may be off";
+        case loss_reason::library_not_ready:
+            return "allocations were not recorded: they came before the loader had made the"
+                   " preloaded library ready";
         case loss_reason::count:
             break;
     }

@@ -5,9 +5,9 @@
 // Memory:   a segment of its own, with the child's first event
 //
 // The child shares the recording of its parent, and its gate is wiped, so nothing has been recorded
-// in it so far. It leaves the parent's memory alone and begins like a program that has had no event.
-// What it inherited from its parent belongs to no window of its own. A child that is made by other
-// means (_Fork, clone) is not recorded, unless it runs another program.
+// in it so far. It leaves the parent's memory alone and begins like a program that has had no
+// event. What it inherited from its parent belongs to no window of its own. A child that is made by
+// other means (_Fork, clone) is not recorded, unless it runs another program.
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_FOLLOWED_CHILDREN_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_FOLLOWED_CHILDREN_HPP
 

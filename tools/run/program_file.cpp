@@ -63,7 +63,7 @@ std::string why_not_by_privilege(const std::string& path) {
 
 std::string find_program(const std::string& command) {
     if (command.find('/') != std::string::npos) return is_executable(command) ? command : "";
-    const char* path = std::getenv("PATH");
+    const char* path = ::secure_getenv("PATH");
     std::istringstream folders{path != nullptr ? path : "/bin:/usr/bin"};
     std::string folder;
     while (std::getline(folders, folder, ':')) {

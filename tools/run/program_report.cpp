@@ -40,8 +40,8 @@ void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const std::uint64_t bytes = is_sampled ? about.live_bytes.value : info.totals.live_bytes();
     const char* mark = is_sampled ? "~" : "";
     std::fprintf(stderr,
-                 "allocscope: %s: %s%s allocations, %s%s frees, %s%s bytes allocated; at the end"
-                 " %s%s objects of %s%s bytes alive; peak %s bytes\n",
+                 "allocscope: %s: %s%s allocations, %s%s frees, %s%s bytes allocated; alive:"
+                 " %s%s objects of %s%s bytes; peak %s bytes\n",
                  name.c_str(), mark, with_commas(allocations).c_str(), mark,
                  with_commas(frees).c_str(), mark, with_commas(allocated).c_str(), mark,
                  with_commas(objects).c_str(), mark, with_commas(bytes).c_str(),

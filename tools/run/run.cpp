@@ -68,7 +68,7 @@ std::string preload_value(const std::string& folder, const recording_file& file)
     place.descriptor = static_cast<std::uint32_t>(file.descriptor());
     char marks[recording_path_room];
     write_recording_path(place, marks);
-    const char* before = std::getenv("LD_PRELOAD");
+    const char* before = ::secure_getenv("LD_PRELOAD");
     const bool is_alone = before == nullptr || before[0] == '\0';
     return folder + marks + "/" + library_name + (is_alone ? "" : std::string{":"} + before);
 }

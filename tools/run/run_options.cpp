@@ -190,7 +190,7 @@ public:
 
     std::string read() {
         for (const option& each : all_options) {
-            const char* value = std::getenv(each.variable);
+            const char* value = ::secure_getenv(each.variable);
             if (value != nullptr && value[0] != '\0') take(each, value);
         }
         for (; problem_.empty() && at_ < words_.size() && !is_over_; ++at_) read_word();

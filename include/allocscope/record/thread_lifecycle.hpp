@@ -9,8 +9,8 @@
 // A thread ends in rounds: first its thread_local objects are destroyed, then up to four rounds of
 // pthread_key destructors run, and all of them may still allocate and free. Our destructor asks to
 // be called again until the last round. Events after that (of other keys in the last round, of the
-// C library's own clean-up) are recorded in `process.latecomer`, or in another such state while a hook
-// works in that one.
+// C library's own clean-up) are recorded in `process.latecomer`, or in another such state while a
+// hook works in that one.
 //
 // In a program that owns every pthread key nobody tells us of the end of a thread. Such a thread's
 // state remembers whose it is. When a new one is wanted, the kernel is asked which threads are

@@ -1,0 +1,159 @@
+"""preload_test.py PROGRAM LIBRARY COMPILER
+
+The preload library by itself: what it needs, what it defines, how it hands over to the command, and
+what it does before the loader has made it ready.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from recorded_programs import Recorder, compiled, totals
+
+PROGRAM, LIBRARY, COMPILER = sys.argv[1:4]
+
+FAMILY = {"malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc",
+          "memalign", "valloc", "pvalloc", "malloc_usable_size", "free_sized",
+          "free_aligned_sized"}
+
+
+def symbols(*options):
+    words = subprocess.run(["nm", "-D", *options, LIBRARY], capture_output=True, text=True,
+                           check=True).stdout.split("\n")
+    return {line.split()[-1] for line in words if line}
+
+
+def is_small_and_alone():
+    assert symbols("--defined-only") == FAMILY, symbols("--defined-only") ^ FAMILY
+    needed = symbols("--undefined-only")
+    assert not any("PRIVATE" in name or name.startswith("_Z") for name in needed), needed
+    assert "__tls_get_addr" not in " ".join(needed)
+    headers = subprocess.run(["readelf", "-lWd", LIBRARY], capture_output=True, text=True,
+                             check=True).stdout
+    libraries = set(re.findall(r"NEEDED.*\[(.*)\]", headers))
+    assert libraries <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, libraries
+    tls = re.search(r"^\s+TLS\s+\S+ \S+ \S+ \S+ (\S+)", headers, re.MULTILINE)
+    assert int(tls.group(1), 16) <= 256, tls.group(0)
+    assert "TEXTREL" not in headers and not re.search(r"LOAD.* RWE ", headers), headers
+
+
+def hands_over_to_the_command():
+    environment = {**os.environ, "LD_PRELOAD": LIBRARY, "ALLOCSCOPE_SUMMARY": "1"}
+    for words, output, code in ((["/bin/echo", "a b", ""], "a b \n", 0),
+                                (["/bin/sh", "-c", "exit 7"], "", 7)):
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        assert (done.stdout, done.returncode) == (output, code), done
+        assert re.fullmatch(r"allocscope: \w+: \d+ allocations, .*\n", done.stderr), done.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        lonely = shutil.copy(LIBRARY, folder)
+        environment["LD_PRELOAD"] = lonely
+        done = subprocess.run(["/bin/echo", "on"], capture_output=True, text=True, env=environment,
+                              check=True)
+        assert done.stdout == "on\n" and "is not beside" in done.stderr, done
+
+
+RESOLVER = r"""
+#include <cstdlib>
+#include <cstring>
+extern "C" {
+extern void* malloc(size_t) noexcept __attribute__((noplt));
+extern void* calloc(size_t, size_t) noexcept __attribute__((noplt));
+extern void* realloc(void*, size_t) noexcept __attribute__((noplt));
+extern void free(void*) noexcept __attribute__((noplt));
+static char* kept[3];
+static int chosen() { return 7; }
+static int (*choose())() {
+    kept[0] = (char*)malloc(32);
+    for (int i = 0; i < 32; ++i) kept[0][i] = 'a';
+    kept[0] = (char*)realloc(kept[0], 64);
+    kept[1] = (char*)calloc(3, 5);
+    kept[2] = (char*)malloc(8);
+    free(kept[2]);
+    return chosen;
+}
+int seven() __attribute__((ifunc("choose")));
+int call_seven() { return seven(); }
+char** kept_early() { return kept; }
+}
+"""
+
+USES_RESOLVER = r"""
+#include <cstdlib>
+#include <cstring>
+extern "C" int call_seven();
+extern "C" char** kept_early();
+int main() {
+    char** kept = kept_early();
+    if (kept[0] != nullptr) {  // nobody has called free(): all three are there
+        if (strspn(kept[0], "a") < 32) return 1;
+        for (int i = 0; i < 15; ++i) if (kept[1][i] != 0) return 2;
+        kept[0] = (char*)realloc(kept[0], 1000);
+        if (strspn(kept[0], "a") < 32) return 3;
+        free(kept[0]);
+        free(kept[1]);
+    }
+    free(malloc(100));
+    return call_seven();
+}
+"""
+
+
+def allocates_before_it_is_ready(recorder, folder):
+    library = compiled(folder, "libseven.so", RESOLVER, COMPILER, "-shared", "-fPIC")
+    program = compiled(folder, "sevens", USES_RESOLVER, COMPILER, library,
+                       f"-Wl,-rpath,{folder}")
+    report = recorder.report([program], code=7, env={**os.environ, "LD_BIND_NOW": "1"})
+    (reason, count), = report["lost"].items()
+    assert "before the loader" in reason and count == 4, report["lost"]
+    assert totals(report) == (2, 2, 1100), report["totals"]
+
+
+LATE_LIBRARY = r"""
+#include <cstdlib>
+struct keeper {
+    void* kept[1001];
+    keeper() { for (void*& each : kept) each = malloc(10); }
+    ~keeper() { for (void* each : kept) free(each); }
+};
+static keeper lasting;
+extern "C" int late() { return lasting.kept[5] != nullptr; }
+"""
+
+
+def sees_frees_of_late_destructors(recorder, folder):
+    library = compiled(folder, "liblate.so", LATE_LIBRARY, COMPILER, "-shared", "-fPIC",
+                       "-nodefaultlibs", "-lc")
+    program = compiled(folder, "late", 'extern "C" int late(); int main() { return late() - 1; }',
+                       COMPILER, library, f"-Wl,-rpath,{folder}", "-nodefaultlibs", "-lc")
+    report = recorder.report([program])
+    assert totals(report) == (1001, 1001, 10010), report["totals"]
+    assert report["rows"] == [], report["rows"]
+
+
+def names_libraries(recorder, folder):
+    source = '#include <cstdlib>\nextern "C" void* made_here() { return malloc(40); }\n'
+    library = compiled(folder, "libmaker.so", source, COMPILER, "-shared", "-fPIC", "-g0")
+    program = compiled(folder, "asks", 'extern "C" void* made_here(); int main() { made_here(); }',
+                       COMPILER, library, f"-Wl,-rpath,{folder}", "-g0")
+    row, = (each for each in recorder.report([program])["rows"] if each["bytes"] == 40)
+    assert row["file"] == "libmaker.so!made_here", row
+    source = '#include <cstdio>\nint main() { return fopen("/dev/null", "r") == nullptr; }\n'
+    opens = compiled(folder, "opens", source, COMPILER)
+    rows = recorder.report([opens])["rows"]
+    assert [(row["line"], row["file"].split("/")[-1]) for row in rows if row["bytes"] == 472] == \
+        [(2, "opens.cpp")], rows
+
+
+def main():
+    is_small_and_alone()
+    hands_over_to_the_command()
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(PROGRAM, folder)
+        allocates_before_it_is_ready(recorder, folder)
+        sees_frees_of_late_destructors(recorder, folder)
+        names_libraries(recorder, folder)
+
+
+main()

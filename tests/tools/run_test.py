@@ -1,0 +1,226 @@
+"""run_test.py PROGRAM COMPILER
+
+`allocscope run`: what it answers, its exit codes, what it says about bad input, and that the
+program's own output, input, signals and environment stay as they are.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from recorded_programs import Recorder, compiled, totals
+
+PROGRAM, COMPILER = sys.argv[1:3]
+
+KEEPS = r"""
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+static void* kept[100];
+void keep() { for (int i = 0; i < 100; ++i) kept[i] = malloc(30); }
+int main(int argc, char** argv) {
+    keep();
+    for (int i = 0; i < 50; ++i) free(malloc(7));
+    const char* how = argc > 1 ? argv[1] : "return";
+    if (strcmp(how, "_exit") == 0) _exit(3);
+    if (strcmp(how, "abort") == 0) abort();
+    if (strcmp(how, "kill") == 0) kill(getpid(), 9);
+    if (strcmp(how, "crash") == 0) *(volatile int*)nullptr = 1;
+    if (strcmp(how, "exec") == 0) execl("/bin/true", "true", nullptr);
+    if (strcmp(how, "wait") == 0) pause();
+    return 4;
+}
+"""
+
+
+def refuses(words, *expected):
+    done = subprocess.run([PROGRAM, "run", *words], capture_output=True, text=True, timeout=600,
+                          check=False)
+    assert done.returncode == 2, (words, done.returncode, done.stderr)
+    assert done.stdout == "", done.stdout
+    for text in ("allocscope run: ", *expected):
+        assert text in done.stderr, (text, done.stderr)
+
+
+def is_complete_however_the_program_ends(recorder, program):
+    numbers = (150, 50, 3350)
+    for how, code in (("return", 4), ("_exit", 3), ("abort", 128 + signal.SIGABRT),
+                      ("kill", 128 + signal.SIGKILL), ("crash", 128 + signal.SIGSEGV)):
+        report = recorder.report([program, how], code=code)
+        assert totals(report) == numbers, (how, report["totals"])
+        assert report["lost"] == {}, report["lost"]
+        row = report["rows"][0]
+        assert (row["objects"], row["bytes"], row["function"]) == (100, 3000, "keep()"), row
+        assert row["file"].endswith("keeps.cpp") and row["line"] == 7, row
+    first, second = recorder.reports([program, "exec"])
+    assert totals(first) == numbers and second["window"] == "true", (first, second)
+
+
+def counts_and_samples(recorder, program):
+    report = recorder.report([program], "--record", "counters", code=4)
+    assert totals(report) == (150, 50, 3350) and report["rows"] == [], report
+    report = recorder.report([program], "--record=sampled", "--sample-bytes=1", code=4)
+    assert totals(report) == (150, 50, 3350), report
+    report = recorder.report([program], "--frames", "1", code=4)
+    assert {len(row["frames"]) for row in report["rows"]} == {1}, report
+
+
+def text_and_summary(recorder, program):
+    done = recorder.run([program], code=4)
+    for line in ("  allocated         150 objects        3350 B",
+                 "    100  3000 B  100.0%  keeps.cpp:7:?  keep()"):
+        assert line in done.stderr.splitlines(), done.stderr
+    done = recorder.run([program], "--summary", code=4)
+    assert done.stderr == ("allocscope: keeps: 150 allocations, 50 frees, 3,350 bytes allocated;"
+                           " alive: 100 objects of 3,000 bytes; peak 3,007 bytes\n"), done.stderr
+    path = recorder.folder / "%n-%p.txt"
+    recorder.run([program], "--output", path, code=4)
+    (made,) = recorder.folder.glob("keeps-*.txt")
+    assert made.stat().st_mode & 0o777 == 0o600
+    environment = {**os.environ, "ALLOCSCOPE_SUMMARY": "1", "ALLOCSCOPE_RECORD": "counters"}
+    done = recorder.run([program], code=4, env=environment)
+    assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
+
+
+def says_what_is_wrong(program):
+    refuses([], "there is no command", "allocscope run [options] -- COMMAND")
+    refuses(["--"], "there is no command")
+    refuses(["--record", "all", "--", program], '"all"', "exact, sampled or counters")
+    refuses(["--sample-bytes", "0", program], '"0"', "from 1 to")
+    refuses(["--frames", "200", program], '"200"', "from 1 to 128")
+    refuses(["--frames", "-1", program], '"-1"')
+    refuses(["--every", "0", program], '"0"', "seconds")
+    refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
+    refuses(["--children", "some", program], '"some"', "follow or ignore")
+    refuses(["--output", "a.docx", program], '"a.docx"', ".json")
+    refuses(["--format", "xml", program], '"xml"', "text or json")
+    refuses(["--loud", program], '"--loud"', "--help")
+    refuses(["--frames"], "--frames has no value")
+    refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
+    refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
+    done = subprocess.run([PROGRAM, "run", "--help"], capture_output=True, text=True, check=True)
+    for option in ("--record", "--sample-bytes", "--frames", "--output", "--format", "--children",
+                   "--every", "--on-signal", "--summary"):
+        assert option in done.stdout, option
+
+
+def says_that_nothing_can_be_loaded(recorder, folder):
+    fixed = compiled(folder, "fixed", "int main() { return 5; }", COMPILER, "-static")
+    done = recorder.run([fixed], code=5)
+    assert "is statically linked" in done.stderr, done.stderr
+    script = pathlib.Path(folder) / "script"
+    script.write_text(f"#!{fixed}\n")
+    script.chmod(0o755)
+    assert "is statically linked" in recorder.run([script], code=5).stderr
+
+
+def streams_and_environment_stay(recorder):
+    done = recorder.run(["cat"], input="through\n")
+    assert done.stdout == "through\n"
+    show = ["sh", "-c", "env | sort; ls -l /proc/self/fd | wc -l; cat /proc/self/status | grep Sig"]
+    bare = subprocess.run(show, capture_output=True, text=True, check=True).stdout
+    under = recorder.run(show, "--output", recorder.folder / "sh.txt").stdout
+
+    def without_preload(text):
+        return [line for line in text.splitlines() if not line.startswith("LD_PRELOAD=")]
+    assert without_preload(under) == without_preload(bare), (under, bare)
+    other = {**os.environ, "LD_PRELOAD": "libpthread.so.0"}
+    words = recorder.run(["sh", "-c", "echo $LD_PRELOAD"], "--output",
+                         recorder.folder / "sh.txt", env=other).stdout.strip()
+    assert words.endswith(":libpthread.so.0"), words
+
+
+def passes_signals_on(recorder, program):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2):
+        path = recorder.folder / "signal.json"
+        with subprocess.Popen([PROGRAM, "run", "--output", path, "--", program, "wait"]) as started:
+            wait_for_child(started.pid)
+            started.send_signal(number)
+            assert started.wait(60) == 128 + number, number
+        assert path.exists()
+        path.unlink()
+
+
+def wait_for_child(parent):
+    """Until the program of the command has come to its pause()."""
+    for _ in range(3000):
+        children = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        for child in children:
+            try:
+                if "pause" in pathlib.Path(f"/proc/{child}/wchan").read_text() or \
+                        pathlib.Path(f"/proc/{child}/syscall").read_text().startswith("34 "):
+                    return
+            except OSError:
+                pass
+        time.sleep(0.02)
+    raise AssertionError("the program does not wait")
+
+
+def reports_while_it_runs(recorder, program):
+    path = recorder.folder / "now.txt"
+    with subprocess.Popen([PROGRAM, "run", "--on-signal", "SIGUSR1", "--output", path, "--",
+                           program, "wait"]) as started:
+        wait_for_child(started.pid)
+        assert not path.exists()
+        started.send_signal(signal.SIGUSR1)
+        for _ in range(3000):
+            if path.exists():
+                break
+            time.sleep(0.02)
+        assert "150 objects" in path.read_text()
+        started.send_signal(signal.SIGTERM)
+        started.wait(60)
+    done = recorder.run(["sleep", "0.6"], "--every", "0.2", "--summary")
+    assert done.stderr.count("allocscope: sleep:") >= 2, done.stderr
+
+
+def children(recorder, folder):
+    source = r"""
+        #include <cstdlib>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main() {
+            void* parents = malloc(11);
+            for (int i = 0; i < 20; ++i) {
+                const pid_t child = fork();
+                if (child == 0) {
+                    free(parents);
+                    for (int k = 0; k < 1000; ++k) free(malloc(5));
+                    malloc(7);
+                    exit(0);
+                }
+                waitpid(child, nullptr, 0);
+            }
+            free(parents);
+        }"""
+    program = compiled(folder, "forks", source, COMPILER)
+    assert totals(recorder.report([program])) == (1, 1, 11)
+    first, *others = recorder.reports([program], "--children", "follow")
+    assert totals(first) == (1, 1, 11), first
+    assert len(others) == 20
+    assert {totals(each) for each in others} == {(1001, 1000, 5007)}, others[0]
+    names = [each["window"] for each in recorder.reports(["sh", "-c", "true; ls | wc -l; true"],
+                                                         "--children", "follow")]
+    assert sorted(set(names)) == ["dash", "ls", "wc"] or "ls" in names, names
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(PROGRAM, folder)
+        program = compiled(folder, "keeps", KEEPS, COMPILER)
+        is_complete_however_the_program_ends(recorder, program)
+        counts_and_samples(recorder, program)
+        text_and_summary(recorder, program)
+        says_what_is_wrong(str(program))
+        says_that_nothing_can_be_loaded(recorder, folder)
+        streams_and_environment_stay(recorder)
+        passes_signals_on(recorder, program)
+        reports_while_it_runs(recorder, program)
+        children(recorder, folder)
+
+
+main()

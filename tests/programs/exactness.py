@@ -39,7 +39,7 @@ class left_out(Exception):
 
 def read_list(path, names, is_quick):
     programs = tomllib.loads(path.read_text(encoding="utf-8"))["program"]
-    known = {"name", "package", "command", "setup", "stdin", "quick", "differs", "preload",
+    known = {"name", "package", "command", "setup", "stdin", "quick", "differs", "time_stands_still",
              "environment"}
     for each in programs:
         if set(each) - known:
@@ -89,9 +89,8 @@ class workshop:
     def run(self, judge, program, events=0):
         inputs.restore(self.place, self.prepared)
         stdin = self.place / program["stdin"] if "stdin" in program else None
-        library = program.get("preload", "")
-        if not os.path.exists(library or "/"):
-            raise left_out(f"{library} is not installed")
+        library = str(self.judges.build_library("frozen_time")) \
+            if program.get("time_stands_still") else ""
         return self.judges.judge(judge, resolve(program["command"]), library, cwd=self.place,
                                  stdin=stdin,
                                  environment=program.get("environment"), events=events)
@@ -114,7 +113,7 @@ def explained_by(causes, subject, truth, words):
         one = [each.get(name, 0) for name in NAMES]
         one = [words[size] if isinstance(size, str) else size for size in one]
         most = each.get("up_to", 0)
-        times = range(-most, most + 1) if most else (1,)
+        times = range(-most, most + 1) if most else (each.get("times", 1),)
         possible = {tuple(a + number * b for a, b in zip(before, one))
                     for before in possible for number in times}
     return possible
@@ -233,7 +232,8 @@ def compare_all(shop, programs, arguments, valgrind):
     for program in programs:
         for each in program.get("differs", []):
             numbers = "/".join(str(each.get(name, 0)) for name in NAMES)
-            times = f" up to {each['up_to']} times" if "up_to" in each else ""
+            times = f" up to {each['up_to']} times" if "up_to" in each else \
+                f" {each['times']} times" if "times" in each else ""
             print(f"\n{program['name']}, {numbers}{times}: {each['because'].strip()}")
     count = {word: sum(row["word"] == word for row in rows)
              for word in ("equal", "explained", "failed", "left out")}

@@ -75,10 +75,16 @@ class judges:
         self.shim = self.folder / "counting_shim.so"
         self.prefix = {}
 
+    def build_library(self, name):
+        """A library to preload, from a source beside this file, with nothing but the C library."""
+        path = self.folder / f"{name}.so"
+        if not path.exists():
+            subprocess.run([COMPILER, "-std=c++17", "-O2", "-shared", "-fPIC", "-nodefaultlibs",
+                            str(HERE / f"{name}.cpp"), "-lc", "-o", str(path)], check=True)
+        return path
+
     def build_shim(self):
-        subprocess.run([COMPILER, "-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden",
-                        "-nodefaultlibs", str(HERE / "counting_shim.cpp"), "-lc",
-                        "-o", str(self.shim)], check=True)
+        self.build_library("counting_shim")
 
     # -- environments
 

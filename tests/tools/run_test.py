@@ -116,6 +116,9 @@ def says_that_nothing_can_be_loaded(recorder, folder):
     script.write_text(f"#!{fixed}\n")
     script.chmod(0o755)
     assert "is statically linked" in recorder.run([script], code=5).stderr
+    own_malloc = compiled(folder, "checked", "int main() { return 6; }", COMPILER,
+                          "-fsanitize=address")
+    assert "AddressSanitizer" in recorder.run([own_malloc], code=6).stderr
 
 
 def streams_and_environment_stay(recorder):

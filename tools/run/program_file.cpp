@@ -1,5 +1,6 @@
 #include "program_file.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -32,15 +33,75 @@ std::string interpreter_of(std::istream& file) {
     return interpreter;
 }
 
-bool has_loader(std::istream& file, const Elf64_Ehdr& header) {
-    for (unsigned i = 0; i < header.e_phnum; ++i) {
-        Elf64_Phdr segment = {};
-        file.seekg(static_cast<std::streamoff>(header.e_phoff + i * header.e_phentsize));
-        file.read(reinterpret_cast<char*>(&segment), sizeof segment);
-        if (!file) return true;  // cannot be found out
-        if (segment.p_type == PT_INTERP) return true;
+// What the loader reads of a program. Where the file cannot be read, the loader will say so.
+class program_image {
+public:
+    program_image(std::istream& file, const Elf64_Ehdr& header) : file_(file) {
+        for (unsigned i = 0; i < header.e_phnum && file_; ++i) {
+            segments_.push_back(read<Elf64_Phdr>(header.e_phoff + i * header.e_phentsize));
+        }
     }
-    return false;
+
+    bool has_loader() const {
+        for (const Elf64_Phdr& each : segments_) {
+            if (each.p_type == PT_INTERP) return true;
+        }
+        return !file_;
+    }
+
+    // All names that other modules see, and those of the libraries it needs, each between zeros.
+    std::string dynamic_names() {
+        std::uint64_t address = 0;
+        std::uint64_t size = 0;
+        for (const Elf64_Phdr& each : segments_) {
+            if (each.p_type != PT_DYNAMIC) continue;
+            for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= each.p_filesz && file_;
+                 at += sizeof(Elf64_Dyn)) {
+                const auto entry = read<Elf64_Dyn>(each.p_offset + at);
+                if (entry.d_tag == DT_NULL) break;
+                if (entry.d_tag == DT_STRTAB) address = entry.d_un.d_ptr;
+                if (entry.d_tag == DT_STRSZ) size = entry.d_un.d_val;
+            }
+        }
+        return bytes_at(address, size);
+    }
+
+private:
+    template <class Value>
+    Value read(std::uint64_t offset) {
+        Value value = {};
+        file_.seekg(static_cast<std::streamoff>(offset));
+        file_.read(reinterpret_cast<char*>(&value), sizeof value);
+        return value;
+    }
+    std::string bytes_at(std::uint64_t address, std::uint64_t size) {
+        constexpr std::uint64_t most = std::uint64_t{256} << 20U;
+        for (const Elf64_Phdr& each : segments_) {
+            if (each.p_type != PT_LOAD || address - each.p_vaddr >= each.p_filesz) continue;
+            std::string bytes(size < most ? size : most, '\0');
+            file_.seekg(static_cast<std::streamoff>(each.p_offset + (address - each.p_vaddr)));
+            file_.read(&bytes[0], static_cast<std::streamsize>(bytes.size()));
+            return bytes;
+        }
+        return {};
+    }
+
+    std::istream& file_;
+    std::vector<Elf64_Phdr> segments_;
+};
+
+// A sanitizer has a malloc of its own, and demands to be the first library.
+std::string why_not_by_sanitizer(const std::string& names) {
+    const char* const marks[][2] = {
+        {"libasan.so", "AddressSanitizer"}, {"__asan_init", "AddressSanitizer"},
+        {"libtsan.so", "ThreadSanitizer"},  {"__tsan_init", "ThreadSanitizer"},
+        {"__msan_init", "MemorySanitizer"}, {"liblsan.so", "LeakSanitizer"}};
+    for (const auto& mark : marks) {
+        if (names.find(std::string(1, '\0') + mark[0]) == std::string::npos) continue;
+        return std::string{"is compiled with "} + mark[1] +
+               ", which has a malloc of its own. Compile it without";
+    }
+    return {};
 }
 
 std::string why_not_by_privilege(const std::string& path) {
@@ -88,11 +149,12 @@ std::string why_not_preloadable(const std::string& path) {
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
         return "is not a program for x86_64";
     }
-    if (!has_loader(file, header)) {
+    program_image image{file, header};
+    if (!image.has_loader()) {
         return "is statically linked, so no library can be loaded into it. Link it dynamically, or"
                " compile it with <allocscope/define_once/operator_new_delete.hpp>";
     }
-    return {};
+    return why_not_by_sanitizer(image.dynamic_names());
 }
 
 }  // namespace allocscope_tools

@@ -61,6 +61,11 @@ std::string library_folder(std::string& error) {
     return {};
 }
 
+std::string preload_before() {
+    const char* value = ::secure_getenv("LD_PRELOAD");
+    return value != nullptr ? value : "";
+}
+
 // What LD_PRELOAD is to be: the library first, so that its malloc is the one that is found.
 std::string preload_value(const std::string& folder, const recording_file& file) {
     recording_place place;
@@ -68,9 +73,8 @@ std::string preload_value(const std::string& folder, const recording_file& file)
     place.descriptor = static_cast<std::uint32_t>(file.descriptor());
     char marks[recording_path_room];
     write_recording_path(place, marks);
-    const char* before = ::secure_getenv("LD_PRELOAD");
-    const bool is_alone = before == nullptr || before[0] == '\0';
-    return folder + marks + "/" + library_name + (is_alone ? "" : std::string{":"} + before);
+    const std::string before = preload_before();
+    return folder + marks + "/" + library_name + (before.empty() ? "" : ":" + before);
 }
 
 class recorded_run {
@@ -85,7 +89,9 @@ public:
         program_order order;
         order.words = wanted_.command;
         order.file = wanted_.file;
-        order.preload = preload_value(folder, file);
+        const std::string path = find_program(wanted_.command[0]);
+        why_not_ = path.empty() ? "" : why_not_preloadable(path);
+        order.preload = why_not_.empty() ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal, error};
         if (program.process_id() < 0) {
@@ -133,15 +139,13 @@ private:
     }
 
     void say_nothing_recorded() {
-        const std::string path = find_program(wanted_.command[0]);
-        const std::string reason = path.empty() ? "" : why_not_preloadable(path);
-        refuse("run", "nothing was recorded: \"" + wanted_.command[0] + "\" " +
-                          (reason.empty() ? "did not load " + std::string{library_name} +
-                                                ", or allocated nothing"
-                                          : reason));
+        refuse("run",
+               "nothing was recorded: \"" + wanted_.command[0] + "\" " +
+                   (why_not_.empty() ? "did not load " + std::string{library_name} : why_not_));
     }
 
     const run_options& wanted_;
+    std::string why_not_;  // the library is not put into the program; "" when it is
     bool has_progress_ = false;
 };
 

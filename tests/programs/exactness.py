@@ -10,7 +10,7 @@ bytes must be equal exactly, or differ by what the list explains.
 --packages     the Debian packages that a full run needs
 --json PATH    every number
 
-Prints a markdown table; the last line is "N of M equal, E explained, F failed, S left out".
+Prints a markdown table; the last line is "N passed, N failed, N left out".
 Exit code 0 when nothing failed, 77 when there is nothing to compare with.
 """
 import argparse
@@ -239,8 +239,9 @@ def compare_all(shop, programs, arguments, valgrind):
              for word in ("equal", "explained", "failed", "left out")}
     if arguments.json:
         arguments.json.write_text(json.dumps({"rows": rows, "count": count}, indent=1) + "\n")
-    print(f"{count['equal']} of {len(rows) - count['left out']} equal, {count['explained']} "
-          f"explained, {count['failed']} failed, {count['left out']} left out")
+    print(f"\n{count['equal']} are equal, {count['explained']} differ as explained\n"
+          f"{count['equal'] + count['explained']} passed, {count['failed']} failed, "
+          f"{count['left out']} left out")
     return 0 if count["failed"] == 0 and count["equal"] > 0 else 1
 
 

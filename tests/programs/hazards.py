@@ -8,7 +8,7 @@ by from no round to many is known exactly, whichever way the process ends.
 --shim     counting_shim.cpp counts instead, to see whether the answers are right
 --record   exact (default), sampled or counters: the totals are the same in all of them
 
-The last line is "N right, F wrong". Exit code 0 when none is wrong, 77 when there is no allocscope.
+The last line is "N passed, N failed". Exit code 0 when none failed, 77 when there is no allocscope.
 """
 import argparse
 import os
@@ -142,7 +142,7 @@ def main():
                     right, wrong = right + (problem is None), wrong + (problem is not None)
                     print(f"{'wrong' if problem else 'right'} {title} ({program['hazards']})"
                           + (f": {problem}" if problem else ""), flush=True)
-    print(f"{right} right, {wrong} wrong")
+    print(f"\n{right} passed, {wrong} failed")
     return 0 if wrong == 0 and right > 0 else 1
 
 

@@ -63,6 +63,28 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes)
     thread.lose(loss_reason::sample_not_recorded, whole_number(objects + 0.5));
 }
 
+inline void count_sample_death(thread_state& thread, cohort& born, std::uint32_t id,
+                               std::uint64_t sampled_bytes) noexcept {
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, sampled_bytes);
+    const std::uint64_t bytes = whole_bytes(weight);
+    take_from_live(thread, born.facts(), bytes);
+    add_weight(part.deaths, weight);
+    born.death_bytes.add_shared(bytes);
+    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
+inline void count_sample_birth(thread_state& thread, std::uint32_t id,
+                               std::uint64_t sampled_bytes) noexcept {
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, sampled_bytes);
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(whole_bytes(weight));
+    add_weight(part.births, weight);
+    add_live_bytes(thread, whole_bytes(weight));
+}
+
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
 // the block was not sampled.
 ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) noexcept {
@@ -72,15 +94,9 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     const std::uint64_t record = slot->load(std::memory_order_relaxed);
     if (sampled_object_map::session_of(record) != thread.session) return;
     const std::uint32_t id = sampled_object_map::cohort_of(record);
-    const sample_weight weight =
-        weight_in(*process.cohorts.sampled_part_of(id), sampled_object_map::bytes_of(slot, record));
-    const std::uint64_t bytes = whole_bytes(weight);
+    const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
     slot->store(0, std::memory_order_relaxed);
-    cohort& born = *process.cohorts.by_id(id);
-    take_from_live(thread, born.facts(), bytes);
-    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
-    born.death_bytes.add_shared(bytes);
-    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+    count_sample_death(thread, *process.cohorts.by_id(id), id, bytes);
 }
 
 // The thread has entered and is in mode `samples`.
@@ -98,15 +114,9 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
         lose_sample(thread, bytes);
         return;
     }
-    sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, bytes);
-    cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(1);
-    counters.birth_bytes.add(whole_bytes(weight));
-    add_weight(part.births, weight);
     sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),
                             bytes);
-    add_live_bytes(thread, whole_bytes(weight));
+    count_sample_birth(thread, id, bytes);
 }
 
 }  // namespace detail

@@ -41,7 +41,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v1 {
+    inline namespace v2 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }
@@ -127,7 +127,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_VERSION_MINOR 1
 #define ALLOCSCOPE_VERSION_PATCH 0
 #define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 2
+#define ALLOCSCOPE_ABI_VERSION 3
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 
@@ -148,6 +148,7 @@ struct check_request;
 struct fault_plan;
 struct guard_watch;
 struct plan_state;
+struct pool_words;
 struct sweep_data;
 struct sweep_request;
 
@@ -194,6 +195,12 @@ struct engine {
     sweep_data* (*begin_sweep)(const char* name);
     bool (*add_sweep_run)(sweep_data* to, const sweep_request& asked);
     void (*end_sweep)(sweep_data* data, bool gave_up);
+    // --- link/pool_words.hpp; no effect while no window is open ---
+    // The word that is 0 while no window is open, if its address may be kept; else null.
+    const std::uint64_t* (*gate_to_keep)();
+    void (*report_birth)(const void* block, std::size_t bytes, const pool_words& words);
+    void (*report_death)(const void* block, const char* pool);  // null: the newest object there
+    void (*report_resize)(const void* block, std::size_t bytes, const pool_words& words);
 };
 
 // The request that asks for the engine. Its size is odd on purpose: hardly anybody asks for it by
@@ -605,6 +612,15 @@ public:
         estimate bytes_allocated, bytes_freed, live_bytes;
     };
 
+    // What was allocated in one way: "operator new", or the name of a pool that reports.
+    struct family {
+        const char* name;
+        std::uint64_t allocations, frees;
+        std::uint64_t bytes_allocated, bytes_freed;
+        std::uint64_t live_objects() const noexcept { return allocations - frees; }
+        std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
+    };
+
     // Something that was not recorded, and how often.
     struct loss {
         const char* reason;  // a full sentence without a number
@@ -633,6 +649,10 @@ public:
         // freed, by another thread than their own, before the snapshot was complete. In a
         // difference: of both snapshots together.
         std::uint64_t uncertain_objects, uncertain_bytes;
+        // The totals by family, where not all is operator new's; estimates in a sampled window.
+        // None in a difference.
+        const family* families;
+        std::size_t family_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -716,6 +736,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              false,
              0,
+             0,
+             nullptr,
              0},
             nullptr};
 }
@@ -2737,6 +2759,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -2836,7 +2859,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_COMPILER_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
@@ -3551,18 +3574,31 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
-    // Whether a free must be looked up: a test of the address alone. Where in its page the block
-    // begins has to be less than frees_below_. (So a null pointer is looked up like any page.)
+    // For modules that ask whether a window is open before they report an event of a pool.
+    const std::uint64_t* word_address() const noexcept {
+        static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
+        return reinterpret_cast<const std::uint64_t*>(&word_);
+    }
+
+    // Whether a free must be looked up: a test of the address alone. All bits of the address that
+    // are set in address_bits_ have to be zero. (A null pointer always passes the test.) In the
+    // preload library, where a wiped gate must concern no free, the place in the page has to be
+    // less than frees_below_, which takes two instructions more.
     //
-    //     every event is recorded    4096    every free is looked up
-    //     only samples are           1       those of blocks that begin at a page
-    //     no window is open          0       none
+    //     every event is recorded    no bits           4096    every free is looked up
+    //     only samples are           the low 12 bits   1       those of blocks that begin at a page
+    //     no window is open          all bits          0       none
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
-        return (reinterpret_cast<std::uintptr_t>(block) & (page_bytes - 1)) <
-               frees_below_.load(std::memory_order_relaxed);
+        const auto address = reinterpret_cast<std::uintptr_t>(block);
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+        return (address & sampled_address_bits) < frees_below_.load(std::memory_order_relaxed);
+#else
+        return (address & address_bits_.load(std::memory_order_relaxed)) == 0;
+#endif
     }
 
     void shut() noexcept {
+        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
         frees_below_.store(0, std::memory_order_relaxed);
         word_.store(0, std::memory_order_seq_cst);
     }
@@ -3570,11 +3606,15 @@ public:
     // A process that is recorded from outside shares its tables with whoever reads them; a child
     // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
     // child, which shuts it for every hook. True in such a child.
-    bool is_wiped() const noexcept { return is_whole_.load(std::memory_order_relaxed) == 0; }
+    bool is_wiped() const noexcept {
+        return is_whole_.load(std::memory_order_relaxed) == 0;
+    }
 
     // The word of a process that records by itself from its first event on, and has had none.
     static constexpr std::uint64_t untouched = 1;  // no view has an odd number
-    bool is_untouched() const noexcept { return word() == untouched; }
+    bool is_untouched() const noexcept {
+        return word() == untouched;
+    }
 
     // Control lock held. Numbers and publishes the view.
     void publish(const view& next, bool sees_every_event) noexcept {
@@ -3590,6 +3630,7 @@ public:
         }
         place.number.store(number, std::memory_order_release);
         // Before the word, so that whoever was told of the window sees it too.
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
         frees_below_.store(sees_every_event ? page_bytes : 1, std::memory_order_relaxed);
         word_.store(number, std::memory_order_release);
     }
@@ -3615,6 +3656,7 @@ public:
 
 private:
     static constexpr std::size_t view_count = 256;
+    static constexpr std::uintptr_t sampled_address_bits = page_bytes - 1;  // sample_records.hpp
     static constexpr std::size_t view_words = sizeof(view) / sizeof(std::uint64_t);
     static_assert(std::is_trivially_copyable_v<view> && sizeof(view) % sizeof(std::uint64_t) == 0,
                   "a view is stored and read word by word");
@@ -3627,8 +3669,8 @@ private:
 
     alignas(64) std::atomic<std::uint64_t> word_{
         ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
-    std::atomic<std::uintptr_t> frees_below_{ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? page_bytes
-                                                                                       : 0};
+    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    std::atomic<std::uintptr_t> frees_below_{0};
     std::atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
@@ -3853,6 +3895,73 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
+
+// page_list.hpp - values in a row, in pages from the kernel.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+template <class T>
+class page_list {
+public:
+    T* begin() const noexcept { return values_; }
+    T* end() const noexcept { return values_ + size_; }
+    std::size_t size() const noexcept { return size_; }
+    bool has_refused() const noexcept { return has_refused_; }
+
+    void add(const T& value) noexcept {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        if (size_ == room_ && !grow()) return;
+        values_[size_++] = value;
+    }
+
+    // Forgets the values behind the first `size`.
+    void cut(std::size_t size) noexcept { size_ = size; }
+    void clear() noexcept {
+        size_ = 0;
+        has_refused_ = false;
+    }
+
+    void release() noexcept {
+        if (values_ != nullptr) return_reservation(values_, room_ * sizeof(T));
+        *this = page_list{};
+    }
+
+private:
+    // The list is whole at every instruction: a signal handler may jump out of it.
+    ALLOCSCOPE_NOINLINE bool grow() noexcept {
+        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
+        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
+        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
+        if (fresh == nullptr) {
+            has_refused_ = true;
+            return false;
+        }
+        T* const old = values_;
+        const std::size_t old_room = room_;
+        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
+        values_ = fresh;
+        compiler_barrier();
+        room_ = room;
+        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
+        return true;
+    }
+
+    T* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+    bool has_refused_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 // owned_counter.hpp - a number that one thread changes and every thread may read.
 
@@ -4103,73 +4212,6 @@ struct alignas(64) epoch {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP
-
-// page_list.hpp - values in a row, in pages from the kernel.
-
-#ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
-#define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-template <class T>
-class page_list {
-public:
-    T* begin() const noexcept { return values_; }
-    T* end() const noexcept { return values_ + size_; }
-    std::size_t size() const noexcept { return size_; }
-    bool has_refused() const noexcept { return has_refused_; }
-
-    void add(const T& value) noexcept {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-        if (size_ == room_ && !grow()) return;
-        values_[size_++] = value;
-    }
-
-    // Forgets the values behind the first `size`.
-    void cut(std::size_t size) noexcept { size_ = size; }
-    void clear() noexcept {
-        size_ = 0;
-        has_refused_ = false;
-    }
-
-    void release() noexcept {
-        if (values_ != nullptr) return_reservation(values_, room_ * sizeof(T));
-        *this = page_list{};
-    }
-
-private:
-    // The list is whole at every instruction: a signal handler may jump out of it.
-    ALLOCSCOPE_NOINLINE bool grow() noexcept {
-        constexpr std::size_t first_room = 4 * page_bytes / sizeof(T);
-        const std::size_t room = room_ == 0 ? first_room : room_ * 2;
-        auto* fresh = static_cast<T*>(reserve_pages(room * sizeof(T)));
-        if (fresh == nullptr) {
-            has_refused_ = true;
-            return false;
-        }
-        T* const old = values_;
-        const std::size_t old_room = room_;
-        if (old != nullptr) std::memcpy(fresh, old, old_room * sizeof(T));
-        values_ = fresh;
-        compiler_barrier();
-        room_ = room;
-        if (old != nullptr) return_reservation(old, old_room * sizeof(T));
-        return true;
-    }
-
-    T* values_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;
-    bool has_refused_ = false;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
 // reading_question.hpp - a reader asks a thread for all its numbers at one moment.
 
@@ -4625,6 +4667,16 @@ struct retired_births {
     allocation_counts counts;  // in a window that is not sampled
     sample_sums births;        // in a sampled one
     sample_sums deaths;
+    std::uint32_t families = 0;  // of process_state::retired_families, the first; 0: none
+};
+
+// The part of that which is of one family other than operator new's.
+struct retired_family {
+    std::uint32_t family;  // number of its tag
+    std::uint32_t next;    // of the same window; 0 ends the list. Numbers are indices plus 1
+    allocation_counts counts;
+    sample_sums births;
+    sample_sums deaths;
 };
 
 struct alignas(64) open_window {
@@ -4860,7 +4912,8 @@ struct site {
     std::uint64_t hash;
     std::atomic<site*> next;
     std::uint32_t id;
-    std::uint32_t frame_count;
+    std::uint16_t frame_count;
+    std::uint16_t tag;  // number of an allocation_tag; behind frame_count, see is_stack
 
     const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
@@ -4868,8 +4921,11 @@ struct site {
     // Reads in steps of 16 bytes, as chain_memo.hpp writes them. A read of another width would have
     // to wait until the writes of a moment ago have reached the cache.
     ALLOCSCOPE_FAST_PATH bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
-                                       std::uint32_t other_count) const noexcept {
-        if (hash != other_hash || frame_count != other_count) return false;
+                                       std::uint32_t other_count,
+                                       std::uint32_t other_tag) const noexcept {
+        std::uint32_t own_shape;  // both halves are compared at once
+        std::memcpy(&own_shape, &frame_count, sizeof own_shape);
+        if (hash != other_hash || own_shape != (other_count | other_tag << 16U)) return false;
         const std::uintptr_t* const own = frames();
         __m128i differs = _mm_setzero_si128();
         std::uint32_t i = 0;
@@ -4894,29 +4950,30 @@ public:
 
     // The one site of this stack; null when there is none yet.
     ALLOCSCOPE_FAST_PATH const site* known(std::uint64_t hash, const std::uintptr_t* frames,
-                                           std::uint32_t frame_count) const noexcept {
+                                           std::uint32_t frame_count,
+                                           std::uint32_t tag = 0) const noexcept {
         const bucket* buckets = buckets_.load(std::memory_order_acquire);
         if (buckets == nullptr) return nullptr;
         return find(buckets[hash & (bucket_count - 1U)].load(std::memory_order_acquire), nullptr,
-                    hash, frames, frame_count);
+                    hash, frames, frame_count, tag);
     }
 
     // The one site of this stack, or null when there is no room for another.
     site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                 std::uint32_t frame_count) noexcept {
+                 std::uint32_t frame_count, std::uint32_t tag = 0) noexcept {
         bucket* buckets = prepared_buckets();
         if (buckets == nullptr) return nullptr;
         bucket& place = buckets[hash & (bucket_count - 1U)];
         site* first = place.load(std::memory_order_acquire);
-        if (site* known = find(first, nullptr, hash, frames, frame_count)) return known;
-        site* fresh = make_site(arena, hash, frames, frame_count);
+        if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
+        site* fresh = make_site(arena, hash, frames, frame_count, tag);
         if (fresh == nullptr) return nullptr;
         site* seen = first;
         for (;;) {
             fresh->next.store(seen, std::memory_order_relaxed);
             // Release: whoever finds the site finds its frames.
             if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
-            if (site* known = find(seen, first, hash, frames, frame_count)) return known;
+            if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
         }
         index(arena, fresh);
@@ -4959,10 +5016,10 @@ private:
     static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
 
     ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
-                                           const std::uintptr_t* frames,
-                                           std::uint32_t frame_count) noexcept {
+                                           const std::uintptr_t* frames, std::uint32_t frame_count,
+                                           std::uint32_t tag) noexcept {
         for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
-            if (s->is_stack(hash, frames, frame_count)) return s;
+            if (s->is_stack(hash, frames, frame_count, tag)) return s;
         }
         return nullptr;
     }
@@ -4981,13 +5038,14 @@ private:
     }
 
     site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                    std::uint32_t frame_count) noexcept {
+                    std::uint32_t frame_count, std::uint32_t tag) noexcept {
         if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
         const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
         auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
         if (fresh == nullptr) return nullptr;
         fresh->hash = hash;
-        fresh->frame_count = frame_count;
+        fresh->frame_count = static_cast<std::uint16_t>(frame_count);
+        fresh->tag = static_cast<std::uint16_t>(tag);
         fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
         if (fresh->id >= most_sites) {
             next_id_.fetch_sub(1, std::memory_order_relaxed);
@@ -7922,6 +7980,412 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
+// allocation_tags.hpp - what an allocation says of itself: its family and, where known, its type.
+
+#ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
+#define ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+struct allocation_tag {
+    const char* family;
+    const char* type;  // "" when it is not known
+    std::size_t family_length;
+    std::size_t type_length;
+    std::uint64_t hash;
+    std::uint32_t family_number;
+    std::uint32_t number;
+    std::atomic<allocation_tag*> next;
+};
+
+class allocation_tags {
+public:
+    static constexpr std::uint32_t operator_new = 0;
+    static constexpr std::uint32_t malloc_family = 1;
+    static constexpr std::uint32_t other_pools =
+        2;  // those without a name, or without memory for it
+    static constexpr std::uint32_t first_pool = 3;
+    static constexpr std::uint32_t most = 65535;
+    static constexpr std::size_t longest_family = 63;  // longer texts are cut
+    static constexpr std::size_t longest_type = 1023;
+
+    static constexpr const char* family_of_fixed(std::uint32_t number) noexcept {
+        return number == operator_new    ? "operator new"
+               : number == malloc_family ? "malloc"
+                                         : "other pools";
+    }
+
+    // The number of the pair, new or known. Where there is no room for a type, that of the family;
+    // where there is none for the family, other_pools.
+    std::uint32_t number_of(const char* family, const char* type,
+                            std::size_t type_length) noexcept {
+        if (family == nullptr || family[0] == '\0') family = family_of_fixed(other_pools);
+        const std::size_t family_length = shorter(std::strlen(family), longest_family);
+        type_length = shorter(type_length, longest_type);
+        if (const allocation_tag* known = find(family, family_length, type, type_length)) {
+            return known->number;
+        }
+        const std::uint32_t own = add(family, family_length, "", 0, 0);
+        if (own == 0) return other_pools;
+        if (type_length == 0) return own;
+        const std::uint32_t typed = add(family, family_length, type, type_length, own);
+        return typed == 0 ? own : typed;
+    }
+
+    const char* family_of(std::uint32_t number) const noexcept {
+        const allocation_tag* tag = by_number(number);
+        return tag != nullptr ? tag->family : family_of_fixed(number);
+    }
+    // "" when it is not known.
+    const char* type_of(std::uint32_t number) const noexcept {
+        const allocation_tag* tag = by_number(number);
+        return tag != nullptr ? tag->type : "";
+    }
+    std::uint32_t family_number_of(std::uint32_t number) const noexcept {
+        const allocation_tag* tag = by_number(number);
+        return tag != nullptr ? tag->family_number : number;
+    }
+    // False: all that was ever allocated is operator new's.
+    bool has_families() const noexcept {
+        return has_malloc_.load(std::memory_order_relaxed) ||
+               tables_.load(std::memory_order_acquire) != nullptr;
+    }
+    // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
+    void note_malloc_family() noexcept { has_malloc_.store(true, std::memory_order_relaxed); }
+
+private:
+    using tag_pointer = std::atomic<allocation_tag*>;
+    static constexpr std::size_t bucket_count = 4096;
+    struct tables {
+        tag_pointer buckets[bucket_count];
+        tag_pointer by_number[most + 1];
+    };
+
+    static std::size_t shorter(std::size_t length, std::size_t limit) noexcept {
+        return length < limit ? length : limit;
+    }
+
+    static std::uint64_t hash_of(const char* text, std::size_t length,
+                                 std::uint64_t hash) noexcept {
+        for (; length >= sizeof(std::uint64_t); length -= sizeof(std::uint64_t)) {
+            std::uint64_t word;
+            std::memcpy(&word, text, sizeof word);
+            hash = hash_finish(hash_step(hash, word));
+            text += sizeof word;
+        }
+        std::uint64_t rest = length;
+        for (; length != 0; --length) rest = rest << 8U | static_cast<unsigned char>(*text++);
+        return hash_finish(hash_step(hash, rest));
+    }
+
+    const allocation_tag* by_number(std::uint32_t number) const noexcept {
+        const tables* all = tables_.load(std::memory_order_acquire);
+        if (all == nullptr || number > most) return nullptr;
+        return all->by_number[number].load(std::memory_order_acquire);
+    }
+
+    static allocation_tag* find_in(allocation_tag* from, std::uint64_t hash, const char* family,
+                                   std::size_t family_length, const char* type,
+                                   std::size_t type_length) noexcept {
+        for (allocation_tag* t = from; t != nullptr; t = t->next.load(std::memory_order_relaxed)) {
+            if (t->hash == hash && t->family_length == family_length &&
+                t->type_length == type_length &&
+                std::memcmp(t->family, family, family_length) == 0 &&
+                std::memcmp(t->type, type, type_length) == 0) {
+                return t;
+            }
+        }
+        return nullptr;
+    }
+
+    const allocation_tag* find(const char* family, std::size_t family_length, const char* type,
+                               std::size_t type_length) const noexcept {
+        const tables* all = tables_.load(std::memory_order_acquire);
+        if (all == nullptr) return nullptr;
+        const std::uint64_t hash = hash_of(type, type_length, hash_of(family, family_length, 0));
+        return find_in(all->buckets[hash % bucket_count].load(std::memory_order_acquire), hash,
+                       family, family_length, type, type_length);
+    }
+
+    tables* prepared() noexcept {
+        tables* all = tables_.load(std::memory_order_acquire);
+        if (all != nullptr) return all;
+        void* pages = reserve_pages(sizeof(tables));
+        if (pages == nullptr) return nullptr;
+        if (tables_.compare_exchange_strong(all, static_cast<tables*>(pages),
+                                            std::memory_order_acq_rel)) {
+            return static_cast<tables*>(pages);
+        }
+        return_reservation(pages, sizeof(tables));
+        return all;
+    }
+
+    const char* copy(const char* text, std::size_t length) noexcept {
+        if (length == 0) return "";
+        auto* made = static_cast<char*>(texts_.allocate(length + 1));  // zeroed
+        if (made != nullptr) std::memcpy(made, text, length);
+        return made;
+    }
+
+    // 0: there is no room. `family_number` 0: its own. Two threads may both add a new pair: the
+    // second finds that of the first, and a number stays unused.
+    ALLOCSCOPE_SLOW_PATH std::uint32_t add(const char* family, std::size_t family_length,
+                                           const char* type, std::size_t type_length,
+                                           std::uint32_t family_number) noexcept {
+        if (const allocation_tag* known = find(family, family_length, type, type_length)) {
+            return known->number;
+        }
+        tables* const all = prepared();
+        if (all == nullptr || next_number_.load(std::memory_order_relaxed) > most) return 0;
+        auto* fresh = static_cast<allocation_tag*>(texts_.allocate(sizeof(allocation_tag)));
+        if (fresh == nullptr) return 0;
+        fresh->family = copy(family, family_length);
+        fresh->type = copy(type, type_length);
+        if (fresh->family == nullptr || fresh->type == nullptr) return 0;
+        fresh->family_length = family_length;
+        fresh->type_length = type_length;
+        fresh->hash = hash_of(type, type_length, hash_of(family, family_length, 0));
+        fresh->number = next_number_.fetch_add(1, std::memory_order_relaxed);
+        if (fresh->number > most) {
+            next_number_.fetch_sub(1, std::memory_order_relaxed);
+            return 0;
+        }
+        fresh->family_number = family_number == 0 ? fresh->number : family_number;
+        all->by_number[fresh->number].store(fresh, std::memory_order_release);
+        tag_pointer& place = all->buckets[fresh->hash % bucket_count];
+        allocation_tag* seen = place.load(std::memory_order_acquire);
+        do {
+            if (const allocation_tag* known =
+                    find_in(seen, fresh->hash, family, family_length, type, type_length)) {
+                return known->number;
+            }
+            fresh->next.store(seen, std::memory_order_relaxed);
+            // Release: whoever finds the tag finds its texts.
+        } while (!place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel));
+        return fresh->number;
+    }
+
+    std::atomic<tables*> tables_{nullptr};
+    std::atomic<bool> has_malloc_{false};
+    std::atomic<std::uint32_t> next_number_{first_pool};
+    page_arena texts_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
+
+// pool_object_map.hpp - finds the record of a pool's object from its address.
+
+#ifndef ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
+#define ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class pool_object_map {
+public:
+    struct cell {
+        std::atomic<std::uint64_t> key;
+        std::atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
+        std::atomic<std::uint64_t> bytes;
+
+        std::uint32_t cohort() const noexcept {
+            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed)) &
+                   live_object_map::last_cohort;
+        }
+        std::uint32_t tag() const noexcept {
+            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >> tag_shift) &
+                   0xffffU;
+        }
+        std::uint32_t depth() const noexcept {
+            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >>
+                                              depth_shift);
+        }
+        // Forgets the object: the cell may be used for another one.
+        void clear() noexcept {
+            record.store(0, std::memory_order_relaxed);
+            key.store(0, std::memory_order_release);
+        }
+    };
+
+    // The newest record of an address for which fits(tag) holds; null when there is none.
+    template <class Fits>
+    cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
+        const bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
+        const std::uint64_t key = key_of(address, session);
+        cell* found = nullptr;
+        for (knot* k = buckets[index_of(address)].load(std::memory_order_acquire); k != nullptr;
+             k = k->next) {
+            for (cell& each : k->cells) {
+                if (each.key.load(std::memory_order_relaxed) != key || !fits(each.tag())) continue;
+                if (found == nullptr || each.depth() > found->depth()) found = &each;
+            }
+        }
+        return found;
+    }
+
+    // Adds a record. False: there is no memory for it, or the address is none of this machine.
+    bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
+             std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
+        bucket* const buckets = prepared_buckets();
+        if (buckets == nullptr || (address >> address_bits) != 0) return false;
+        bucket& place = buckets[index_of(address)];
+        const std::uint64_t key = key_of(address, session);
+        cell* free = take_cell(place.load(std::memory_order_acquire), key, session);
+        if (free == nullptr) {
+            auto* fresh = static_cast<knot*>(arena.allocate(sizeof(knot)));  // zeroed
+            if (fresh == nullptr) return false;
+            knots_.fetch_add(1, std::memory_order_relaxed);
+            free = fresh->cells;
+            free->key.store(filling | key, std::memory_order_relaxed);
+            fresh->next = place.load(std::memory_order_acquire);
+            while (!place.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+            }
+        }
+        free->bytes.store(bytes, std::memory_order_relaxed);
+        free->record.store(
+            std::uint64_t{depth} << depth_shift | std::uint64_t{tag} << tag_shift | cohort,
+            std::memory_order_relaxed);
+        free->key.store(key, std::memory_order_release);
+        return true;
+    }
+
+    // Calls visit(live_object) for every record of the session, until it says false. The program
+    // may go on meanwhile, as in live_object_map::for_each.
+    template <class Visit>
+    void for_each(std::uint32_t session, Visit&& visit) const noexcept {
+        bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr) return;
+        constexpr std::size_t of_page = page_bytes / sizeof(bucket);
+        constexpr std::size_t of_stretch = of_page * 64;
+        for (std::size_t i = 0; i < bucket_count_; i += of_page) {
+            if (i % of_stretch == 0 &&
+                resident_bytes(buckets + i, of_stretch * sizeof(bucket)) == 0) {
+                i += of_stretch - of_page;
+                continue;
+            }
+            if (resident_bytes(buckets + i, page_bytes) == 0) continue;
+            for (std::size_t b = i; b < i + of_page; ++b) {
+                if (!visit_bucket(buckets[b], session, visit)) return;
+            }
+        }
+    }
+
+    // At most so many bytes of the buckets are in memory.
+    std::size_t used_bytes() const noexcept {
+        const std::size_t all = bucket_count_ * sizeof(bucket);
+        const std::size_t touched = knots_.load(std::memory_order_relaxed) * page_bytes;
+        return touched < all ? touched : all;
+    }
+
+    // Forgets every record. The arena that held them is released by the caller.
+    void release() noexcept {
+        bucket* const buckets = buckets_.load(std::memory_order_relaxed);
+        if (buckets == nullptr || knots_.load(std::memory_order_relaxed) == 0) return;
+        empty_pages(buckets, bucket_count_ * sizeof(bucket));
+        knots_.store(0, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::uint32_t address_bits = 47;
+    static constexpr std::uint32_t stretch_shift = 6;  // 64 bytes of heap have one bucket
+    static constexpr std::uint32_t tag_shift = live_object_map::cohort_bits;
+    static constexpr std::uint32_t depth_shift = tag_shift + 16;
+    static constexpr std::uint64_t filling = std::uint64_t{1} << 63U;
+    static constexpr std::size_t most_buckets = std::size_t{1} << 22U;
+    static constexpr std::size_t least_buckets = std::size_t{1} << 15U;
+
+    struct knot {
+        cell cells[2];
+        knot* next;  // never changed once the knot is found
+    };
+    static_assert(sizeof(knot) <= 64, "a piece of the arena");
+    using bucket = std::atomic<knot*>;
+
+    static std::uint64_t key_of(std::uintptr_t address, std::uint32_t session) noexcept {
+        return std::uint64_t{session} << address_bits | address;
+    }
+    static std::uint32_t session_of(std::uint64_t key) noexcept {
+        return static_cast<std::uint32_t>((key & ~filling) >> address_bits);
+    }
+    std::size_t index_of(std::uintptr_t address) const noexcept {
+        return (address >> stretch_shift) & (bucket_count_ - 1U);
+    }
+
+    // A cell that is free, or of an ended session, now marked as being filled.
+    static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
+        for (knot* k = first; k != nullptr; k = k->next) {
+            for (cell& each : k->cells) {
+                std::uint64_t seen = each.key.load(std::memory_order_relaxed);
+                const bool is_free = seen == 0 || session_of(seen) != session;
+                if (is_free && each.key.compare_exchange_strong(seen, filling | key,
+                                                                std::memory_order_acq_rel)) {
+                    return &each;
+                }
+            }
+        }
+        return nullptr;
+    }
+
+    bucket* prepared_buckets() noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        return buckets != nullptr ? buckets : prepare();
+    }
+
+    // How many buckets there are is decided once: by the first thread that gets here.
+    ALLOCSCOPE_SLOW_PATH bucket* prepare() noexcept {
+        // Where addresses are few, most of them are left to the program.
+        std::size_t count = most_buckets;
+        while (count > least_buckets && count * sizeof(bucket) > address_space_limit() / 64) {
+            count /= 2;
+        }
+        std::size_t chosen = 0;
+        if (!bucket_count_.compare_exchange_strong(chosen, count)) count = chosen;
+        void* pages = reserve_pages(count * sizeof(bucket));
+        if (pages == nullptr) return nullptr;
+        bucket* expected = nullptr;
+        if (buckets_.compare_exchange_strong(expected, static_cast<bucket*>(pages),
+                                             std::memory_order_acq_rel)) {
+            return static_cast<bucket*>(pages);
+        }
+        return_reservation(pages, count * sizeof(bucket));
+        return expected;
+    }
+
+    template <class Visit>
+    static bool visit_bucket(const bucket& from, std::uint32_t session, Visit& visit) noexcept {
+        for (knot* k = from.load(std::memory_order_acquire); k != nullptr; k = k->next) {
+            for (cell& each : k->cells) {
+                const std::uint64_t key = each.key.load(std::memory_order_acquire);
+                if ((key & filling) != 0 || session_of(key) != session) continue;
+                live_object found;
+                found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
+                found.cohort = each.cohort();
+                found.bytes = each.bytes.load(std::memory_order_relaxed);
+                if (found.cohort != 0 && !visit(found)) return false;
+            }
+        }
+        return true;
+    }
+
+    std::atomic<bucket*> buckets_{nullptr};
+    std::atomic<std::size_t> bucket_count_{0};
+    std::atomic<std::size_t> knots_{0};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
+
 // process_state.hpp - the one global: every table, every thread, every window.
 
 #ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
@@ -7936,6 +8400,8 @@ struct process_state {
     alignas(page_bytes) gate entry;
     alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
+    pool_object_map pools;
+    allocation_tags tags;
     cohort_table cohorts;
     site_table sites;
     page_arena arena;
@@ -7974,6 +8440,8 @@ struct process_state {
     std::uint32_t windows_of_every_event = 0;  // open ones that are not sampled
     std::uint64_t births_since_wipe = 0;       // of ended sessions, since the map was last wiped
     std::uint64_t cohorts_at_last_reclaim = 0;
+    // Read under the walking lock, changed under both.
+    page_list<retired_family> retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
@@ -8020,6 +8488,13 @@ inline void begin_recording() noexcept {}
 #endif
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
+
+// The number of the family that the objects of a site are of.
+inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
+    const site* const known = process.sites.by_id(id);
+    return known == nullptr ? allocation_tags::operator_new
+                            : process.tags.family_number_of(known->tag);
+}
 
 // Null when this thread has none of its own.
 inline thread_state* current_state() noexcept {
@@ -9736,13 +10211,6 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     return thread.plain_cohort;
 }
 
-// The same, where stacks are wanted: the object is counted, its place is not known.
-ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
-    const std::uint32_t id = plain_cohort(thread);
-    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
-    return id;
-}
-
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -9765,14 +10233,35 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
+// The cohort for objects with this tag whose stack is not wanted or not known.
+inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
+    if (tag != allocation_tags::operator_new) {
+        const site* const tagged =
+            process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
+        const cohort_of_site::entry* const entry =
+            tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
+        if (entry != nullptr) return entry->cohort;
+    }
+    return plain_cohort(thread);
+}
+
+// The same, where stacks are wanted: the object is counted, its place is not known.
+ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
+                                                   std::uint32_t tag) noexcept {
+    const std::uint32_t id = cohort_without_stack(thread, tag);
+    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
+    return id;
+}
+
 // The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
-                                     std::uint32_t frame_count, remembered_chain* memo) noexcept {
+                                     std::uint32_t frame_count, std::uint32_t tag,
+                                     remembered_chain* memo) noexcept {
     const site* const found =
-        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
-    if (found == nullptr) return unplaced_cohort(thread);
+        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count, tag);
+    if (found == nullptr) return unplaced_cohort(thread, tag);
     cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return unplaced_cohort(thread);
+    if (entry == nullptr) return unplaced_cohort(thread, tag);
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
@@ -9792,13 +10281,23 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     visit_modules_that_may_go(stack, note_module);
 }
 
-// The cohort of a stack in the thread's own bounds that differs from the one in its memo.
+// The cohort of a stack in the thread's own bounds. The memo learns it.
+ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_chain& memo,
+                                               std::uintptr_t frame, std::uint32_t tag) noexcept {
+    walk_into_scratch(thread, thread.bounds, frame);
+    thread.memo.remember(memo, frame, thread.scratch);
+    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, tag, &memo);
+}
+
+// The cohort of a stack in the thread's own bounds that differs from the one in its memo. For hooks
+// that allocate often, each with its tag as a constant.
+template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
     if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
         const std::uint64_t hash = stack_hash(memo.sum);
         const site* const known =
-            process.sites.known(hash, thread.scratch_frames, memo.frame_count);
+            process.sites.known(hash, thread.scratch_frames, memo.frame_count, Tag);
         const cohort_of_site::entry* const entry =
             known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
         if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
@@ -9810,37 +10309,39 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
         }
         if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
             chain_memo::end_change(memo, frame);
-            return cohort_of_stack(thread, hash, memo.frame_count, &memo);
+            return cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
         }
     }
-    walk_into_scratch(thread, thread.bounds, frame);
-    thread.memo.remember(memo, frame, thread.scratch);
-    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, &memo);
+    return find_by_walk(thread, memo, frame, Tag);
 }
 
 inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose caller's frame is `frame`.
-ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
-    if (!prepare_caches(thread)) return unplaced_cohort(thread);
+// The cohort of an allocation whose hook has its frame at `frame`. The tag says which family it is
+// of: a hook that is not operator new hands in another one.
+ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(
+    thread_state& thread, std::uintptr_t frame,
+    std::uint32_t tag = allocation_tags::operator_new) noexcept {
+    if (!prepare_caches(thread)) return unplaced_cohort(thread, tag);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
         return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
-                               nullptr);
+                               tag, nullptr);
     }
     const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
     remembered_chain* memo = thread.memo.entry_for(frame, caller);
     const auto* known = static_cast<const site*>(memo->site);
-    if (known != nullptr && memo->epoch != thread.epoch_serial &&
+    if (known != nullptr && known->tag == tag && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
-        if (entry == nullptr) return unplaced_cohort(thread);
+        if (entry == nullptr) return unplaced_cohort(thread, tag);
         if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
-    return find_changed(thread, *memo, frame);
+    if (tag != allocation_tags::operator_new) return find_by_walk(thread, *memo, frame, tag);
+    return find_changed<allocation_tags::operator_new>(thread, *memo, frame);
 }
 
 }  // namespace detail
@@ -9894,14 +10395,26 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes)
 
 // Counts the death of a sample. Its record is gone.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
-                                            std::uint64_t requested) noexcept {
-    const sample_weight weight = weight_in(*process.cohorts.sampled_part_of(id), requested);
+                                            std::uint64_t sampled_bytes) noexcept {
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, sampled_bytes);
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
-    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
+    add_weight(part.deaths, weight);
     born.death_bytes.add_shared(bytes);
     born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
+inline void count_sample_birth(thread_state& thread, std::uint32_t id,
+                               std::uint64_t sampled_bytes) noexcept {
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, sampled_bytes);
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(whole_bytes(weight));
+    add_weight(part.births, weight);
+    add_live_bytes(thread, whole_bytes(weight));
 }
 
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
@@ -9932,15 +10445,9 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
         lose_sample(thread, bytes);
         return;
     }
-    sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, bytes);
-    cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(1);
-    counters.birth_bytes.add(whole_bytes(weight));
-    add_weight(part.births, weight);
     sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),
                             bytes);
-    add_live_bytes(thread, whole_bytes(weight));
+    count_sample_birth(thread, id, bytes);
 }
 
 }  // namespace detail
@@ -10174,7 +10681,7 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
     if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
         return record_and_leave(thread, block, bytes, frame);
     }
-    const std::uint32_t id = find_changed(thread, memo, frame);
+    const std::uint32_t id = find_changed<allocation_tags::operator_new>(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,
                                  thread.session_head | live_object_map::record_head(0, id),
@@ -10266,26 +10773,29 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
 // window is open any more or because it was told as lost.
 enum class draw { passed, sample, not_wanted };
 
+// Counts an allocation down. True: it is a sample. The thread has entered and is in mode `samples`.
+inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
+    const std::uint64_t counted = bytes_to_count(bytes);
+    // The common states of ended threads belong to whoever is in them.
+    const bool is_shared = current_entry == &departed;
+    thread_state& primary = is_shared ? thread : thread.primary();
+    const bool is_known = primary.view_number == thread.view_number;
+    std::atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
+    const std::uint64_t left = countdown.load(std::memory_order_relaxed);
+    const bool is_sample = counted >= left;
+    countdown.store(is_sample ? next_gap(thread) : left - counted, std::memory_order_relaxed);
+    return is_sample;
+}
+
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
 // still the thread's own countdown that decides, not that of the state the handler works with:
 // passes() asked it already, and two dice would have to fall.
 ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;
-    const std::uint64_t counted = bytes_to_count(bytes);
-    bool is_drawn = false;
-    if (thread->mode == charge::samples) {
-        // The common states of ended threads belong to whoever is in them.
-        const bool is_shared = current_entry == &departed;
-        thread_state& primary = is_shared ? *thread : thread->primary();
-        const bool is_known = primary.view_number == thread->view_number;
-        std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
-        const std::uint64_t left = countdown.load(std::memory_order_relaxed);
-        is_drawn = counted >= left;
-        countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
-    }
+    const bool is_sample = thread->mode == charge::samples && is_drawn(*thread, bytes);
     leave(*thread);
-    return is_drawn ? draw::sample : draw::passed;
+    return is_sample ? draw::sample : draw::passed;
 }
 
 // Called after a block at a page was allocated for a sample.
@@ -10834,119 +11344,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
-
-#ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
-#define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// A stack as its names are asked for: by some of its return addresses, innermost first.
-struct known_stack {
-    std::uint64_t hash = 0;  // of the first `count` addresses
-    const std::uintptr_t* addresses = nullptr;
-    std::uint32_t count = 0;
-    std::uint32_t all_count = 0;
-    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
-};
-
-// No module that is known: it was replaced, and there was no room to note which one it was.
-inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
-
-class stack_modules {
-public:
-    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
-        if (modules_met.count() == 0) {
-            is_certain_ = can_tell_modules();
-            return;
-        }
-        const bool is_found = stack.site_hash != 0 && assign(0, 0);
-        is_certain_ = is_found && can_tell_modules();
-        if (!is_found) assign_what_is_left();
-        for (std::uint32_t i = 0; i < stack.count; ++i) {
-            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
-        }
-    }
-
-    // The module that may be unloaded and held the frame's code; null: it was in none such.
-    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
-    // Differs between stacks with equal addresses and different modules.
-    std::uint64_t key() const noexcept { return key_; }
-    // True: what is named by these modules stays so named, whatever is loaded and unloaded.
-    bool is_certain() const noexcept { return is_certain_; }
-
-private:
-    static constexpr std::uint32_t most_chosen = 32;
-
-    // Chooses modules from frame `from` on; `sum` is that of the frames before.
-    bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
-        for (std::uint32_t i = from; i < stack_.all_count; ++i) {
-            const std::uintptr_t pc = stack_.addresses[i];
-            sum += hash_part(pc, i);
-            homes_[i] = chosen_for(pc - 1);
-            if (homes_[i] != nullptr) {
-                sum += homes_[i]->tag();
-                continue;
-            }
-            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
-                const met_module* candidate = modules_met.at(n - 1);
-                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
-                if (steps_ == 0 || chosen_count_ == most_chosen) return false;
-                --steps_;
-                homes_[i] = chosen_[chosen_count_++] = candidate;
-                if (assign(i + 1, sum + candidate->tag())) return true;
-                --chosen_count_;
-            }
-            homes_[i] = nullptr;
-        }
-        return stack_hash(sum) == stack_.site_hash;
-    }
-
-    const met_module* chosen_for(std::uintptr_t address) const noexcept {
-        for (std::uint32_t i = 0; i < chosen_count_; ++i) {
-            if (chosen_[i]->holds(address)) return chosen_[i];
-        }
-        return nullptr;
-    }
-
-    // Where more than one module has lain, it might be any of them. A stack without a hash was
-    // walked a moment ago: its modules are those that are loaded now.
-    void assign_what_is_left() noexcept {
-        for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
-            homes_[i] = nullptr;
-            if (stack_.site_hash == 0) continue;
-            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
-                const met_module* each = modules_met.at(n);
-                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
-                    homes_[i] = &module_of_nobody;
-                }
-            }
-        }
-    }
-
-    const known_stack& stack_;
-    const met_module* homes_[max_stack_frames] = {};
-    const met_module* chosen_[most_chosen] = {};
-    std::uint32_t chosen_count_ = 0;
-    std::uint32_t steps_ = 4096;
-    std::uint64_t key_ = 0;
-    bool is_certain_ = false;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -11324,37 +11721,6 @@ ALLOCSCOPE_WARM_END
 
 #include <linux/membarrier.h>
 
-// thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
-
-#ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-#define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Once per process, before the first fence; again in a forked child is harmless.
-inline void prepare_thread_fence() noexcept {
-    const int saved_errno = errno;
-    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    errno = saved_errno;
-}
-
-// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
-inline bool fence_all_threads() noexcept {
-    const int saved_errno = errno;
-    bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-    if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
-    errno = saved_errno;
-    return done;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
-
 // published_view.hpp - what all process-wide windows together ask of every thread.
 
 #ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
@@ -11408,6 +11774,37 @@ inline void change_own_demand(thread_state& watched, const open_window& window,
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
+
+// thread_fence.hpp - a memory fence in every running thread, paid by the one who asks for it.
+
+#ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+#define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Once per process, before the first fence; again in a forked child is harmless.
+inline void prepare_thread_fence() noexcept {
+    const int saved_errno = errno;
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    errno = saved_errno;
+}
+
+// False: the kernel does not offer it, or a filter forbids it; nothing may be concluded then.
+inline bool fence_all_threads() noexcept {
+    const int saved_errno = errno;
+    bool done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+    if (!done) done = ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
 // window_sums.hpp - sums of what all threads have counted, and when they are those of one moment.
 
@@ -11568,7 +11965,7 @@ inline bool read_between_samples(const birth_range& range, const Read& read) {
 // What the tables have in memory, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
-                          process.cohorts.used_bytes() +
+                          process.cohorts.used_bytes() + process.pools.used_bytes() +
                           mapped_pages_bytes.load(std::memory_order_relaxed);
     for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
@@ -11624,21 +12021,79 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     });
 }
 
+// Null: there is no memory for it. The family then counts as operator new's.
+inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
+    page_list<retired_family>& all = process.retired_families;
+    for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
+        if (all.begin()[i - 1].family == family) return all.begin() + (i - 1);
+    }
+    const std::size_t before = all.size();
+    all.add({family, window.retired.families, {}, {}, {}});
+    if (all.size() == before) return nullptr;
+    window.retired.families = static_cast<std::uint32_t>(all.size());
+    return all.end() - 1;
+}
+
+// Those of windows that have closed or begun anew go; the others move together.
+inline void compact_retired_families() noexcept {
+    page_list<retired_family>& all = process.retired_families;
+    if (all.size() == 0) return;
+    page_list<retired_family> kept;
+    process.windows.for_each_open([&](const open_window& window) {
+        for (std::uint32_t i = window.retired.families; i != 0;) {
+            retired_family each = all.begin()[i - 1];
+            i = each.next;
+            each.next = i == 0 ? 0 : static_cast<std::uint32_t>(kept.size()) + 2;
+            kept.add(each);
+        }
+    });
+    if (kept.has_refused()) {
+        kept.release();
+        return;
+    }
+    std::uint32_t first = 1;
+    process.windows.for_each_open([&](open_window& window) {
+        std::uint32_t count = 0;
+        for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
+            ++count;
+        }
+        if (count != 0) window.retired.families = first;
+        first += count;
+    });
+    all.release();
+    all = kept;
+}
+
+// The births of a cohort of which nothing is alive, and their deaths.
+inline void add_retired(allocation_counts& counts, const cohort& dead,
+                        const death_sum& deaths) noexcept {
+    counts.allocations += dead.births.read();
+    counts.bytes_allocated += dead.birth_bytes.read();
+    counts.frees += deaths.deaths;
+    counts.bytes_freed += deaths.bytes;
+}
+
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
                                 const death_sum& deaths) noexcept {
     const std::uint64_t born_at = of.began_at.load(std::memory_order_relaxed);
     const std::uint64_t instance = of.instance.load(std::memory_order_relaxed);
+    const std::uint32_t family = family_of_site(dead.facts().site.load(std::memory_order_relaxed));
     process.windows.for_each_open([&](open_window& window) {
         if (!window.owns(born_at, instance)) return;
+        retired_family* const own =
+            family == allocation_tags::operator_new ? nullptr : retired_family_of(window, family);
         if (window.wanted.record == recording::sampled) {
-            window.retired.births.add(birth_sums_of(dead, id));
-            window.retired.deaths.add(death_sums_of(dead, id));
+            const sample_sums births = birth_sums_of(dead, id);
+            const sample_sums gone = death_sums_of(dead, id);
+            window.retired.births.add(births);
+            window.retired.deaths.add(gone);
+            if (own == nullptr) return;
+            own->births.add(births);
+            own->deaths.add(gone);
             return;
         }
-        window.retired.counts.allocations += dead.births.read();
-        window.retired.counts.bytes_allocated += dead.birth_bytes.read();
-        window.retired.counts.frees += deaths.deaths;
-        window.retired.counts.bytes_freed += deaths.bytes;
+        add_retired(window.retired.counts, dead, deaths);
+        if (own != nullptr) add_retired(own->counts, dead, deaths);
     });
 }
 
@@ -11716,6 +12171,7 @@ inline void reclaim_unread() noexcept {
     constexpr std::uint32_t many_windows = 1024;
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
+    compact_retired_families();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         reclaim_thread(*t);
@@ -11784,6 +12240,8 @@ inline bool release_unread_tables() noexcept {
     }
     process.objects.wipe();
     process.samples.wipe();
+    process.pools.release();
+    process.retired_families.release();
     process.foreign.release();
     process.cohorts.release();
     process.sites.release();
@@ -12215,6 +12673,7 @@ struct sampled_count {
     std::uint32_t id;
     std::uint32_t site;
     sample_sums alive;
+    sample_sums births;
 };
 
 struct kept_counts {
@@ -12385,7 +12844,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         const sample_sums deaths = death_sums_of(c, id);
         read.deaths.add(deaths);
         if (counts == nullptr) return;
-        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths});
+        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths, {}});
     });
     if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
@@ -12396,6 +12855,7 @@ inline sampled_sums read_sampled(const birth_range& range,
     for (sampled_count& each : *counts) {
         sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
         read.births.add(alive);
+        each.births = alive;
         alive.subtract(each.alive);  // so far the deaths
         each.alive = alive;
     }
@@ -12505,6 +12965,215 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 
+// family_sums.hpp - how much of a window is operator new's, and how much each pool's.
+
+#ifndef ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
+#define ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+struct family_sum {
+    std::uint32_t family;      // number of its tag
+    allocation_counts counts;  // without the peak
+    sample_sums births;        // of a sampled window: what the counts are estimated from
+    sample_sums deaths;
+};
+
+inline family_sum& sum_of_family(list<family_sum>& sums, std::uint32_t family) {
+    for (family_sum& each : sums) {
+        if (each.family == family) return each;
+    }
+    return sums.push_back({family, {}, {}, {}});
+}
+
+inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth_bytes,
+                       std::uint64_t deaths, std::uint64_t death_bytes) noexcept {
+    to.counts.allocations += births;
+    to.counts.bytes_allocated += birth_bytes;
+    to.counts.frees += deaths;
+    to.counts.bytes_freed += death_bytes;
+    to.births.add(certain_sums(births, birth_bytes));
+    to.deaths.add(certain_sums(deaths, death_bytes));
+}
+
+inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
+    from.allocations -= less.allocations;
+    from.frees -= less.frees;
+    from.bytes_allocated -= less.bytes_allocated;
+    from.bytes_freed -= less.bytes_freed;
+}
+
+// Walking lock. All families but operator new's, with what was reclaimed of them.
+inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
+                               const kept_counts& counts) {
+    const page_list<retired_family>& all = process.retired_families;
+    for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
+        const retired_family& gone = all.begin()[i - 1];
+        family_sum& sum = sum_of_family(sums, gone.family);
+        sum.counts = gone.counts;
+        sum.births = gone.births;
+        sum.deaths = gone.deaths;
+    }
+    for (const cohort_count& own : counts.own) {
+        const std::uint32_t family = family_of_site(own.site);
+        if (family == allocation_tags::operator_new) continue;
+        add_events(sum_of_family(sums, family), own.births, own.birth_bytes, own.deaths,
+                   own.death_bytes);
+    }
+    for (const cohort_count& other : counts.foreign) {
+        const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
+        const std::uint32_t family = family_of_site(facts.site.load(std::memory_order_relaxed));
+        if (family == allocation_tags::operator_new) continue;
+        add_events(sum_of_family(sums, family), 0, 0, other.deaths, other.death_bytes);
+    }
+    for (const sampled_count& each : counts.sampled) {
+        const std::uint32_t family = family_of_site(each.site);
+        if (family == allocation_tags::operator_new) continue;
+        family_sum& sum = sum_of_family(sums, family);
+        sample_sums deaths = each.births;
+        deaths.subtract(each.alive);
+        sum.births.add(each.births);
+        sum.deaths.add(deaths);
+    }
+}
+
+// Walking lock. The totals of a window by family, operator new's first; none when all is of that.
+// Throws std::bad_alloc.
+inline void sum_families(list<family_sum>& sums, const retired_births& retired,
+                         const kept_counts& counts, const window_sum& totals, bool in_samples) {
+    if (!process.tags.has_families()) return;
+    list<family_sum> others{sums.memory()};
+    add_other_families(others, retired, counts);
+    if (others.empty()) return;
+    sort(others, [](const family_sum& a, const family_sum& b) { return a.family < b.family; });
+    family_sum rest{allocation_tags::operator_new, totals.counts, totals.births, totals.deaths};
+    for (family_sum& each : others) {
+        if (in_samples) each.counts = counts_from(each.births, each.deaths);
+        subtract_counts(rest.counts, each.counts);
+        rest.births.subtract(each.births);
+        rest.deaths.subtract(each.deaths);
+    }
+    if (in_samples) rest.counts = counts_from(rest.births, rest.deaths);
+    if (rest.counts.allocations != 0) sums.push_back(rest);
+    for (const family_sum& each : others) sums.push_back(each);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
+
+// stack_modules.hpp - whose code the addresses of a stack were when its objects were born.
+
+#ifndef ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+#define ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack as its names are asked for: by some of its return addresses, innermost first.
+struct known_stack {
+    std::uint64_t hash = 0;  // of the first `count` addresses
+    const std::uintptr_t* addresses = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t all_count = 0;
+    std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+    std::uint32_t tag = 0;        // tables/allocation_tags.hpp
+};
+
+// No module that is known: it was replaced, and there was no room to note which one it was.
+inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+
+class stack_modules {
+public:
+    explicit stack_modules(const known_stack& stack) noexcept : stack_(stack) {
+        if (modules_met.count() == 0) {
+            is_certain_ = can_tell_modules();
+            return;
+        }
+        const bool is_found = stack.site_hash != 0 && assign(0, 0);
+        is_certain_ = is_found && can_tell_modules();
+        if (!is_found) assign_what_is_left();
+        for (std::uint32_t i = 0; i < stack.count; ++i) {
+            if (homes_[i] != nullptr) key_ = hash_step(key_ ^ i, homes_[i]->number);
+        }
+    }
+
+    // The module that may be unloaded and held the frame's code; null: it was in none such.
+    const met_module* operator[](std::uint32_t frame) const noexcept { return homes_[frame]; }
+    // Differs between stacks with equal addresses and different modules.
+    std::uint64_t key() const noexcept { return key_; }
+    // True: what is named by these modules stays so named, whatever is loaded and unloaded.
+    bool is_certain() const noexcept { return is_certain_; }
+
+private:
+    static constexpr std::uint32_t most_chosen = 32;
+
+    // Chooses modules from frame `from` on; `sum` is that of the frames before.
+    bool assign(std::uint32_t from, std::uint64_t sum) noexcept {
+        for (std::uint32_t i = from; i < stack_.all_count; ++i) {
+            const std::uintptr_t pc = stack_.addresses[i];
+            sum += hash_part(pc, i);
+            homes_[i] = chosen_for(pc - 1);
+            if (homes_[i] != nullptr) {
+                sum += homes_[i]->tag();
+                continue;
+            }
+            for (std::uint32_t n = modules_met.count(); n > 0; --n) {  // the latest first
+                const met_module* candidate = modules_met.at(n - 1);
+                if (candidate == nullptr || !candidate->holds(pc - 1)) continue;
+                if (steps_ == 0 || chosen_count_ == most_chosen) return false;
+                --steps_;
+                homes_[i] = chosen_[chosen_count_++] = candidate;
+                if (assign(i + 1, sum + candidate->tag())) return true;
+                --chosen_count_;
+            }
+            homes_[i] = nullptr;
+        }
+        return stack_hash(sum) == stack_.site_hash;
+    }
+
+    const met_module* chosen_for(std::uintptr_t address) const noexcept {
+        for (std::uint32_t i = 0; i < chosen_count_; ++i) {
+            if (chosen_[i]->holds(address)) return chosen_[i];
+        }
+        return nullptr;
+    }
+
+    // Where more than one module has lain, it might be any of them. A stack without a hash was
+    // walked a moment ago: its modules are those that are loaded now.
+    void assign_what_is_left() noexcept {
+        for (std::uint32_t i = 0; i < stack_.all_count; ++i) {
+            homes_[i] = nullptr;
+            if (stack_.site_hash == 0) continue;
+            for (std::uint32_t n = 0; n < modules_met.count(); ++n) {
+                const met_module* each = modules_met.at(n);
+                if (each != nullptr && each->holds(stack_.addresses[i] - 1)) {
+                    homes_[i] = &module_of_nobody;
+                }
+            }
+        }
+    }
+
+    const known_stack& stack_;
+    const met_module* homes_[max_stack_frames] = {};
+    const met_module* chosen_[most_chosen] = {};
+    std::uint32_t chosen_count_ = 0;
+    std::uint32_t steps_ = 4096;
+    std::uint64_t key_ = 0;
+    bool is_certain_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_MODULES_HPP
+
 // live_window.hpp - what a window holds, stack by stack, copied out of the live tables.
 
 #ifndef ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
@@ -12525,11 +13194,13 @@ struct live_site {
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
+    std::uint32_t tag;         // what its objects say of themselves
 };
 
 // One window at one moment.
 struct live_window {
-    explicit live_window(arena& memory) noexcept : sites(memory), frames(memory) {}
+    explicit live_window(arena& memory) noexcept
+        : sites(memory), frames(memory), families(memory) {}
 
     bool exists = false;
     window_id id = 0;
@@ -12542,6 +13213,7 @@ struct live_window {
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;
     list<std::uintptr_t> frames;
+    list<family_sum> families;  // none where all is of one
 };
 
 // --- sites ---
@@ -12625,7 +13297,7 @@ inline void add_site(live_window& to, live_site found, const std::uintptr_t* fra
 
 // `frames` are those of the window.
 inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
-    return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash};
+    return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
 }
 
 inline void add_known_site(live_window& to, live_site found) {
@@ -12635,6 +13307,7 @@ inline void add_known_site(live_window& to, live_site found) {
         return;
     }
     found.site_hash = known->hash;
+    found.tag = known->tag;
     const std::uint32_t most = to.wanted.stack_frames;
     add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most,
              known->frame_count);
@@ -12647,11 +13320,13 @@ inline void read_sites(live_window& to, const window_facts& facts, counted_objec
     kept_counts counts;
     to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
     if (counts.has_refused()) refuse_memory();
+    sum_families(to.families, facts.retired, counts, to.totals, in_samples);
     list<cohort_part> found{to.sites.memory()};
+    if (facts.how == recording::counters) return;
     cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {
-        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0};
+        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0, 0};
         std::size_t end = i;
         for (; end < found.size() && found[end].site == here.id; ++end) {
             here.objects += found[end].objects;
@@ -12727,7 +13402,7 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
         if (then == after_stats::forget) process.is_reclaim_put_off = true;
     }
     bool has_sites = true;
-    if (taken.wanted.record == recording::counters) {
+    if (taken.wanted.record == recording::counters && !process.tags.has_families()) {
         taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
     } else {
         has_sites = is_done_with_memory([&] { read_sites(taken, facts, counted_objects::alive); });
@@ -19069,6 +19744,7 @@ namespace symbolize {
 // The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
 enum class type_evidence {
     none,             // not known: the name is "?"
+    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
     allocator_frame,  // std::allocator<T>::allocate called operator new
     make_frame,       // std::make_unique<T> and its like did
     vtable,           // the live object points to the vtable of T
@@ -19104,12 +19780,20 @@ inline named_frame read_frame(arena& memory, const code_frame& frame) {
     return {plain_name(memory, name), as_library_call(memory, name), frame.line > 0};
 }
 
+// Reports what somebody else allocates.
+inline bool is_reporting_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") &&
+           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
+            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
+            plain.ends_with("::reported_resource::do_allocate"));
+}
+
 // Forwards a request for memory and nothing else: its caller is the one to ask.
 inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate";
+           plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
 // Index of the frame that wanted the memory; frames.size() when there is none.
@@ -19179,16 +19863,46 @@ inline type_answer follow_request(arena& memory, const list<code_frame>& frames,
     return answer;
 }
 
+// The type that was handed in with a report, as a compiler spells it.
+inline type_answer type_from_tag(arena& memory, text spelled) {
+    if (spelled.empty()) return {};
+    constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
+    for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
+        spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
+                         spelled.substr(at + unnamed.size()));
+    }
+    return {printed_type(memory, spelled), type_evidence::tag};
+}
+
+// allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
+inline type_answer type_of_typed_allocator(arena& memory, const code_frame& frame) {
+    const function_name name = parse_function_name(memory, frame.function);
+    const std::size_t count = name.components.size();
+    if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
+        return {};
+    }
+    const name_component& scope = name.components[count - 2];
+    if (scope.name != "allocator") return {};
+    const list<text> arguments = split_arguments(memory, scope.arguments);
+    if (arguments.empty()) return {};
+    return {printed_type(memory, arguments[0]), type_evidence::tag};
+}
+
 // What the asking frame tells by its name.
 inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
+    const type_answer tagged = type_of_typed_allocator(memory, frames[asking]);
+    if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(memory, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
     // Behind memory_resource::allocate stands whoever asked the resource: believe only the
     // allocator that passes its request on as it is.
     const named_frame below = read_frame(memory, frames[asking - 1]);
-    return below.plain.ends_with("memory_resource::allocate") ? type_answer{} : answer;
+    return below.plain.ends_with("memory_resource::allocate") ||
+                   below.plain.ends_with("reported_resource::do_allocate")
+               ? type_answer{}
+               : answer;
 }
 
 // The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a
@@ -19254,6 +19968,7 @@ struct named_stack {
     list<const met_module*> homes;  // of its frames, each once
     bool is_lasting = false;        // false: good until a module comes or goes
     std::size_t rule_version = 0;
+    std::uint32_t tag = 0;
     named_stack* next = nullptr;  // with the same hash
     const char* path = "";        // of the user's frame; "" when it has no line
     const char* place = "";       // when there is no line: the function, else the module
@@ -19313,6 +20028,7 @@ public:
         made->modules = modules.key();
         made->is_lasting = modules.is_certain();
         made->rule_version = rule.version();
+        made->tag = stack.tag;
         name(*made, modules, rule);
         named_stack*& first = by_hash_[stack.hash];
         made->next = first;
@@ -19383,7 +20099,7 @@ private:
         named_stack* const* first = by_hash_.find(stack.hash);
         for (named_stack* at = first != nullptr ? *first : nullptr; at != nullptr; at = at->next) {
             if (at->rule_version == rule.version() && at->modules == modules.key() &&
-                at->address_count == stack.count &&
+                at->tag == stack.tag && at->address_count == stack.count &&
                 (stack.count == 0 || std::memcmp(at->addresses, stack.addresses,
                                                  stack.count * sizeof *stack.addresses) == 0)) {
                 return at;
@@ -19465,8 +20181,12 @@ private:
                 if (home->holds(place_asked.address)) place_asked.home = home;
             }
         }
-        const symbolize::type_answer type = symbolize::name_type(
-            scratch_, frames, sources_, {}, {&asked_place::knows_type, &place_asked});
+        symbolize::type_answer type =
+            symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
+        if (!type.is_known()) {
+            type = symbolize::name_type(scratch_, frames, sources_, {},
+                                        {&asked_place::knows_type, &place_asked});
+        }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
         stack.is_type_final =
@@ -19821,6 +20541,15 @@ public:
         }
     }
 
+    // The totals by family. Once. Throws std::bad_alloc.
+    void add_families(const list<snapshot::family>& families) {
+        list<snapshot::family> placed{memory_};
+        placed.reserve(families.size());
+        for (const snapshot::family& each : families) placed.push_back(each);
+        head_->families = placed.data();
+        head_->family_count = placed.size();
+    }
+
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
     // not_recording and the reasons must be constants or kept.
     snapshot_data* finish(const snapshot::window_info& info) noexcept {
@@ -19839,6 +20568,8 @@ public:
         }
         made.data.info.losses = made.losses;
         made.data.info.loss_count = kept;
+        made.data.info.families = made.families;
+        made.data.info.family_count = made.family_count;
         if (info.record != recording::sampled) {
             made.data.info.estimates = exact_estimates(info.totals);
         }
@@ -19855,6 +20586,8 @@ private:
         arena memory;        // where this head lies
         name_book* book;
         snapshot_data* parents[2];
+        const snapshot::family* families;
+        std::size_t family_count;
         snapshot::loss losses[most_losses];
         char name[sizeof(open_window::name)];
     };
@@ -20203,6 +20936,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
     const walking_lock tables_stay;
     process.objects.for_each(process.session, look_at);
     if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
+    if (found.size() < wanted.size()) process.pools.for_each(process.session, look_at);
 }
 
 // For each stack whose type may still be told by a vtable: looks at one live object of it. The
@@ -20332,8 +21066,9 @@ inline const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::too_deeply_nested:
             return "events in signal handlers were not recorded: nested too deeply";
         case loss_reason::record_replaced:
-            return "blocks were freed past operator delete: noticed when their address was used"
-                   " again";
+            return "blocks were freed past operator delete, or of a pool without a report: noticed "
+                   "when"
+                   " their address was used again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
         case loss_reason::sample_not_recorded:
@@ -20388,6 +21123,18 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     return block.finish(info);
 }
 
+// --- families ---
+
+inline void add_families_of(snapshot_block& block, const live_window& window) {
+    list<snapshot::family> families{window.families.memory()};
+    for (const family_sum& each : window.families) {
+        const allocation_counts& counts = each.counts;
+        families.push_back({process.tags.family_of(each.family), counts.allocations, counts.frees,
+                            counts.bytes_allocated, counts.bytes_freed});
+    }
+    if (!families.empty()) block.add_families(families);
+}
+
 // --- all together ---
 
 // The stacks of the window's sites, in the same order.
@@ -20420,6 +21167,7 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     snapshot::window_info info{};
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
+    add_families_of(block, window);
     block.keep(book);
 }
 
@@ -20437,6 +21185,201 @@ inline snapshot_data* rows_of_window(name_book& book, const live_window& window,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// pool_words.hpp - what a report of a pool says beside the address.
+
+#ifndef ALLOCSCOPE_LINK_POOL_WORDS_HPP
+#define ALLOCSCOPE_LINK_POOL_WORDS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct pool_words {
+    const char* pool;         // null: not said
+    const char* type;         // as the compiler spells it; no zero byte at its end
+    std::size_t type_length;  // 0: not known
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_LINK_POOL_WORDS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// pool_recorder.hpp - what a pool reports meets the tables.
+
+#ifndef ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
+#define ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+using pool_cell = pool_object_map::cell;
+
+// The newest object that begins there; of the one family, or of any when it is null.
+ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, const void* block,
+                                                const char* pool) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    if (pool == nullptr) {
+        return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
+    }
+    const std::uint32_t asked = process.tags.number_of(pool, "", 0);
+    return process.pools.newest(address, thread.session, [asked](std::uint32_t tag) {
+        return process.tags.family_number_of(tag) == asked;
+    });
+}
+
+// Takes the record away and counts the death.
+ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
+    const std::uint32_t id = dying.cohort();
+    const std::uint64_t bytes = dying.bytes.load(std::memory_order_relaxed);
+    dying.clear();
+    cohort& born = *process.cohorts.by_id(id);
+    if (is_sampled(born)) {
+        count_sample_death(thread, id, bytes);
+    } else {
+        count_death(thread, born, id, bytes);
+    }
+}
+
+inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
+                                    std::uintptr_t frame) noexcept {
+    if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
+    if (thread.memo.is_ready() && thread.bounds.contains(frame)) {
+        const remembered_chain& memo =
+            *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
+        const auto* const known = static_cast<const site*>(memo.site);
+        if (known != nullptr && known->tag == tag && memo.epoch == thread.epoch_serial &&
+            chain_memo::is_unchanged(memo, frame)) {
+            return live_object_map::cohort_of(memo.record);
+        }
+    }
+    return find_cohort(thread, frame, tag);
+}
+
+// The thread has entered, and the object is to have a record.
+ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block, std::size_t bytes,
+                                         std::uint32_t tag, std::uintptr_t frame) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    const std::uint32_t family = process.tags.family_number_of(tag);
+    // The same pool has handed out the address again: it forgot to report a free.
+    pool_cell* const forgotten = process.pools.newest(
+        address, thread.session,
+        [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
+    if (forgotten != nullptr) {
+        thread.lose(loss_reason::record_replaced);
+        remove_pool_object(thread, *forgotten);
+    }
+    const pool_cell* const below = find_pool_object(thread, block, nullptr);
+    const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
+    const std::uint32_t id = cohort_of_pool(thread, tag, frame);
+    const bool is_put = id != no_cohort && process.pools.put(process.arena, address, thread.session,
+                                                             id, tag, depth, bytes);
+    if (thread.mode == charge::samples) {
+        if (is_put) {
+            count_sample_birth(thread, id, bytes);
+        } else {
+            lose_sample(thread, bytes);
+        }
+        return;
+    }
+    if (!is_put) {
+        thread.lose(loss_reason::no_memory_for_record);
+        return;
+    }
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(bytes);
+    add_live_bytes(thread, bytes);
+}
+
+// Whether a birth on this thread, which has entered, gets a record.
+inline bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
+    if (thread.mode == charge::samples) return is_drawn(thread, bytes);
+    return thread.mode != charge::nothing;
+}
+
+// --- what the engine table offers. The stack of an object begins at the caller of these. ---
+
+ALLOCSCOPE_NOINLINE void engine_report_birth(const void* block, std::size_t bytes,
+                                             const pool_words& words) noexcept {
+    const std::uintptr_t frame = hook_frame();
+    if (block == nullptr) return;
+    thread_state* const thread = enter(frame);
+    if (thread == nullptr) return;
+    if (is_birth_recorded(*thread, bytes)) {
+        const std::uint32_t tag = process.tags.number_of(words.pool, words.type, words.type_length);
+        put_pool_object(*thread, block, bytes, tag, frame);
+    }
+    leave(*thread);
+}
+
+ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool) noexcept {
+    if (block == nullptr) return;
+    thread_state* const thread = enter(hook_frame());
+    if (thread == nullptr) return;
+    if (pool_cell* dying = find_pool_object(*thread, block, pool)) {
+        remove_pool_object(*thread, *dying);
+    }
+    leave(*thread);
+}
+
+// A death and a birth at the same address, in the same pool. Of an object without a record only the
+// birth is counted: it was born before the windows, or not sampled.
+ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t bytes,
+                                              const pool_words& words) noexcept {
+    const std::uintptr_t frame = hook_frame();
+    if (block == nullptr) return;
+    thread_state* const thread = enter(frame);
+    if (thread == nullptr) return;
+    pool_cell* const before = find_pool_object(*thread, block, words.pool);
+    std::uint32_t tag = allocation_tags::other_pools;
+    if (before != nullptr) {
+        tag = before->tag();
+        remove_pool_object(*thread, *before);
+    }
+    if (is_birth_recorded(*thread, bytes)) {
+        if (before == nullptr || words.type_length != 0) {
+            tag =
+                process.tags.number_of(before != nullptr ? process.tags.family_of(tag) : words.pool,
+                                       words.type, words.type_length);
+        }
+        put_pool_object(*thread, block, bytes, tag, frame);
+    }
+    leave(*thread);
+}
+
+// Where the gate's word lies, for modules that keep the address; null when the engine may be
+// unloaded before they are.
+ALLOCSCOPE_SLOW_PATH const std::uint64_t* engine_gate_to_keep() noexcept {
+#if defined(__PIC__) && !defined(__PIE__)  // else this is a part of the executable
+    const auto here = reinterpret_cast<std::uintptr_t>(&engine_report_birth);
+    const module_identity own = identify_module(here);
+    if (own.start == 0 || own.life != module_life::permanent) return nullptr;
+#endif
+    return process.entry.word_address();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -22298,6 +23241,10 @@ constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcep
     table.begin_sweep = &engine_begin_sweep;
     table.add_sweep_run = &engine_add_sweep_run;
     table.end_sweep = &engine_end_sweep;
+    table.gate_to_keep = &engine_gate_to_keep;
+    table.report_birth = &engine_report_birth;
+    table.report_death = &engine_report_death;
+    table.report_resize = &engine_report_resize;
     return table;
 }
 
@@ -23030,6 +23977,26 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
     lines.add("own memory", own.view());
 }
 
+// What was allocated in each way, where there is more than one.
+inline void write_families(text_out& out, const snapshot::window_info& info,
+                           const text_form& form) {
+    const number_form numbers{form.parts, info};
+    for (std::size_t i = 0; i < info.family_count; ++i) {
+        const snapshot::family& each = info.families[i];
+        text_out line{form.parts};
+        line << "  ";
+        write_printable(line, each.name);
+        line << ": " << numbers.count(each.allocations)
+             << (each.allocations == 1 ? " object with " : " objects with ")
+             << numbers.amount(each.bytes_allocated) << " allocated, "
+             << numbers.count(each.live_objects()) << " with " << numbers.amount(each.live_bytes())
+             << " alive";
+        text_out wrapped{form.parts};
+        write_wrapped(wrapped, line.view(), form.width, 4);
+        out << wrapped.view() << '\n';
+    }
+}
+
 inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
     const snapshot::window_info& info = rows.info();
     write_title(out, info, form);
@@ -23045,6 +24012,7 @@ inline void write_head(text_out& out, const snapshot& rows, const text_form& for
     if (!rows.empty() || has_totals(info)) {
         write_mode(out, info, form);
         write_totals(out, rows, form);
+        write_families(out, info, form);
     }
     if (info.uncertain_objects != 0) {
         text_out sentence{form.parts};
@@ -23750,6 +24718,265 @@ ALLOCSCOPE_NAMESPACE_END
 #endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_FAMILY_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY
+
+#if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <atomic>
+#include <type_traits>
+
+// pool_reports.hpp - pools of your own tell what they hand out and get back.
+
+#ifndef ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
+#define ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// An object of a pool was born. `pool` names its family in the head of a report; its first 63
+// characters count. The same address may be an object of several pools, each time of another one: a
+// chunk, and the first object in it. No effect for a null pointer.
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
+
+// The same, and rows show T. Where T is what a container of the standard library wraps around an
+// element, they show the element.
+template <class T>
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
+
+// The object died. Without a name the newest object that begins there: of two, the one in the
+// other. No effect for an object that was not recorded.
+inline void report_free(const void* pointer) noexcept;
+inline void report_free(const void* pointer, const char* pool) noexcept;
+
+// The object has another size now: a death and a birth at the same address. One that has moved was
+// freed and allocated. Without a name an object that was born before the windows becomes one of
+// "other pools".
+inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
+inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
+
+// definitions
+
+namespace detail {
+
+// The engine's word and the engine, once they are found. Each module has its own.
+ALLOCSCOPE_HIDDEN inline std::atomic<const std::uint64_t*> known_gate{nullptr};
+ALLOCSCOPE_HIDDEN inline std::atomic<const engine*> known_engine{nullptr};
+ALLOCSCOPE_HIDDEN inline std::atomic<std::uint64_t> asked_at{0};
+
+// False: there is nothing to report to.
+ALLOCSCOPE_FAST_PATH bool is_report_wanted() noexcept {
+    const std::uint64_t* const gate = known_gate.load(std::memory_order_relaxed);
+    return gate == nullptr || __atomic_load_n(gate, __ATOMIC_RELAXED) != 0;
+}
+
+// Null: there is none that this module can use. Asking a foreign operator new costs a block, so a
+// module that got no answer asks again after about a tenth of a second.
+ALLOCSCOPE_SLOW_PATH const engine* engine_of_pools() noexcept {
+    const engine* found = known_engine.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    constexpr std::uint64_t patience_cycles = std::uint64_t{1} << 28U;
+    const std::uint64_t asked = asked_at.load(std::memory_order_relaxed);
+    const std::uint64_t now = __builtin_ia32_rdtsc();
+    if (asked != 0 && now - asked < patience_cycles) return nullptr;
+    found = find_engine();
+    if (engine_refusal(found)[0] != '\0') {
+        asked_at.store(now, std::memory_order_relaxed);
+        return nullptr;
+    }
+    if (const std::uint64_t* gate = found->gate_to_keep()) {
+        known_engine.store(found, std::memory_order_release);
+        known_gate.store(gate, std::memory_order_release);
+    }
+    return found;
+}
+
+// Keeps the call before it from being the last act of its function, which would leave the stack.
+ALLOCSCOPE_FAST_PATH void stay_on_stack() noexcept {
+    __asm__ volatile("");
+}
+
+// What the compiler calls a type, without a zero byte at its end.
+struct spelled_type {
+    const char* text;
+    std::size_t length;
+};
+
+template <class T>
+constexpr spelled_type spell_type() noexcept {
+    const char* const whole = __PRETTY_FUNCTION__;  // "... spell_type() [with T = int]"
+    std::size_t begin = 0;
+    while (whole[begin] != '[' || (whole[begin + 1] != 'w' && whole[begin + 1] != 'T')) ++begin;
+    while (whole[begin] != '=') ++begin;
+    begin += 2;
+    std::size_t end = begin;
+    while (whole[end] != '\0') ++end;
+    return {whole + begin, end - 1 - begin};
+}
+
+ALLOCSCOPE_FAST_PATH void report_birth(const void* pointer, std::size_t bytes,
+                                       const pool_words& words) noexcept {
+    if (ALLOCSCOPE_LIKELY(!is_report_wanted())) return;
+    if (const engine* to = engine_of_pools()) to->report_birth(pointer, bytes, words);
+    stay_on_stack();
+}
+
+ALLOCSCOPE_FAST_PATH void report_death(const void* pointer, const char* pool) noexcept {
+    if (ALLOCSCOPE_LIKELY(!is_report_wanted())) return;
+    if (const engine* to = engine_of_pools()) to->report_death(pointer, pool);
+}
+
+ALLOCSCOPE_FAST_PATH void report_new_size(const void* pointer, std::size_t bytes,
+                                          const char* pool) noexcept {
+    if (ALLOCSCOPE_LIKELY(!is_report_wanted())) return;
+    if (const engine* to = engine_of_pools()) to->report_resize(pointer, bytes, {pool, "", 0});
+    stay_on_stack();
+}
+
+}  // namespace detail
+
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+    detail::report_birth(pointer, bytes, {pool, "", 0});
+}
+
+template <class T>
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+    constexpr detail::spelled_type type = detail::spell_type<T>();
+    detail::report_birth(pointer, bytes, {pool, type.text, type.length});
+}
+
+inline void report_free(const void* pointer) noexcept {
+    detail::report_death(pointer, nullptr);
+}
+inline void report_free(const void* pointer, const char* pool) noexcept {
+    detail::report_death(pointer, pool);
+}
+
+inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
+    detail::report_new_size(pointer, bytes, nullptr);
+}
+inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+    detail::report_new_size(pointer, bytes, pool);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
+
+// reported_resource.hpp - a std::pmr resource that reports what goes through it.
+
+#ifndef ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP
+#define ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP
+
+#if defined(__has_include)
+    #if __has_include(<memory_resource>)
+        #include <memory_resource>  // memory_resource, get_default_resource
+    #endif
+#endif
+
+#if defined(__cpp_lib_memory_resource) || defined(_GLIBCXX_MEMORY_RESOURCE)
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+class reported_resource : public std::pmr::memory_resource {
+public:
+    // `upstream` and `name` must stay as long as the resource. The name is that of the family in
+    // the head of a report.
+    explicit reported_resource(std::pmr::memory_resource* upstream, const char* name) noexcept
+        : upstream_(upstream), name_(name) {}
+    reported_resource(const reported_resource&) = delete;
+    reported_resource& operator=(const reported_resource&) = delete;
+
+    std::pmr::memory_resource* upstream_resource() const noexcept { return upstream_; }
+    const char* name() const noexcept { return name_; }
+
+private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        void* const block = upstream_->allocate(bytes, alignment);
+        report_allocation(block, bytes, name_);
+        return block;
+    }
+    void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+        report_free(block, name_);  // before another thread can be given the block
+        upstream_->deallocate(block, bytes, alignment);
+    }
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    std::pmr::memory_resource* upstream_;
+    const char* name_;
+};
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif
+
+#endif  // ALLOCSCOPE_MEASURE_REPORTED_RESOURCE_HPP
+
+// typed_allocator.hpp - an allocator whose rows show the type, also without debug information.
+
+#ifndef ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
+#define ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+template <class T>
+class allocator {
+public:
+    using value_type = T;
+    using propagate_on_container_move_assignment = std::true_type;
+    using is_always_equal = std::true_type;
+
+    constexpr allocator() noexcept = default;
+    template <class U>
+    constexpr allocator(const allocator<U>&) noexcept {}
+
+    // Throws what operator new throws, std::bad_alloc also for more than there are addresses.
+    [[nodiscard]] __attribute__((noinline)) T* allocate(std::size_t count) {
+        // Two functions with equal code would be made one, and rows of one type show another.
+        __asm__ volatile("" : : "r"(__PRETTY_FUNCTION__));
+        constexpr std::size_t most = ~std::size_t{0} / sizeof(T);
+        const std::size_t bytes = count > most ? ~std::size_t{0} : count * sizeof(T);
+        void* block;
+        if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+            block = ::operator new (bytes, std::align_val_t{alignof(T)});
+        } else {
+            block = ::operator new(bytes);
+        }
+        __asm__ volatile("" : "+r"(block));  // the call is not the last act: it stays on the stack
+        return static_cast<T*>(block);
+    }
+
+    void deallocate(T* block, std::size_t count) noexcept {
+        if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+            ::operator delete (block, std::align_val_t{alignof(T)});
+        } else {
+            ::operator delete(block);
+        }
+        static_cast<void>(count);
+    }
+};
+
+template <class T, class U>
+constexpr bool operator==(const allocator<T>&, const allocator<U>&) noexcept {
+    return true;
+}
+template <class T, class U>
+constexpr bool operator!=(const allocator<T>&, const allocator<U>&) noexcept {
+    return false;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
+
+// hooks.hpp - the door for allocators that are not operator new: they report what they hand out.
+
+#ifndef ALLOCSCOPE_HOOKS_HPP
+#define ALLOCSCOPE_HOOKS_HPP
+
+#endif  // ALLOCSCOPE_HOOKS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_INTEGRATIONS_BASELINES)
 

@@ -10,9 +10,10 @@
 //
 //   ALLOCSCOPE_CONFIG_NO_EXCEPTIONS   1: bad options print a message and abort instead of throwing.
 //                                     Default: follows the compiler (-fno-exceptions). No cost.
-//   ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT  1: begin_recording() is called before the first event
-//                                     of the process (state/process_state.hpp). For the preload
-//                                     library. Default: 0. No cost.
+//   ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
+//                                     1: begin_recording() is called before the first event of the
+//                                     process (state/process_state.hpp). For the preload library.
+//                                     Default: 0. No cost.
 
 #ifndef ALLOCSCOPE_CONFIG_HPP
 #define ALLOCSCOPE_CONFIG_HPP
@@ -45,7 +46,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v1 {
+    inline namespace v2 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

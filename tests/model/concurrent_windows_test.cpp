@@ -36,7 +36,7 @@ struct worker_state {
     own_thread thread;
     int number = 0;
     struct arena* shared = nullptr;
-    site_tally sites[site_count];
+    site_tally sites[first_pool_site];
     std::uint64_t wrong_own_windows = 0;
 };
 
@@ -57,7 +57,7 @@ void bury(worker_state& self, object_head* object) {
 }
 
 object_head* give_birth(worker_state& self, dice& roll) {
-    const auto site = static_cast<std::uint32_t>(roll.below(site_count));
+    const auto site = static_cast<std::uint32_t>(roll.below(first_pool_site));
     const auto size = static_cast<std::uint32_t>(sizeof(object_head) + roll.below(300));
     auto* object = static_cast<object_head*>(
         site_at_depth(static_cast<int>(site), size, static_cast<int>(roll.below(12))));
@@ -125,15 +125,15 @@ site_tally total_of_site(const arena& shared, int site) {
 
 void compare(const arena& shared, const allocscope::snapshot& seen) {
     site_tally all;
-    std::uint64_t objects[site_count] = {};
-    std::uint64_t bytes[site_count] = {};
+    std::uint64_t objects[first_pool_site] = {};
+    std::uint64_t bytes[first_pool_site] = {};
     for (const allocscope::snapshot::row& row : seen) {
         const int site = site_of_line(row.line);
         REQUIRE(site >= 0);
         objects[site] += row.objects;
         bytes[site] += row.bytes;
     }
-    for (int site = 0; site < site_count; ++site) {
+    for (int site = 0; site < first_pool_site; ++site) {
         const site_tally total = total_of_site(shared, site);
         CHECK(objects[site] == total.births - total.deaths);
         CHECK(bytes[site] == total.bytes_born - total.bytes_died);

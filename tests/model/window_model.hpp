@@ -22,6 +22,7 @@
 #include <cstdarg>  // va_list
 #include <cstdint>  // uint64_t
 #include <cstdio>   // vsnprintf
+#include <cstring>  // strcmp
 #include <new>      // placement new
 
 namespace allocscope_test {
@@ -254,8 +255,32 @@ private:
             number(wanted.bytes_freed), number(wanted.peak_bytes));
     }
 
+    // What is alive of each family, where there are others than operator new's.
+    void compare_families(int slot, const allocscope::snapshot& seen) {
+        const allocscope::snapshot::window_info& info = seen.info();
+        for (std::size_t i = 0; i < info.family_count; ++i) {
+            const allocscope::snapshot::family& family = info.families[i];
+            model_row wanted;
+            for (int site = 0; site < site_count; ++site) {
+                if (std::strcmp(family.name, family_of_site(site)) != 0) continue;
+                wanted.objects += windows_[slot].rows[site].objects;
+                wanted.bytes += windows_[slot].rows[site].bytes;
+            }
+            if (family.live_objects() == wanted.objects && family.live_bytes() == wanted.bytes) {
+                continue;
+            }
+            fail(
+                "step %ld, window %d (%s), family %s: seen %llu objects, %llu bytes;"
+                " wanted %llu, %llu",
+                steps_, slot, describe(slot), family.name, number(family.live_objects()),
+                number(family.live_bytes()), number(wanted.objects), number(wanted.bytes));
+        }
+    }
+
     void compare_rows(int slot, const allocscope::snapshot& seen) {
         compare_totals(slot, seen.info().totals, "stats().info().totals");
+        if (windows_[slot].wanted.record == allocscope::recording::sampled) return;
+        compare_families(slot, seen);
         if (windows_[slot].wanted.record != allocscope::recording::exact) return;
         model_row rows[site_count];
         for (const allocscope::snapshot::row& row : seen) {
@@ -263,6 +288,12 @@ private:
             if (site < 0) {
                 fail("step %ld, window %d: a row that no site made: %s:%d, %llu objects", steps_,
                      slot, row.file, row.line, number(row.objects));
+                return;
+            }
+            if (site == site_count - 1 &&
+                std::strcmp(row.type, "allocscope_test::pool_object") != 0) {
+                fail("step %ld, window %d: objects of a pool are of type %s", steps_, slot,
+                     row.type);
                 return;
             }
             rows[site].objects += row.objects;

@@ -164,7 +164,9 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.window,
                 about.is_of_two_windows,
                 about.uncertain_objects,
-                about.uncertain_bytes};
+                about.uncertain_bytes,
+                nullptr,
+                0};
         block.add_rows(kept_rows, info, scratch);
     });
     return is_made ? block.finish(info) : nullptr;

@@ -43,6 +43,7 @@ void drop_what_was_private() {
     ::new (static_cast<void*>(&process.entry)) gate;
     ::new (static_cast<void*>(&process.objects)) live_object_map;
     ::new (static_cast<void*>(&process.samples)) sampled_object_map;
+    ::new (static_cast<void*>(&process.pools)) pool_object_map;
     ::new (static_cast<void*>(&process.mark)) child_mark;
     const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
     process.naming = open;

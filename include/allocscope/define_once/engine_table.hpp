@@ -15,6 +15,7 @@
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/rows_of_window.hpp>
 #include <allocscope/naming/snapshot_block.hpp>
+#include <allocscope/record/pool_recorder.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/verdict/armed_faults.hpp>
 #include <allocscope/verdict/check_window.hpp>
@@ -170,6 +171,10 @@ constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcep
     table.begin_sweep = &engine_begin_sweep;
     table.add_sweep_run = &engine_add_sweep_run;
     table.end_sweep = &engine_end_sweep;
+    table.gate_to_keep = &engine_gate_to_keep;
+    table.report_birth = &engine_report_birth;
+    table.report_death = &engine_report_death;
+    table.report_resize = &engine_report_resize;
     return table;
 }
 

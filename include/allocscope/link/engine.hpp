@@ -42,6 +42,7 @@ struct check_request;
 struct fault_plan;
 struct guard_watch;
 struct plan_state;
+struct pool_words;
 struct sweep_data;
 struct sweep_request;
 
@@ -88,6 +89,12 @@ struct engine {
     sweep_data* (*begin_sweep)(const char* name);
     bool (*add_sweep_run)(sweep_data* to, const sweep_request& asked);
     void (*end_sweep)(sweep_data* data, bool gave_up);
+    // --- link/pool_words.hpp; no effect while no window is open ---
+    // The word that is 0 while no window is open, if its address may be kept; else null.
+    const std::uint64_t* (*gate_to_keep)();
+    void (*report_birth)(const void* block, std::size_t bytes, const pool_words& words);
+    void (*report_death)(const void* block, const char* pool);  // null: the newest object there
+    void (*report_resize)(const void* block, std::size_t bytes, const pool_words& words);
 };
 
 // The request that asks for the engine. Its size is odd on purpose: hardly anybody asks for it by

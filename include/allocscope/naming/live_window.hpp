@@ -13,6 +13,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/naming/family_sums.hpp>
 #include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -41,11 +42,13 @@ struct live_site {
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
+    std::uint32_t tag;         // what its objects say of themselves
 };
 
 // One window at one moment.
 struct live_window {
-    explicit live_window(arena& memory) noexcept : sites(memory), frames(memory) {}
+    explicit live_window(arena& memory) noexcept
+        : sites(memory), frames(memory), families(memory) {}
 
     bool exists = false;
     window_id id = 0;
@@ -58,6 +61,7 @@ struct live_window {
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;
     list<std::uintptr_t> frames;
+    list<family_sum> families;  // none where all is of one
 };
 
 // --- sites ---
@@ -141,7 +145,7 @@ inline void add_site(live_window& to, live_site found, const std::uintptr_t* fra
 
 // `frames` are those of the window.
 inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
-    return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash};
+    return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
 }
 
 inline void add_known_site(live_window& to, live_site found) {
@@ -151,6 +155,7 @@ inline void add_known_site(live_window& to, live_site found) {
         return;
     }
     found.site_hash = known->hash;
+    found.tag = known->tag;
     const std::uint32_t most = to.wanted.stack_frames;
     add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most,
              known->frame_count);
@@ -163,11 +168,13 @@ inline void read_sites(live_window& to, const window_facts& facts, counted_objec
     kept_counts counts;
     to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
     if (counts.has_refused()) refuse_memory();
+    sum_families(to.families, facts.retired, counts, to.totals, in_samples);
     list<cohort_part> found{to.sites.memory()};
+    if (facts.how == recording::counters) return;
     cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
     for (std::size_t i = 0; i < found.size();) {
-        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0};
+        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0, 0};
         std::size_t end = i;
         for (; end < found.size() && found[end].site == here.id; ++end) {
             here.objects += found[end].objects;
@@ -243,7 +250,7 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
         if (then == after_stats::forget) process.is_reclaim_put_off = true;
     }
     bool has_sites = true;
-    if (taken.wanted.record == recording::counters) {
+    if (taken.wanted.record == recording::counters && !process.tags.has_families()) {
         taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
     } else {
         has_sites = is_done_with_memory([&] { read_sites(taken, facts, counted_objects::alive); });

@@ -26,6 +26,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/state/process_state.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
@@ -52,6 +53,7 @@ struct named_stack {
     list<const met_module*> homes;  // of its frames, each once
     bool is_lasting = false;        // false: good until a module comes or goes
     std::size_t rule_version = 0;
+    std::uint32_t tag = 0;
     named_stack* next = nullptr;  // with the same hash
     const char* path = "";        // of the user's frame; "" when it has no line
     const char* place = "";       // when there is no line: the function, else the module
@@ -111,6 +113,7 @@ public:
         made->modules = modules.key();
         made->is_lasting = modules.is_certain();
         made->rule_version = rule.version();
+        made->tag = stack.tag;
         name(*made, modules, rule);
         named_stack*& first = by_hash_[stack.hash];
         made->next = first;
@@ -181,7 +184,7 @@ private:
         named_stack* const* first = by_hash_.find(stack.hash);
         for (named_stack* at = first != nullptr ? *first : nullptr; at != nullptr; at = at->next) {
             if (at->rule_version == rule.version() && at->modules == modules.key() &&
-                at->address_count == stack.count &&
+                at->tag == stack.tag && at->address_count == stack.count &&
                 (stack.count == 0 || std::memcmp(at->addresses, stack.addresses,
                                                  stack.count * sizeof *stack.addresses) == 0)) {
                 return at;
@@ -263,8 +266,12 @@ private:
                 if (home->holds(place_asked.address)) place_asked.home = home;
             }
         }
-        const symbolize::type_answer type = symbolize::name_type(
-            scratch_, frames, sources_, {}, {&asked_place::knows_type, &place_asked});
+        symbolize::type_answer type =
+            symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
+        if (!type.is_known()) {
+            type = symbolize::name_type(scratch_, frames, sources_, {},
+                                        {&asked_place::knows_type, &place_asked});
+        }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
         stack.is_type_final =

@@ -54,6 +54,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
     const walking_lock tables_stay;
     process.objects.for_each(process.session, look_at);
     if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
+    if (found.size() < wanted.size()) process.pools.for_each(process.session, look_at);
 }
 
 // For each stack whose type may still be told by a vtable: looks at one live object of it. The
@@ -183,8 +184,9 @@ inline const char* sentence_for(loss_reason reason) noexcept {
         case loss_reason::too_deeply_nested:
             return "events in signal handlers were not recorded: nested too deeply";
         case loss_reason::record_replaced:
-            return "blocks were freed past operator delete: noticed when their address was used"
-                   " again";
+            return "blocks were freed past operator delete, or of a pool without a report: noticed "
+                   "when"
+                   " their address was used again";
         case loss_reason::no_memory_for_thread:
             return "events were not recorded: memory for the state of their thread was refused";
         case loss_reason::sample_not_recorded:
@@ -239,6 +241,18 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     return block.finish(info);
 }
 
+// --- families ---
+
+inline void add_families_of(snapshot_block& block, const live_window& window) {
+    list<snapshot::family> families{window.families.memory()};
+    for (const family_sum& each : window.families) {
+        const allocation_counts& counts = each.counts;
+        families.push_back({process.tags.family_of(each.family), counts.allocations, counts.frees,
+                            counts.bytes_allocated, counts.bytes_freed});
+    }
+    if (!families.empty()) block.add_families(families);
+}
+
 // --- all together ---
 
 // The stacks of the window's sites, in the same order.
@@ -271,6 +285,7 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     snapshot::window_info info{};
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
+    add_families_of(block, window);
     block.keep(book);
 }
 

@@ -126,6 +126,15 @@ public:
         }
     }
 
+    // The totals by family. Once. Throws std::bad_alloc.
+    void add_families(const list<snapshot::family>& families) {
+        list<snapshot::family> placed{memory_};
+        placed.reserve(families.size());
+        for (const snapshot::family& each : families) placed.push_back(each);
+        head_->families = placed.data();
+        head_->family_count = placed.size();
+    }
+
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
     // not_recording and the reasons must be constants or kept.
     snapshot_data* finish(const snapshot::window_info& info) noexcept {
@@ -144,6 +153,8 @@ public:
         }
         made.data.info.losses = made.losses;
         made.data.info.loss_count = kept;
+        made.data.info.families = made.families;
+        made.data.info.family_count = made.family_count;
         if (info.record != recording::sampled) {
             made.data.info.estimates = exact_estimates(info.totals);
         }
@@ -160,6 +171,8 @@ private:
         arena memory;        // where this head lies
         name_book* book;
         snapshot_data* parents[2];
+        const snapshot::family* families;
+        std::size_t family_count;
         snapshot::loss losses[most_losses];
         char name[sizeof(open_window::name)];
     };

@@ -32,6 +32,7 @@ struct known_stack {
     std::uint32_t count = 0;
     std::uint32_t all_count = 0;
     std::uint64_t site_hash = 0;  // of all of them and their modules; 0: not known
+    std::uint32_t tag = 0;        // tables/allocation_tags.hpp
 };
 
 // No module that is known: it was replaced, and there was no room to note which one it was.

@@ -16,10 +16,12 @@
 #define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
 #include <allocscope/state/epoch.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/allocation_tags.hpp>
 #include <allocscope/tables/cohort_of_site.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/live_object_map.hpp>
@@ -156,13 +158,6 @@ inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
     return thread.plain_cohort;
 }
 
-// The same, where stacks are wanted: the object is counted, its place is not known.
-ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread) noexcept {
-    const std::uint32_t id = plain_cohort(thread);
-    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
-    return id;
-}
-
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -185,14 +180,35 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
+// The cohort for objects with this tag whose stack is not wanted or not known.
+inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
+    if (tag != allocation_tags::operator_new) {
+        const site* const tagged =
+            process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
+        const cohort_of_site::entry* const entry =
+            tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
+        if (entry != nullptr) return entry->cohort;
+    }
+    return plain_cohort(thread);
+}
+
+// The same, where stacks are wanted: the object is counted, its place is not known.
+ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
+                                                   std::uint32_t tag) noexcept {
+    const std::uint32_t id = cohort_without_stack(thread, tag);
+    if (id != no_cohort) thread.lose(loss_reason::no_room_for_site);
+    return id;
+}
+
 // The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
-                                     std::uint32_t frame_count, remembered_chain* memo) noexcept {
+                                     std::uint32_t frame_count, std::uint32_t tag,
+                                     remembered_chain* memo) noexcept {
     const site* const found =
-        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count);
-    if (found == nullptr) return unplaced_cohort(thread);
+        process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count, tag);
+    if (found == nullptr) return unplaced_cohort(thread, tag);
     cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return unplaced_cohort(thread);
+    if (entry == nullptr) return unplaced_cohort(thread, tag);
     if (memo != nullptr) {
         entry->shape = memo->frame != 0 ? memo->shape : 0;
         memo->site = found;
@@ -212,13 +228,23 @@ inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
     visit_modules_that_may_go(stack, note_module);
 }
 
-// The cohort of a stack in the thread's own bounds that differs from the one in its memo.
+// The cohort of a stack in the thread's own bounds. The memo learns it.
+ALLOCSCOPE_NOINLINE std::uint32_t find_by_walk(thread_state& thread, remembered_chain& memo,
+                                               std::uintptr_t frame, std::uint32_t tag) noexcept {
+    walk_into_scratch(thread, thread.bounds, frame);
+    thread.memo.remember(memo, frame, thread.scratch);
+    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, tag, &memo);
+}
+
+// The cohort of a stack in the thread's own bounds that differs from the one in its memo. For hooks
+// that allocate often, each with its tag as a constant.
+template <std::uint32_t Tag>
 ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_chain& memo,
                                                std::uintptr_t frame) noexcept {
     if (chain_memo::collect(memo, frame, thread.scratch_frames)) {
         const std::uint64_t hash = stack_hash(memo.sum);
         const site* const known =
-            process.sites.known(hash, thread.scratch_frames, memo.frame_count);
+            process.sites.known(hash, thread.scratch_frames, memo.frame_count, Tag);
         const cohort_of_site::entry* const entry =
             known != nullptr ? thread.cohorts.existing(known->id) : nullptr;
         if (ALLOCSCOPE_LIKELY(entry != nullptr && entry->shape == memo.shape &&
@@ -230,37 +256,39 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
         }
         if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
             chain_memo::end_change(memo, frame);
-            return cohort_of_stack(thread, hash, memo.frame_count, &memo);
+            return cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
         }
     }
-    walk_into_scratch(thread, thread.bounds, frame);
-    thread.memo.remember(memo, frame, thread.scratch);
-    return cohort_of_stack(thread, stack_hash(memo.sum), memo.frame_count, &memo);
+    return find_by_walk(thread, memo, frame, Tag);
 }
 
 inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose caller's frame is `frame`.
-ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
-    if (!prepare_caches(thread)) return unplaced_cohort(thread);
+// The cohort of an allocation whose hook has its frame at `frame`. The tag says which family it is
+// of: a hook that is not operator new hands in another one.
+ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(
+    thread_state& thread, std::uintptr_t frame,
+    std::uint32_t tag = allocation_tags::operator_new) noexcept {
+    if (!prepare_caches(thread)) return unplaced_cohort(thread, tag);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
         return cohort_of_stack(thread, stack_hash(thread.scratch.sum), thread.scratch.frame_count,
-                               nullptr);
+                               tag, nullptr);
     }
     const std::uintptr_t caller = read_stack_word(frame + sizeof(std::uintptr_t));
     remembered_chain* memo = thread.memo.entry_for(frame, caller);
     const auto* known = static_cast<const site*>(memo->site);
-    if (known != nullptr && memo->epoch != thread.epoch_serial &&
+    if (known != nullptr && known->tag == tag && memo->epoch != thread.epoch_serial &&
         chain_memo::is_unchanged(*memo, frame) && (memo->shape != 0 || has_same_modules(*memo))) {
         const cohort_of_site::entry* const entry = entry_for_site(thread, known->id);
-        if (entry == nullptr) return unplaced_cohort(thread);
+        if (entry == nullptr) return unplaced_cohort(thread, tag);
         if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
-    return find_changed(thread, *memo, frame);
+    if (tag != allocation_tags::operator_new) return find_by_walk(thread, *memo, frame, tag);
+    return find_changed<allocation_tags::operator_new>(thread, *memo, frame);
 }
 
 }  // namespace detail

@@ -252,7 +252,7 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
     if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
         return record_and_leave(thread, block, bytes, frame);
     }
-    const std::uint32_t id = find_changed(thread, memo, frame);
+    const std::uint32_t id = find_changed<allocation_tags::operator_new>(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,
                                  thread.session_head | live_object_map::record_head(0, id),

@@ -65,14 +65,26 @@ ALLOCSCOPE_SLOW_PATH void lose_sample(thread_state& thread, std::uint64_t bytes)
 
 // Counts the death of a sample. Its record is gone.
 ALLOCSCOPE_NOINLINE void count_sample_death(thread_state& thread, std::uint32_t id,
-                                            std::uint64_t requested) noexcept {
-    const sample_weight weight = weight_in(*process.cohorts.sampled_part_of(id), requested);
+                                            std::uint64_t sampled_bytes) noexcept {
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, sampled_bytes);
     const std::uint64_t bytes = whole_bytes(weight);
     cohort& born = *process.cohorts.by_id(id);
     take_from_live(thread, born.facts(), bytes);
-    add_weight(process.cohorts.sampled_part_of(id)->deaths, weight);
+    add_weight(part.deaths, weight);
     born.death_bytes.add_shared(bytes);
     born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
+inline void count_sample_birth(thread_state& thread, std::uint32_t id,
+                               std::uint64_t sampled_bytes) noexcept {
+    sampled_part& part = *process.cohorts.sampled_part_of(id);
+    const sample_weight weight = weight_in(part, sampled_bytes);
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(whole_bytes(weight));
+    add_weight(part.births, weight);
+    add_live_bytes(thread, whole_bytes(weight));
 }
 
 // Takes the record of a dying sampled block out of its slot and counts the death. No effect when
@@ -103,15 +115,9 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
         lose_sample(thread, bytes);
         return;
     }
-    sampled_part& part = *process.cohorts.sampled_part_of(id);
-    const sample_weight weight = weight_in(part, bytes);
-    cohort& counters = *process.cohorts.by_id(id);
-    counters.births.add(1);
-    counters.birth_bytes.add(whole_bytes(weight));
-    add_weight(part.births, weight);
     sampled_object_map::put(slot, address, sampled_object_map::record_head(thread.session, id),
                             bytes);
-    add_live_bytes(thread, whole_bytes(weight));
+    count_sample_birth(thread, id, bytes);
 }
 
 }  // namespace detail

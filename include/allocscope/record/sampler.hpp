@@ -79,26 +79,29 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
 // window is open any more or because it was told as lost.
 enum class draw { passed, sample, not_wanted };
 
+// Counts an allocation down. True: it is a sample. The thread has entered and is in mode `samples`.
+inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
+    const std::uint64_t counted = bytes_to_count(bytes);
+    // The common states of ended threads belong to whoever is in them.
+    const bool is_shared = current_entry == &departed;
+    thread_state& primary = is_shared ? thread : thread.primary();
+    const bool is_known = primary.view_number == thread.view_number;
+    std::atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
+    const std::uint64_t left = countdown.load(std::memory_order_relaxed);
+    const bool is_sample = counted >= left;
+    countdown.store(is_sample ? next_gap(thread) : left - counted, std::memory_order_relaxed);
+    return is_sample;
+}
+
 // Decides about one allocation, in every case. In a signal handler that interrupted a hook it is
 // still the thread's own countdown that decides, not that of the state the handler works with:
 // passes() asked it already, and two dice would have to fall.
 ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return draw::not_wanted;
-    const std::uint64_t counted = bytes_to_count(bytes);
-    bool is_drawn = false;
-    if (thread->mode == charge::samples) {
-        // The common states of ended threads belong to whoever is in them.
-        const bool is_shared = current_entry == &departed;
-        thread_state& primary = is_shared ? *thread : thread->primary();
-        const bool is_known = primary.view_number == thread->view_number;
-        std::atomic<std::uint64_t>& countdown = (is_known ? primary : *thread).bytes_left;
-        const std::uint64_t left = countdown.load(std::memory_order_relaxed);
-        is_drawn = counted >= left;
-        countdown.store(is_drawn ? next_gap(*thread) : left - counted, std::memory_order_relaxed);
-    }
+    const bool is_sample = thread->mode == charge::samples && is_drawn(*thread, bytes);
     leave(*thread);
-    return is_drawn ? draw::sample : draw::passed;
+    return is_sample ? draw::sample : draw::passed;
 }
 
 // Called after a block at a page was allocated for a sample.

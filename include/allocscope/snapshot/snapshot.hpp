@@ -70,6 +70,15 @@ public:
         estimate bytes_allocated, bytes_freed, live_bytes;
     };
 
+    // What was allocated in one way: "operator new", or the name of a pool that reports.
+    struct family {
+        const char* name;
+        std::uint64_t allocations, frees;
+        std::uint64_t bytes_allocated, bytes_freed;
+        std::uint64_t live_objects() const noexcept { return allocations - frees; }
+        std::uint64_t live_bytes() const noexcept { return bytes_allocated - bytes_freed; }
+    };
+
     // Something that was not recorded, and how often.
     struct loss {
         const char* reason;  // a full sentence without a number
@@ -98,6 +107,10 @@ public:
         // freed, by another thread than their own, before the snapshot was complete. In a
         // difference: of both snapshots together.
         std::uint64_t uncertain_objects, uncertain_bytes;
+        // The totals by family, where not all is operator new's; estimates in a sampled window.
+        // None in a difference.
+        const family* families;
+        std::size_t family_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window

@@ -41,6 +41,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              false,
              0,
+             0,
+             nullptr,
              0},
             nullptr};
 }

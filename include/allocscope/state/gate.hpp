@@ -90,6 +90,12 @@ public:
         return word_.load(std::memory_order_relaxed);
     }
 
+    // For modules that ask whether a window is open before they report an event of a pool.
+    const std::uint64_t* word_address() const noexcept {
+        static_assert(sizeof(word_) == sizeof(std::uint64_t), "read by __atomic_load_n");
+        return reinterpret_cast<const std::uint64_t*>(&word_);
+    }
+
     // Whether a free must be looked up: a test of the address alone. All bits of the address that
     // are set in address_bits_ have to be zero. (A null pointer always passes the test.) In the
     // preload library, where a wiped gate must concern no free, the place in the page has to be

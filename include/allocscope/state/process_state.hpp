@@ -15,13 +15,16 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/child_mark.hpp>
 #include <allocscope/platform/page_arena.hpp>
+#include <allocscope/platform/page_list.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/state/window_table.hpp>
+#include <allocscope/tables/allocation_tags.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/foreign_deaths.hpp>
 #include <allocscope/tables/live_object_map.hpp>
+#include <allocscope/tables/pool_object_map.hpp>
 #include <allocscope/tables/site_table.hpp>
 
 #include <atomic>   // atomic
@@ -38,6 +41,8 @@ struct process_state {
     alignas(page_bytes) gate entry;
     alignas(page_bytes) live_object_map objects;
     sampled_object_map samples;
+    pool_object_map pools;
+    allocation_tags tags;
     cohort_table cohorts;
     site_table sites;
     page_arena arena;
@@ -76,6 +81,8 @@ struct process_state {
     std::uint32_t windows_of_every_event = 0;  // open ones that are not sampled
     std::uint64_t births_since_wipe = 0;       // of ended sessions, since the map was last wiped
     std::uint64_t cohorts_at_last_reclaim = 0;
+    // Read under the walking lock, changed under both.
+    page_list<retired_family> retired_families;
     std::uint64_t cohorts_kept = 0;  // how many the last reclaim left
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
@@ -122,6 +129,13 @@ inline void begin_recording() noexcept {}
 #endif
 ALLOCSCOPE_HIDDEN inline thread_local thread_entry* current_entry
     __attribute__((tls_model(ALLOCSCOPE_PRIVATE_TLS_MODEL))) = &unattached;
+
+// The number of the family that the objects of a site are of.
+inline std::uint32_t family_of_site(std::uint32_t id) noexcept {
+    const site* const known = process.sites.by_id(id);
+    return known == nullptr ? allocation_tags::operator_new
+                            : process.tags.family_number_of(known->tag);
+}
 
 // Null when this thread has none of its own.
 inline thread_state* current_state() noexcept {

@@ -37,6 +37,16 @@ struct retired_births {
     allocation_counts counts;  // in a window that is not sampled
     sample_sums births;        // in a sampled one
     sample_sums deaths;
+    std::uint32_t families = 0;  // of process_state::retired_families, the first; 0: none
+};
+
+// The part of that which is of one family other than operator new's.
+struct retired_family {
+    std::uint32_t family;  // number of its tag
+    std::uint32_t next;    // of the same window; 0 ends the list. Numbers are indices plus 1
+    allocation_counts counts;
+    sample_sums births;
+    sample_sums deaths;
 };
 
 struct alignas(64) open_window {

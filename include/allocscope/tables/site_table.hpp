@@ -13,6 +13,9 @@
 //                                               site of the first
 //
 // Site 0 is "no stack": counters mode, and stacks that found no room.
+//
+// Equal stacks with different tags (tables/allocation_tags.hpp) are different sites: what family an
+// object is of is read from its site.
 
 #ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
 #define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
@@ -37,7 +40,8 @@ struct site {
     std::uint64_t hash;
     std::atomic<site*> next;
     std::uint32_t id;
-    std::uint32_t frame_count;
+    std::uint16_t frame_count;
+    std::uint16_t tag;  // number of an allocation_tag; behind frame_count, see is_stack
 
     const std::uintptr_t* frames() const noexcept {
         return reinterpret_cast<const std::uintptr_t*>(this + 1);
@@ -45,8 +49,11 @@ struct site {
     // Reads in steps of 16 bytes, as chain_memo.hpp writes them. A read of another width would have
     // to wait until the writes of a moment ago have reached the cache.
     ALLOCSCOPE_FAST_PATH bool is_stack(std::uint64_t other_hash, const std::uintptr_t* other,
-                                       std::uint32_t other_count) const noexcept {
-        if (hash != other_hash || frame_count != other_count) return false;
+                                       std::uint32_t other_count,
+                                       std::uint32_t other_tag) const noexcept {
+        std::uint32_t own_shape;  // both halves are compared at once
+        std::memcpy(&own_shape, &frame_count, sizeof own_shape);
+        if (hash != other_hash || own_shape != (other_count | other_tag << 16U)) return false;
         const std::uintptr_t* const own = frames();
         __m128i differs = _mm_setzero_si128();
         std::uint32_t i = 0;
@@ -71,29 +78,30 @@ public:
 
     // The one site of this stack; null when there is none yet.
     ALLOCSCOPE_FAST_PATH const site* known(std::uint64_t hash, const std::uintptr_t* frames,
-                                           std::uint32_t frame_count) const noexcept {
+                                           std::uint32_t frame_count,
+                                           std::uint32_t tag = 0) const noexcept {
         const bucket* buckets = buckets_.load(std::memory_order_acquire);
         if (buckets == nullptr) return nullptr;
         return find(buckets[hash & (bucket_count - 1U)].load(std::memory_order_acquire), nullptr,
-                    hash, frames, frame_count);
+                    hash, frames, frame_count, tag);
     }
 
     // The one site of this stack, or null when there is no room for another.
     site* intern(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                 std::uint32_t frame_count) noexcept {
+                 std::uint32_t frame_count, std::uint32_t tag = 0) noexcept {
         bucket* buckets = prepared_buckets();
         if (buckets == nullptr) return nullptr;
         bucket& place = buckets[hash & (bucket_count - 1U)];
         site* first = place.load(std::memory_order_acquire);
-        if (site* known = find(first, nullptr, hash, frames, frame_count)) return known;
-        site* fresh = make_site(arena, hash, frames, frame_count);
+        if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
+        site* fresh = make_site(arena, hash, frames, frame_count, tag);
         if (fresh == nullptr) return nullptr;
         site* seen = first;
         for (;;) {
             fresh->next.store(seen, std::memory_order_relaxed);
             // Release: whoever finds the site finds its frames.
             if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
-            if (site* known = find(seen, first, hash, frames, frame_count)) return known;
+            if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
         }
         index(arena, fresh);
@@ -136,10 +144,10 @@ private:
     static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
 
     ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
-                                           const std::uintptr_t* frames,
-                                           std::uint32_t frame_count) noexcept {
+                                           const std::uintptr_t* frames, std::uint32_t frame_count,
+                                           std::uint32_t tag) noexcept {
         for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
-            if (s->is_stack(hash, frames, frame_count)) return s;
+            if (s->is_stack(hash, frames, frame_count, tag)) return s;
         }
         return nullptr;
     }
@@ -158,13 +166,14 @@ private:
     }
 
     site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
-                    std::uint32_t frame_count) noexcept {
+                    std::uint32_t frame_count, std::uint32_t tag) noexcept {
         if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
         const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
         auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
         if (fresh == nullptr) return nullptr;
         fresh->hash = hash;
-        fresh->frame_count = frame_count;
+        fresh->frame_count = static_cast<std::uint16_t>(frame_count);
+        fresh->tag = static_cast<std::uint16_t>(tag);
         fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
         if (fresh->id >= most_sites) {
             next_id_.fetch_sub(1, std::memory_order_relaxed);

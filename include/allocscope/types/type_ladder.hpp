@@ -19,6 +19,7 @@
 //     std::__new_allocator<std::_List_node<int> >::allocate(...)    "int", allocator_frame
 //     std::make_unique<app::widget, int>(int&&)                     "app::widget", make_frame
 //     app::pool_allocator<int>::allocate(...)                       none: it may ask for anything
+//     allocscope::allocator<int>::allocate(...)                     "int", tag
 //
 // Only the direct caller counts: an allocator's frame further out says what some container
 // allocates, not what the user's code between them does. A frame without a line comes from a symbol
@@ -50,6 +51,7 @@ namespace symbolize {
 // The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
 enum class type_evidence {
     none,             // not known: the name is "?"
+    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
     allocator_frame,  // std::allocator<T>::allocate called operator new
     make_frame,       // std::make_unique<T> and its like did
     vtable,           // the live object points to the vtable of T
@@ -85,12 +87,20 @@ inline named_frame read_frame(arena& memory, const code_frame& frame) {
     return {plain_name(memory, name), as_library_call(memory, name), frame.line > 0};
 }
 
+// Reports what somebody else allocates.
+inline bool is_reporting_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") &&
+           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
+            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
+            plain.ends_with("::reported_resource::do_allocate"));
+}
+
 // Forwards a request for memory and nothing else: its caller is the one to ask.
 inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate";
+           plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
 // Index of the frame that wanted the memory; frames.size() when there is none.
@@ -160,16 +170,46 @@ inline type_answer follow_request(arena& memory, const list<code_frame>& frames,
     return answer;
 }
 
+// The type that was handed in with a report, as a compiler spells it.
+inline type_answer type_from_tag(arena& memory, text spelled) {
+    if (spelled.empty()) return {};
+    constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
+    for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
+        spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
+                         spelled.substr(at + unnamed.size()));
+    }
+    return {printed_type(memory, spelled), type_evidence::tag};
+}
+
+// allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
+inline type_answer type_of_typed_allocator(arena& memory, const code_frame& frame) {
+    const function_name name = parse_function_name(memory, frame.function);
+    const std::size_t count = name.components.size();
+    if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
+        return {};
+    }
+    const name_component& scope = name.components[count - 2];
+    if (scope.name != "allocator") return {};
+    const list<text> arguments = split_arguments(memory, scope.arguments);
+    if (arguments.empty()) return {};
+    return {printed_type(memory, arguments[0]), type_evidence::tag};
+}
+
 // What the asking frame tells by its name.
 inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
+    const type_answer tagged = type_of_typed_allocator(memory, frames[asking]);
+    if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(memory, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
     // Behind memory_resource::allocate stands whoever asked the resource: believe only the
     // allocator that passes its request on as it is.
     const named_frame below = read_frame(memory, frames[asking - 1]);
-    return below.plain.ends_with("memory_resource::allocate") ? type_answer{} : answer;
+    return below.plain.ends_with("memory_resource::allocate") ||
+                   below.plain.ends_with("reported_resource::do_allocate")
+               ? type_answer{}
+               : answer;
 }
 
 // The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a

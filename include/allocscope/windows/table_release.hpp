@@ -59,21 +59,79 @@ inline void clear_foreign_deaths(std::uint32_t id) noexcept {
     });
 }
 
+// Null: there is no memory for it. The family then counts as operator new's.
+inline retired_family* retired_family_of(open_window& window, std::uint32_t family) noexcept {
+    page_list<retired_family>& all = process.retired_families;
+    for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
+        if (all.begin()[i - 1].family == family) return all.begin() + (i - 1);
+    }
+    const std::size_t before = all.size();
+    all.add({family, window.retired.families, {}, {}, {}});
+    if (all.size() == before) return nullptr;
+    window.retired.families = static_cast<std::uint32_t>(all.size());
+    return all.end() - 1;
+}
+
+// Those of windows that have closed or begun anew go; the others move together.
+inline void compact_retired_families() noexcept {
+    page_list<retired_family>& all = process.retired_families;
+    if (all.size() == 0) return;
+    page_list<retired_family> kept;
+    process.windows.for_each_open([&](const open_window& window) {
+        for (std::uint32_t i = window.retired.families; i != 0;) {
+            retired_family each = all.begin()[i - 1];
+            i = each.next;
+            each.next = i == 0 ? 0 : static_cast<std::uint32_t>(kept.size()) + 2;
+            kept.add(each);
+        }
+    });
+    if (kept.has_refused()) {
+        kept.release();
+        return;
+    }
+    std::uint32_t first = 1;
+    process.windows.for_each_open([&](open_window& window) {
+        std::uint32_t count = 0;
+        for (std::uint32_t i = window.retired.families; i != 0; i = all.begin()[i - 1].next) {
+            ++count;
+        }
+        if (count != 0) window.retired.families = first;
+        first += count;
+    });
+    all.release();
+    all = kept;
+}
+
+// The births of a cohort of which nothing is alive, and their deaths.
+inline void add_retired(allocation_counts& counts, const cohort& dead,
+                        const death_sum& deaths) noexcept {
+    counts.allocations += dead.births.read();
+    counts.bytes_allocated += dead.birth_bytes.read();
+    counts.frees += deaths.deaths;
+    counts.bytes_freed += deaths.bytes;
+}
+
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
                                 const death_sum& deaths) noexcept {
     const std::uint64_t born_at = of.began_at.load(std::memory_order_relaxed);
     const std::uint64_t instance = of.instance.load(std::memory_order_relaxed);
+    const std::uint32_t family = family_of_site(dead.facts().site.load(std::memory_order_relaxed));
     process.windows.for_each_open([&](open_window& window) {
         if (!window.owns(born_at, instance)) return;
+        retired_family* const own =
+            family == allocation_tags::operator_new ? nullptr : retired_family_of(window, family);
         if (window.wanted.record == recording::sampled) {
-            window.retired.births.add(birth_sums_of(dead, id));
-            window.retired.deaths.add(death_sums_of(dead, id));
+            const sample_sums births = birth_sums_of(dead, id);
+            const sample_sums gone = death_sums_of(dead, id);
+            window.retired.births.add(births);
+            window.retired.deaths.add(gone);
+            if (own == nullptr) return;
+            own->births.add(births);
+            own->deaths.add(gone);
             return;
         }
-        window.retired.counts.allocations += dead.births.read();
-        window.retired.counts.bytes_allocated += dead.birth_bytes.read();
-        window.retired.counts.frees += deaths.deaths;
-        window.retired.counts.bytes_freed += deaths.bytes;
+        add_retired(window.retired.counts, dead, deaths);
+        if (own != nullptr) add_retired(own->counts, dead, deaths);
     });
 }
 
@@ -151,6 +209,7 @@ inline void reclaim_unread() noexcept {
     constexpr std::uint32_t many_windows = 1024;
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
+    compact_retired_families();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
         reclaim_thread(*t);
@@ -219,6 +278,8 @@ inline bool release_unread_tables() noexcept {
     }
     process.objects.wipe();
     process.samples.wipe();
+    process.pools.release();
+    process.retired_families.release();
     process.foreign.release();
     process.cohorts.release();
     process.sites.release();

@@ -55,6 +55,7 @@ struct sampled_count {
     std::uint32_t id;
     std::uint32_t site;
     sample_sums alive;
+    sample_sums births;
 };
 
 struct kept_counts {
@@ -225,7 +226,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         const sample_sums deaths = death_sums_of(c, id);
         read.deaths.add(deaths);
         if (counts == nullptr) return;
-        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths});
+        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths, {}});
     });
     if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
@@ -236,6 +237,7 @@ inline sampled_sums read_sampled(const birth_range& range,
     for (sampled_count& each : *counts) {
         sample_sums alive = birth_sums_of(*process.cohorts.by_id(each.id), each.id);
         read.births.add(alive);
+        each.births = alive;
         alive.subtract(each.alive);  // so far the deaths
         each.alive = alive;
     }

@@ -175,7 +175,7 @@ inline bool read_between_samples(const birth_range& range, const Read& read) {
 // What the tables have in memory, without the live object map.
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
-                          process.cohorts.used_bytes() +
+                          process.cohorts.used_bytes() + process.pools.used_bytes() +
                           mapped_pages_bytes.load(std::memory_order_relaxed);
     for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {

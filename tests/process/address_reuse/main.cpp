@@ -26,8 +26,8 @@ struct object_head {
 };
 
 struct tally {
-    std::uint64_t born[site_count];
-    std::uint64_t died[site_count];
+    std::uint64_t born[first_pool_site];
+    std::uint64_t died[first_pool_site];
     std::uint64_t bytes_born;
 };
 
@@ -57,12 +57,12 @@ void churn(void* number) {
 }
 
 void expect_no_wrong_record(const allocscope::snapshot& seen, std::uint64_t& births) {
-    std::uint64_t rows[site_count] = {};
+    std::uint64_t rows[first_pool_site] = {};
     for (const allocscope::snapshot::row& row : seen) {
         const int site = site_of_line(row.line);
         if (ALLOCSCOPE_EXPECT(site >= 0)) rows[site] += row.objects;
     }
-    for (int site = 0; site < site_count; ++site) {
+    for (int site = 0; site < first_pool_site; ++site) {
         std::uint64_t alive = 0;
         for (const tally& each : tallies) {
             alive += each.born[site] - each.died[site];

@@ -1,0 +1,21 @@
+// hooks.hpp - the door for allocators that are not operator new: they report what they hand out.
+//
+// Room:     root, a door (floor 10)
+// Called:   by the translation units that have such allocators
+// Threads:  see the headers behind it
+// Memory:   see the headers behind it
+//
+//     #include <allocscope/hooks.hpp>
+//
+//     allocscope::report_allocation(block, bytes, "arena");
+//     std::vector<order, allocscope::allocator<order>> orders;
+//     allocscope::reported_resource reported{&pool, "orders"};
+
+#ifndef ALLOCSCOPE_HOOKS_HPP
+#define ALLOCSCOPE_HOOKS_HPP
+
+#include <allocscope/measure/pool_reports.hpp>
+#include <allocscope/measure/reported_resource.hpp>
+#include <allocscope/measure/typed_allocator.hpp>
+
+#endif  // ALLOCSCOPE_HOOKS_HPP

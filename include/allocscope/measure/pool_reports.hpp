@@ -1,0 +1,161 @@
+// pool_reports.hpp - pools of your own tell what they hand out and get back.
+//
+// Room:     measure (floor 8), not malloc-safe
+// Called:   by the user's pools, in any module of the process
+// Threads:  any, also in signal handlers; an object may be reported as freed by another thread
+// Memory:   none here
+//
+//     void* pool::allocate(std::size_t bytes) {
+//         void* block = carve(bytes);
+//         allocscope::report_allocation(block, bytes, "pool");     // after it is there
+//         return block;
+//     }
+//     void pool::free(void* block) {
+//         allocscope::report_free(block, "pool");                  // before it is given out again
+//         ...
+//     }
+//
+// While no window is open a report is two loads and a test. In a process without the hooks, and
+// where the hooks are in a library that may be unloaded, it takes about 10 ns.
+
+#ifndef ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
+#define ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/link/engine.hpp>
+#include <allocscope/link/pool_words.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// An object of a pool was born. `pool` names its family in the head of a report; its first 63
+// characters count. The same address may be an object of several pools, each time of another one: a
+// chunk, and the first object in it. No effect for a null pointer.
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
+
+// The same, and rows show T. Where T is what a container of the standard library wraps around an
+// element, they show the element.
+template <class T>
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept;
+
+// The object died. Without a name the newest object that begins there: of two, the one in the
+// other. No effect for an object that was not recorded.
+inline void report_free(const void* pointer) noexcept;
+inline void report_free(const void* pointer, const char* pool) noexcept;
+
+// The object has another size now: a death and a birth at the same address. One that has moved was
+// freed and allocated. Without a name an object that was born before the windows becomes one of
+// "other pools".
+inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
+inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
+
+// definitions
+
+namespace detail {
+
+// The engine's word and the engine, once they are found. Each module has its own.
+ALLOCSCOPE_HIDDEN inline std::atomic<const std::uint64_t*> known_gate{nullptr};
+ALLOCSCOPE_HIDDEN inline std::atomic<const engine*> known_engine{nullptr};
+ALLOCSCOPE_HIDDEN inline std::atomic<std::uint64_t> asked_at{0};
+
+// False: there is nothing to report to.
+ALLOCSCOPE_FAST_PATH bool is_report_wanted() noexcept {
+    const std::uint64_t* const gate = known_gate.load(std::memory_order_relaxed);
+    return gate == nullptr || __atomic_load_n(gate, __ATOMIC_RELAXED) != 0;
+}
+
+// Null: there is none that this module can use. Asking a foreign operator new costs a block, so a
+// module that got no answer asks again after about a tenth of a second.
+ALLOCSCOPE_SLOW_PATH const engine* engine_of_pools() noexcept {
+    const engine* found = known_engine.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    constexpr std::uint64_t patience_cycles = std::uint64_t{1} << 28U;
+    const std::uint64_t asked = asked_at.load(std::memory_order_relaxed);
+    const std::uint64_t now = __builtin_ia32_rdtsc();
+    if (asked != 0 && now - asked < patience_cycles) return nullptr;
+    found = find_engine();
+    if (engine_refusal(found)[0] != '\0') {
+        asked_at.store(now, std::memory_order_relaxed);
+        return nullptr;
+    }
+    if (const std::uint64_t* gate = found->gate_to_keep()) {
+        known_engine.store(found, std::memory_order_release);
+        known_gate.store(gate, std::memory_order_release);
+    }
+    return found;
+}
+
+// Keeps the call before it from being the last act of its function, which would leave the stack.
+ALLOCSCOPE_FAST_PATH void stay_on_stack() noexcept {
+    __asm__ volatile("");
+}
+
+// What the compiler calls a type, without a zero byte at its end.
+struct spelled_type {
+    const char* text;
+    std::size_t length;
+};
+
+template <class T>
+constexpr spelled_type spell_type() noexcept {
+    const char* const whole = __PRETTY_FUNCTION__;  // "... spell_type() [with T = int]"
+    std::size_t begin = 0;
+    while (whole[begin] != '[' || (whole[begin + 1] != 'w' && whole[begin + 1] != 'T')) ++begin;
+    while (whole[begin] != '=') ++begin;
+    begin += 2;
+    std::size_t end = begin;
+    while (whole[end] != '\0') ++end;
+    return {whole + begin, end - 1 - begin};
+}
+
+ALLOCSCOPE_FAST_PATH void report_birth(const void* pointer, std::size_t bytes,
+                                       const pool_words& words) noexcept {
+    if (ALLOCSCOPE_LIKELY(!is_report_wanted())) return;
+    if (const engine* to = engine_of_pools()) to->report_birth(pointer, bytes, words);
+    stay_on_stack();
+}
+
+ALLOCSCOPE_FAST_PATH void report_death(const void* pointer, const char* pool) noexcept {
+    if (ALLOCSCOPE_LIKELY(!is_report_wanted())) return;
+    if (const engine* to = engine_of_pools()) to->report_death(pointer, pool);
+}
+
+ALLOCSCOPE_FAST_PATH void report_new_size(const void* pointer, std::size_t bytes,
+                                          const char* pool) noexcept {
+    if (ALLOCSCOPE_LIKELY(!is_report_wanted())) return;
+    if (const engine* to = engine_of_pools()) to->report_resize(pointer, bytes, {pool, "", 0});
+    stay_on_stack();
+}
+
+}  // namespace detail
+
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+    detail::report_birth(pointer, bytes, {pool, "", 0});
+}
+
+template <class T>
+inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+    constexpr detail::spelled_type type = detail::spell_type<T>();
+    detail::report_birth(pointer, bytes, {pool, type.text, type.length});
+}
+
+inline void report_free(const void* pointer) noexcept {
+    detail::report_death(pointer, nullptr);
+}
+inline void report_free(const void* pointer, const char* pool) noexcept {
+    detail::report_death(pointer, pool);
+}
+
+inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
+    detail::report_new_size(pointer, bytes, nullptr);
+}
+inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+    detail::report_new_size(pointer, bytes, pool);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_POOL_REPORTS_HPP

@@ -1,0 +1,119 @@
+// family_sums.hpp - how much of a window is operator new's, and how much each pool's.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/live_window.hpp, with the counts that the rows are made of
+// Threads:  any; under the walking lock
+// Memory:   of the question's arena
+//
+// A family belongs to the site, so the sums are those of cohorts. What is operator new's is the
+// rest: the totals less all other families.
+
+#ifndef ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
+#define ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/windows/window_reading.hpp>
+#include <allocscope/windows/window_sums.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+struct family_sum {
+    std::uint32_t family;      // number of its tag
+    allocation_counts counts;  // without the peak
+    sample_sums births;        // of a sampled window: what the counts are estimated from
+    sample_sums deaths;
+};
+
+inline family_sum& sum_of_family(list<family_sum>& sums, std::uint32_t family) {
+    for (family_sum& each : sums) {
+        if (each.family == family) return each;
+    }
+    return sums.push_back({family, {}, {}, {}});
+}
+
+inline void add_events(family_sum& to, std::uint64_t births, std::uint64_t birth_bytes,
+                       std::uint64_t deaths, std::uint64_t death_bytes) noexcept {
+    to.counts.allocations += births;
+    to.counts.bytes_allocated += birth_bytes;
+    to.counts.frees += deaths;
+    to.counts.bytes_freed += death_bytes;
+    to.births.add(certain_sums(births, birth_bytes));
+    to.deaths.add(certain_sums(deaths, death_bytes));
+}
+
+inline void subtract_counts(allocation_counts& from, const allocation_counts& less) noexcept {
+    from.allocations -= less.allocations;
+    from.frees -= less.frees;
+    from.bytes_allocated -= less.bytes_allocated;
+    from.bytes_freed -= less.bytes_freed;
+}
+
+// Walking lock. All families but operator new's, with what was reclaimed of them.
+inline void add_other_families(list<family_sum>& sums, const retired_births& retired,
+                               const kept_counts& counts) {
+    const page_list<retired_family>& all = process.retired_families;
+    for (std::uint32_t i = retired.families; i != 0; i = all.begin()[i - 1].next) {
+        const retired_family& gone = all.begin()[i - 1];
+        family_sum& sum = sum_of_family(sums, gone.family);
+        sum.counts = gone.counts;
+        sum.births = gone.births;
+        sum.deaths = gone.deaths;
+    }
+    for (const cohort_count& own : counts.own) {
+        const std::uint32_t family = family_of_site(own.site);
+        if (family == allocation_tags::operator_new) continue;
+        add_events(sum_of_family(sums, family), own.births, own.birth_bytes, own.deaths,
+                   own.death_bytes);
+    }
+    for (const cohort_count& other : counts.foreign) {
+        const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
+        const std::uint32_t family = family_of_site(facts.site.load(std::memory_order_relaxed));
+        if (family == allocation_tags::operator_new) continue;
+        add_events(sum_of_family(sums, family), 0, 0, other.deaths, other.death_bytes);
+    }
+    for (const sampled_count& each : counts.sampled) {
+        const std::uint32_t family = family_of_site(each.site);
+        if (family == allocation_tags::operator_new) continue;
+        family_sum& sum = sum_of_family(sums, family);
+        sample_sums deaths = each.births;
+        deaths.subtract(each.alive);
+        sum.births.add(each.births);
+        sum.deaths.add(deaths);
+    }
+}
+
+// Walking lock. The totals of a window by family, operator new's first; none when all is of that.
+// Throws std::bad_alloc.
+inline void sum_families(list<family_sum>& sums, const retired_births& retired,
+                         const kept_counts& counts, const window_sum& totals, bool in_samples) {
+    if (!process.tags.has_families()) return;
+    list<family_sum> others{sums.memory()};
+    add_other_families(others, retired, counts);
+    if (others.empty()) return;
+    sort(others, [](const family_sum& a, const family_sum& b) { return a.family < b.family; });
+    family_sum rest{allocation_tags::operator_new, totals.counts, totals.births, totals.deaths};
+    for (family_sum& each : others) {
+        if (in_samples) each.counts = counts_from(each.births, each.deaths);
+        subtract_counts(rest.counts, each.counts);
+        rest.births.subtract(each.births);
+        rest.deaths.subtract(each.deaths);
+    }
+    if (in_samples) rest.counts = counts_from(rest.births, rest.deaths);
+    if (rest.counts.allocations != 0) sums.push_back(rest);
+    for (const family_sum& each : others) sums.push_back(each);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP

@@ -1,0 +1,189 @@
+// pool_recorder.hpp - what a pool reports meets the tables.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   through the engine table, by report_allocation() and its like in any module
+// Threads:  any, also in signal handlers; no lock
+// Memory:   see tables/pool_object_map.hpp
+//
+// The events of a pool are charged like those of operator new, to the same cohorts, but their
+// records have a map of their own: a pool's first object lies where its chunk begins.
+//
+// In a sampled window an object of a pool is drawn by the thread's own countdown, like any other
+// allocation. A pool says where the object lies, so that it cannot be put at a page. But each free
+// of a pool is looked up in the map, so nothing else has to tell a sample from the rest.
+
+#ifndef ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
+#define ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/link/pool_words.hpp>
+#include <allocscope/record/cohort_lookup.hpp>
+#include <allocscope/record/enter_hook.hpp>
+#include <allocscope/record/peak_tracking.hpp>
+#include <allocscope/record/recorder.hpp>
+#include <allocscope/record/sample_records.hpp>
+#include <allocscope/record/sampler.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/allocation_tags.hpp>
+#include <allocscope/tables/pool_object_map.hpp>
+#include <allocscope/unwind/module_identity.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+using pool_cell = pool_object_map::cell;
+
+// The newest object that begins there; of the one family, or of any when it is null.
+ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, const void* block,
+                                                const char* pool) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    if (pool == nullptr) {
+        return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
+    }
+    const std::uint32_t asked = process.tags.number_of(pool, "", 0);
+    return process.pools.newest(address, thread.session, [asked](std::uint32_t tag) {
+        return process.tags.family_number_of(tag) == asked;
+    });
+}
+
+// Takes the record away and counts the death.
+ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
+    const std::uint32_t id = dying.cohort();
+    const std::uint64_t bytes = dying.bytes.load(std::memory_order_relaxed);
+    dying.clear();
+    cohort& born = *process.cohorts.by_id(id);
+    if (is_sampled(born)) {
+        count_sample_death(thread, id, bytes);
+    } else {
+        count_death(thread, born, id, bytes);
+    }
+}
+
+inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
+                                    std::uintptr_t frame) noexcept {
+    if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
+    if (thread.memo.is_ready() && thread.bounds.contains(frame)) {
+        const remembered_chain& memo =
+            *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
+        const auto* const known = static_cast<const site*>(memo.site);
+        if (known != nullptr && known->tag == tag && memo.epoch == thread.epoch_serial &&
+            chain_memo::is_unchanged(memo, frame)) {
+            return live_object_map::cohort_of(memo.record);
+        }
+    }
+    return find_cohort(thread, frame, tag);
+}
+
+// The thread has entered, and the object is to have a record.
+ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block, std::size_t bytes,
+                                         std::uint32_t tag, std::uintptr_t frame) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    const std::uint32_t family = process.tags.family_number_of(tag);
+    // The same pool has handed out the address again: it forgot to report a free.
+    pool_cell* const forgotten = process.pools.newest(
+        address, thread.session,
+        [family](std::uint32_t other) { return process.tags.family_number_of(other) == family; });
+    if (forgotten != nullptr) {
+        thread.lose(loss_reason::record_replaced);
+        remove_pool_object(thread, *forgotten);
+    }
+    const pool_cell* const below = find_pool_object(thread, block, nullptr);
+    const std::uint32_t depth = below != nullptr ? below->depth() + 1 : 0;
+    const std::uint32_t id = cohort_of_pool(thread, tag, frame);
+    const bool is_put = id != no_cohort && process.pools.put(process.arena, address, thread.session,
+                                                             id, tag, depth, bytes);
+    if (thread.mode == charge::samples) {
+        if (is_put) {
+            count_sample_birth(thread, id, bytes);
+        } else {
+            lose_sample(thread, bytes);
+        }
+        return;
+    }
+    if (!is_put) {
+        thread.lose(loss_reason::no_memory_for_record);
+        return;
+    }
+    cohort& counters = *process.cohorts.by_id(id);
+    counters.births.add(1);
+    counters.birth_bytes.add(bytes);
+    add_live_bytes(thread, bytes);
+}
+
+// Whether a birth on this thread, which has entered, gets a record.
+inline bool is_birth_recorded(thread_state& thread, std::size_t bytes) noexcept {
+    if (thread.mode == charge::samples) return is_drawn(thread, bytes);
+    return thread.mode != charge::nothing;
+}
+
+// --- what the engine table offers. The stack of an object begins at the caller of these. ---
+
+ALLOCSCOPE_NOINLINE void engine_report_birth(const void* block, std::size_t bytes,
+                                             const pool_words& words) noexcept {
+    const std::uintptr_t frame = hook_frame();
+    if (block == nullptr) return;
+    thread_state* const thread = enter(frame);
+    if (thread == nullptr) return;
+    if (is_birth_recorded(*thread, bytes)) {
+        const std::uint32_t tag = process.tags.number_of(words.pool, words.type, words.type_length);
+        put_pool_object(*thread, block, bytes, tag, frame);
+    }
+    leave(*thread);
+}
+
+ALLOCSCOPE_NOINLINE void engine_report_death(const void* block, const char* pool) noexcept {
+    if (block == nullptr) return;
+    thread_state* const thread = enter(hook_frame());
+    if (thread == nullptr) return;
+    if (pool_cell* dying = find_pool_object(*thread, block, pool)) {
+        remove_pool_object(*thread, *dying);
+    }
+    leave(*thread);
+}
+
+// A death and a birth at the same address, in the same pool. Of an object without a record only the
+// birth is counted: it was born before the windows, or not sampled.
+ALLOCSCOPE_NOINLINE void engine_report_resize(const void* block, std::size_t bytes,
+                                              const pool_words& words) noexcept {
+    const std::uintptr_t frame = hook_frame();
+    if (block == nullptr) return;
+    thread_state* const thread = enter(frame);
+    if (thread == nullptr) return;
+    pool_cell* const before = find_pool_object(*thread, block, words.pool);
+    std::uint32_t tag = allocation_tags::other_pools;
+    if (before != nullptr) {
+        tag = before->tag();
+        remove_pool_object(*thread, *before);
+    }
+    if (is_birth_recorded(*thread, bytes)) {
+        if (before == nullptr || words.type_length != 0) {
+            tag =
+                process.tags.number_of(before != nullptr ? process.tags.family_of(tag) : words.pool,
+                                       words.type, words.type_length);
+        }
+        put_pool_object(*thread, block, bytes, tag, frame);
+    }
+    leave(*thread);
+}
+
+// Where the gate's word lies, for modules that keep the address; null when the engine may be
+// unloaded before they are.
+ALLOCSCOPE_SLOW_PATH const std::uint64_t* engine_gate_to_keep() noexcept {
+#if defined(__PIC__) && !defined(__PIE__)  // else this is a part of the executable
+    const auto here = reinterpret_cast<std::uintptr_t>(&engine_report_birth);
+    const module_identity own = identify_module(here);
+    if (own.start == 0 || own.life != module_life::permanent) return nullptr;
+#endif
+    return process.entry.word_address();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_RECORD_POOL_RECORDER_HPP

@@ -1,0 +1,237 @@
+// pool_object_map.hpp - finds the record of a pool's object from its address.
+//
+// Room:     tables (floor 2), malloc-safe
+// Called:   on every allocation and free that a pool reports while a window is open
+// Threads:  any, without locks: an address belongs to one thread when its object is born and when
+//           it dies, as in tables/live_object_map.hpp
+// Memory:   64 bytes for each two objects alive at the same time, 8 bytes for each 64 bytes of heap
+//           that they touch; 32 MiB of addresses, of which only touched pages are in memory
+//
+// A pool may put objects at any address, as near to each other as it likes, and the first one
+// where its chunk begins. So an address is looked for as it is, in a list of the objects that begin
+// in the same 64 bytes:
+//
+//     bucket = address / 64 % 4 Mi      neighbours in the heap are neighbours here: few pages
+//       |
+//       v
+//     [ cell | cell | next ] -> [ cell | cell | next ]       a cell is used again, never taken out
+//
+//     key      63        62..47    46      0        record   63      48     24       0
+//            | filling | session | address |               |  depth | tag  | cohort |
+//
+// One address may have several records, each of another family: an object of a pool, and the chunk
+// of another pool that it is the first part of. The deepest is the newest.
+
+#ifndef ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
+#define ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_arena.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/tables/live_object_map.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class pool_object_map {
+public:
+    struct cell {
+        std::atomic<std::uint64_t> key;
+        std::atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
+        std::atomic<std::uint64_t> bytes;
+
+        std::uint32_t cohort() const noexcept {
+            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed)) &
+                   live_object_map::last_cohort;
+        }
+        std::uint32_t tag() const noexcept {
+            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >> tag_shift) &
+                   0xffffU;
+        }
+        std::uint32_t depth() const noexcept {
+            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >>
+                                              depth_shift);
+        }
+        // Forgets the object: the cell may be used for another one.
+        void clear() noexcept {
+            record.store(0, std::memory_order_relaxed);
+            key.store(0, std::memory_order_release);
+        }
+    };
+
+    // The newest record of an address for which fits(tag) holds; null when there is none.
+    template <class Fits>
+    cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
+        const bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
+        const std::uint64_t key = key_of(address, session);
+        cell* found = nullptr;
+        for (knot* k = buckets[index_of(address)].load(std::memory_order_acquire); k != nullptr;
+             k = k->next) {
+            for (cell& each : k->cells) {
+                if (each.key.load(std::memory_order_relaxed) != key || !fits(each.tag())) continue;
+                if (found == nullptr || each.depth() > found->depth()) found = &each;
+            }
+        }
+        return found;
+    }
+
+    // Adds a record. False: there is no memory for it, or the address is none of this machine.
+    bool put(page_arena& arena, std::uintptr_t address, std::uint32_t session, std::uint32_t cohort,
+             std::uint32_t tag, std::uint32_t depth, std::uint64_t bytes) noexcept {
+        bucket* const buckets = prepared_buckets();
+        if (buckets == nullptr || (address >> address_bits) != 0) return false;
+        bucket& place = buckets[index_of(address)];
+        const std::uint64_t key = key_of(address, session);
+        cell* free = take_cell(place.load(std::memory_order_acquire), key, session);
+        if (free == nullptr) {
+            auto* fresh = static_cast<knot*>(arena.allocate(sizeof(knot)));  // zeroed
+            if (fresh == nullptr) return false;
+            knots_.fetch_add(1, std::memory_order_relaxed);
+            free = fresh->cells;
+            free->key.store(filling | key, std::memory_order_relaxed);
+            fresh->next = place.load(std::memory_order_acquire);
+            while (!place.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+            }
+        }
+        free->bytes.store(bytes, std::memory_order_relaxed);
+        free->record.store(
+            std::uint64_t{depth} << depth_shift | std::uint64_t{tag} << tag_shift | cohort,
+            std::memory_order_relaxed);
+        free->key.store(key, std::memory_order_release);
+        return true;
+    }
+
+    // Calls visit(live_object) for every record of the session, until it says false. The program
+    // may go on meanwhile, as in live_object_map::for_each.
+    template <class Visit>
+    void for_each(std::uint32_t session, Visit&& visit) const noexcept {
+        bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        if (buckets == nullptr) return;
+        constexpr std::size_t of_page = page_bytes / sizeof(bucket);
+        constexpr std::size_t of_stretch = of_page * 64;
+        for (std::size_t i = 0; i < bucket_count_; i += of_page) {
+            if (i % of_stretch == 0 &&
+                resident_bytes(buckets + i, of_stretch * sizeof(bucket)) == 0) {
+                i += of_stretch - of_page;
+                continue;
+            }
+            if (resident_bytes(buckets + i, page_bytes) == 0) continue;
+            for (std::size_t b = i; b < i + of_page; ++b) {
+                if (!visit_bucket(buckets[b], session, visit)) return;
+            }
+        }
+    }
+
+    // At most so many bytes of the buckets are in memory.
+    std::size_t used_bytes() const noexcept {
+        const std::size_t all = bucket_count_ * sizeof(bucket);
+        const std::size_t touched = knots_.load(std::memory_order_relaxed) * page_bytes;
+        return touched < all ? touched : all;
+    }
+
+    // Forgets every record. The arena that held them is released by the caller.
+    void release() noexcept {
+        bucket* const buckets = buckets_.load(std::memory_order_relaxed);
+        if (buckets == nullptr || knots_.load(std::memory_order_relaxed) == 0) return;
+        empty_pages(buckets, bucket_count_ * sizeof(bucket));
+        knots_.store(0, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::uint32_t address_bits = 47;
+    static constexpr std::uint32_t stretch_shift = 6;  // 64 bytes of heap have one bucket
+    static constexpr std::uint32_t tag_shift = live_object_map::cohort_bits;
+    static constexpr std::uint32_t depth_shift = tag_shift + 16;
+    static constexpr std::uint64_t filling = std::uint64_t{1} << 63U;
+    static constexpr std::size_t most_buckets = std::size_t{1} << 22U;
+    static constexpr std::size_t least_buckets = std::size_t{1} << 15U;
+
+    struct knot {
+        cell cells[2];
+        knot* next;  // never changed once the knot is found
+    };
+    static_assert(sizeof(knot) <= 64, "a piece of the arena");
+    using bucket = std::atomic<knot*>;
+
+    static std::uint64_t key_of(std::uintptr_t address, std::uint32_t session) noexcept {
+        return std::uint64_t{session} << address_bits | address;
+    }
+    static std::uint32_t session_of(std::uint64_t key) noexcept {
+        return static_cast<std::uint32_t>((key & ~filling) >> address_bits);
+    }
+    std::size_t index_of(std::uintptr_t address) const noexcept {
+        return (address >> stretch_shift) & (bucket_count_ - 1U);
+    }
+
+    // A cell that is free, or of an ended session, now marked as being filled.
+    static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
+        for (knot* k = first; k != nullptr; k = k->next) {
+            for (cell& each : k->cells) {
+                std::uint64_t seen = each.key.load(std::memory_order_relaxed);
+                const bool is_free = seen == 0 || session_of(seen) != session;
+                if (is_free && each.key.compare_exchange_strong(seen, filling | key,
+                                                                std::memory_order_acq_rel)) {
+                    return &each;
+                }
+            }
+        }
+        return nullptr;
+    }
+
+    bucket* prepared_buckets() noexcept {
+        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        return buckets != nullptr ? buckets : prepare();
+    }
+
+    // How many buckets there are is decided once: by the first thread that gets here.
+    ALLOCSCOPE_SLOW_PATH bucket* prepare() noexcept {
+        // Where addresses are few, most of them are left to the program.
+        std::size_t count = most_buckets;
+        while (count > least_buckets && count * sizeof(bucket) > address_space_limit() / 64) {
+            count /= 2;
+        }
+        std::size_t chosen = 0;
+        if (!bucket_count_.compare_exchange_strong(chosen, count)) count = chosen;
+        void* pages = reserve_pages(count * sizeof(bucket));
+        if (pages == nullptr) return nullptr;
+        bucket* expected = nullptr;
+        if (buckets_.compare_exchange_strong(expected, static_cast<bucket*>(pages),
+                                             std::memory_order_acq_rel)) {
+            return static_cast<bucket*>(pages);
+        }
+        return_reservation(pages, count * sizeof(bucket));
+        return expected;
+    }
+
+    template <class Visit>
+    static bool visit_bucket(const bucket& from, std::uint32_t session, Visit& visit) noexcept {
+        for (knot* k = from.load(std::memory_order_acquire); k != nullptr; k = k->next) {
+            for (cell& each : k->cells) {
+                const std::uint64_t key = each.key.load(std::memory_order_acquire);
+                if ((key & filling) != 0 || session_of(key) != session) continue;
+                live_object found;
+                found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
+                found.cohort = each.cohort();
+                found.bytes = each.bytes.load(std::memory_order_relaxed);
+                if (found.cohort != 0 && !visit(found)) return false;
+            }
+        }
+        return true;
+    }
+
+    std::atomic<bucket*> buckets_{nullptr};
+    std::atomic<std::size_t> bucket_count_{0};
+    std::atomic<std::size_t> knots_{0};
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP

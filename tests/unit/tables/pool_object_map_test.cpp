@@ -1,0 +1,164 @@
+#include <doctest/doctest.h>
+#include <allocscope/platform/page_arena.hpp>
+#include <allocscope/tables/pool_object_map.hpp>
+
+#include "../../support/dice.hpp"
+#include "../../support/scale.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+using allocscope::detail::live_object;
+using allocscope::detail::page_arena;
+using allocscope::detail::pool_object_map;
+using allocscope_test::dice;
+using allocscope_test::scaled;
+
+namespace {
+
+constexpr std::uintptr_t heap = 0x7f1234500000U;
+
+bool any(std::uint32_t) {
+    return true;
+}
+
+struct object {
+    std::uint32_t cohort;
+    std::uint32_t tag;
+    std::uint64_t bytes;
+};
+
+}  // namespace
+
+TEST_CASE("pool_object_map: a million operations on objects one byte apart, against a model") {
+    pool_object_map map;
+    page_arena arena;
+    dice roll{1};
+    std::unordered_map<std::uintptr_t, object> model;
+    const long operations = scaled(3'000'000, 10'000'000);
+    for (long i = 0; i < operations; ++i) {
+        // A dense stretch, and addresses that share its buckets.
+        const std::uintptr_t address =
+            heap + roll.below(5000) + (roll.one_in(4) ? std::uintptr_t{1} << 32U : 0);
+        pool_object_map::cell* const seen = map.newest(address, 7, any);
+        const auto known = model.find(address);
+        REQUIRE((seen != nullptr) == (known != model.end()));
+        if (seen != nullptr) {
+            REQUIRE(seen->cohort() == known->second.cohort);
+            REQUIRE(seen->tag() == known->second.tag);
+            REQUIRE(seen->bytes.load() == known->second.bytes);
+            seen->clear();
+            model.erase(known);
+        } else {
+            const object born{static_cast<std::uint32_t>(1 + roll.below(0x1fffffe)),
+                              static_cast<std::uint32_t>(roll.below(65536)), roll.next()};
+            REQUIRE(map.put(arena, address, 7, born.cohort, born.tag, 0, born.bytes));
+            model[address] = born;
+        }
+    }
+    std::uint64_t visited = 0;
+    map.for_each(7, [&](const live_object& each) {
+        ++visited;
+        REQUIRE(model.at(each.address).cohort == each.cohort);
+        REQUIRE(model.at(each.address).bytes == each.bytes);
+        return true;
+    });
+    CHECK(visited == model.size());
+    // Cells are used again: the memory follows what was alive at one time, not what ever was.
+    CHECK(arena.used_bytes() < 10000 * 64 + page_arena::block_bytes);
+    map.release();
+    arena.release();
+}
+
+TEST_CASE(
+    "pool_object_map: of two records at one address the newest is found, or the one asked for") {
+    pool_object_map map;
+    page_arena arena;
+    REQUIRE(map.put(arena, heap, 1, 100, 3, 0, 4096));  // a chunk
+    REQUIRE(map.put(arena, heap, 1, 200, 4, 1, 16));    // the first object in it
+    CHECK(map.newest(heap, 1, any)->cohort() == 200);
+    const auto is_chunk = [](std::uint32_t tag) { return tag == 3; };
+    CHECK(map.newest(heap, 1, is_chunk)->cohort() == 100);
+    map.newest(heap, 1, any)->clear();
+    CHECK(map.newest(heap, 1, any)->cohort() == 100);
+    // The cell that is free comes before the chunk's or behind it: the depth decides.
+    REQUIRE(map.put(arena, heap, 1, 300, 4, 1, 16));
+    map.newest(heap, 1, is_chunk)->clear();
+    REQUIRE(map.put(arena, heap, 1, 400, 5, 2, 8));
+    CHECK(map.newest(heap, 1, any)->cohort() == 400);
+    map.release();
+    arena.release();
+}
+
+TEST_CASE("pool_object_map: records of an ended session are no records, and their cells are used") {
+    pool_object_map map;
+    page_arena arena;
+    for (std::uint32_t session = 1; session < 200; ++session) {
+        for (std::uintptr_t i = 0; i < 100; ++i) {
+            REQUIRE(map.newest(heap + i, session, any) == nullptr);
+            REQUIRE(map.put(arena, heap + i, session, session, 3, 0, i));
+        }
+        std::uint64_t visited = 0;
+        map.for_each(session, [&](const live_object& each) {
+            CHECK(each.cohort == session);
+            ++visited;
+            return true;
+        });
+        CHECK(visited == 100);
+    }
+    CHECK(arena.used_bytes() < 16 * 1024);
+    map.release();
+    arena.release();
+}
+
+TEST_CASE(
+    "pool_object_map: threads that share every bucket lose no record and take none of another") {
+    pool_object_map map;
+    page_arena arena;
+    constexpr int thread_count = 4;
+    std::vector<std::thread> threads;
+    std::vector<long> failures(thread_count);
+    for (int t = 0; t < thread_count; ++t) {
+        threads.emplace_back([&map, &arena, &failures, t] {
+            const auto self = static_cast<std::uint32_t>(t);
+            dice roll{self + 1};
+            std::map<std::uintptr_t, std::uint64_t> own;
+            const long operations = scaled(400'000);
+            for (long i = 0; i < operations; ++i) {
+                const std::uintptr_t address = heap + roll.below(500) * thread_count + self;
+                pool_object_map::cell* const seen = map.newest(address, 1, any);
+                const auto known = own.find(address);
+                const bool is_right = (seen != nullptr) == (known != own.end()) &&
+                                      (seen == nullptr || (seen->cohort() == self + 1 &&
+                                                           seen->bytes.load() == known->second));
+                if (!is_right) ++failures[self];
+                if (seen != nullptr) {
+                    seen->clear();
+                    own.erase(address);
+                } else {
+                    const std::uint64_t bytes = roll.next();
+                    if (!map.put(arena, address, 1, self + 1, 3, 0, bytes)) ++failures[self];
+                    own[address] = bytes;
+                }
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const long failed : failures) CHECK(failed == 0);
+    map.release();
+    arena.release();
+}
+
+TEST_CASE("pool_object_map: an address that is none of this machine gets no record") {
+    pool_object_map map;
+    page_arena arena;
+    CHECK_FALSE(map.put(arena, std::uintptr_t{1} << 47U, 1, 1, 3, 0, 8));
+    CHECK(map.newest(std::uintptr_t{1} << 47U, 1, any) == nullptr);
+    map.release();
+    arena.release();
+}

@@ -7,7 +7,7 @@ by samples (one in 4 KiB, so that there are some), and with the children followe
 output differs between bare runs is compared where those agree. Where the list explains a
 difference, there has to be one.
 
---quick    the thirty that say so in the list
+--quick    the thirty that say so in the list; children are not followed
 --shim     watched by counting_shim.cpp instead: what a preload library changes that only counts
 --json     every difference
 
@@ -250,7 +250,8 @@ def watchers_for(scene, arguments):
     if allocscope is None:
         return {}
     return {name: ([allocscope, "run", *options, "--format", "json", "--output",
-                    str(scene.output), "--"], None) for name, options in MODES.items()}
+                    str(scene.output), "--"], None) for name, options in MODES.items()
+            if name != "followed" or not arguments.quick}
 
 
 def shortened(text, most=300):

@@ -121,8 +121,8 @@ void little_space() {
     std::vector<void*> all;
     while (void* block = std::malloc(8u << 20)) all.push_back(block);
     std::printf("%d %d\n", errno, all.size() > 20);
-    void* first = all[0];
-    std::printf("%d\n", std::realloc(first, 512u << 20) == nullptr);
+    if (all.empty()) return;
+    std::printf("%d\n", std::realloc(all[0], 512u << 20) == nullptr);
     for (void* each : all) std::free(each);
     std::printf("%d\n", std::malloc(8u << 20) != nullptr);
 }

@@ -6,6 +6,8 @@
 #include "next_malloc.hpp"
 #include "windows_of_all_kinds.hpp"
 
+#include <allocscope/hooks/underlying_allocator.hpp>
+
 #include <doctest/doctest.h>
 
 #include <dlfcn.h>
@@ -161,6 +163,15 @@ TEST_CASE("malloc family: a realloc that succeeds is one death and one birth") {
             CHECK(end.live_bytes() == 0);
         }
     }
+}
+
+TEST_CASE("malloc family: the hooks hand on what the next malloc in the search order gives") {
+    void* block = opaque(std::malloc(100 * one));
+    const std::size_t theirs = next_malloc::malloc_usable_size(block);
+    const std::size_t ours = ::malloc_usable_size(block);
+    next_malloc::free(block);
+    CHECK(theirs == ours);
+    CHECK(allocscope::detail::is_glibc_underlying.load() == next_malloc::is_glibc());
 }
 
 TEST_CASE("malloc family: what is refused is not counted") {

@@ -1,8 +1,9 @@
 # How a test becomes a program and a ctest entry. The rules for test authors are in HACKING.md.
 #
-# Two lines may stand in any test source, with words from cmake/sanitizers.cmake and ctest labels:
+# Three lines may stand in any test source, with words from cmake/sanitizers.cmake and ctest labels:
 #     // not with: asan, tsan     (in such builds the file, or the whole process test, is left out)
 #     // labels: slow
+#     // hooks: malloc            (malloc and its family are replaced, too)
 
 # result = ON when one of the groups is asked for. `unit` also stands for every unit/<room>, and
 # "all;-lint" for everything but the lints.
@@ -47,6 +48,18 @@ function(allocscope_any_line_matches result pattern)
             set(${result} ON PARENT_SCOPE)
         endif()
     endforeach()
+endfunction()
+
+# Links the hooks to a test program whose sources do not bring their own: those of the operators, or
+# those of malloc, too, when a source says `// hooks: malloc`.
+function(allocscope_link_hooks target)
+    allocscope_any_line_matches(has_own_hooks "^ *# *include <allocscope/define_once/" ${ARGN})
+    allocscope_any_line_matches(wants_malloc "^// hooks: malloc" ${ARGN})
+    if(wants_malloc)
+        target_link_libraries(${target} PRIVATE allocscope_test_malloc_hooks)
+    elseif(NOT has_own_hooks)
+        target_link_libraries(${target} PRIVATE allocscope_test_hooks)
+    endif()
 endfunction()
 
 # Keeps the files of which a line matches.
@@ -121,10 +134,7 @@ function(allocscope_doctest_program target test_prefix)
     if(NOT has_own_main)
         target_link_libraries(${target} PRIVATE allocscope_test_main)
     endif()
-    allocscope_any_line_matches(has_own_hooks "^ *# *include <allocscope/define_once/" ${sources})
-    if(NOT has_own_hooks)
-        target_link_libraries(${target} PRIVATE allocscope_test_hooks)
-    endif()
+    allocscope_link_hooks(${target} ${sources})
     if(TARGET allocscope_test_single)
         target_precompile_headers(${target} REUSE_FROM allocscope_test_single)
     endif()
@@ -147,10 +157,7 @@ endfunction()
 function(allocscope_plain_program target test_name label source)
     add_executable(${target} "${source}")
     target_link_libraries(${target} PRIVATE allocscope_test_flags)
-    allocscope_any_line_matches(has_own_hooks "^ *# *include <allocscope/define_once/" "${source}")
-    if(NOT has_own_hooks)
-        target_link_libraries(${target} PRIVATE allocscope_test_hooks)
-    endif()
+    allocscope_link_hooks(${target} "${source}")
     add_test(NAME "${test_name}" COMMAND ${target} ${ARGN})
     allocscope_set_test_properties("${test_name}" ${label} "${source}")
 endfunction()
@@ -189,9 +196,8 @@ function(allocscope_process_test)
         target_link_options(${target} PRIVATE ${arg_LINK_OPTIONS})
     endif()
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${folder}")
-    allocscope_any_line_matches(has_own_hooks "^ *# *include <allocscope/define_once/" ${sources})
-    if(NOT has_own_hooks AND NOT arg_NO_HOOKS)
-        target_link_libraries(${target} PRIVATE allocscope_test_hooks)
+    if(NOT arg_NO_HOOKS)
+        allocscope_link_hooks(${target} ${sources})
     endif()
     foreach(plugin IN LISTS plugins)
         get_filename_component(stem "${plugin}" NAME_WE)

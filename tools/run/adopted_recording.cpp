@@ -63,9 +63,17 @@ void let_threads_be() {
     }
 }
 
+snapshot_data* totals_of_window(window_id id) {
+    snapshot_block block;
+    arena memory;
+    live_window window{memory};
+    take_live_objects(window, id, after_stats::go_on);
+    return window.exists ? finish_block(block, window, "") : nullptr;
+}
+
 }  // namespace
 
-allocscope::snapshot adopt_recording(int file, std::uint32_t index,
+allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
                                      const std::vector<std::string>& library_frames,
                                      std::string& error) {
     for (const std::string& pattern : library_frames) {
@@ -89,7 +97,8 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index,
     modules_at_start.move_from(head.start_address);
     drop_what_was_private();
     let_threads_be();
-    snapshot_data* made = snapshot_of_window(head.window, after_stats::go_on);
+    snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
+                                     : totals_of_window(head.window);
     if (made == nullptr) error = "the recording has no window";
     return made != nullptr ? allocscope::snapshot{made} : allocscope::snapshot{};
 }

@@ -14,7 +14,8 @@ namespace allocscope_tools {
 // recorded nothing itself: the program's tables take the place of its own. The address of the
 // recording must be free here; that it is not is an error which another process need not have.
 // `library_frames`: patterns of code that no row is to be placed in (types/frame_rule.hpp).
-allocscope::snapshot adopt_recording(int file, std::uint32_t index,
+// Without rows nothing is named, which is most of the work.
+allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
                                      const std::vector<std::string>& library_frames,
                                      std::string& error);
 

@@ -59,7 +59,7 @@ program_report::program_report(const run_options& wanted, const recording_file& 
     : wanted_(wanted), file_(file), index_(index), program_(file.program(index)) {}
 
 template <class Work>
-void program_report::in_own_process(const Work& work) const {
+void program_report::in_own_process(bool wants_rows, const Work& work) const {
     std::fflush(nullptr);
     const pid_t child = ::fork();
     if (child < 0) {
@@ -69,7 +69,7 @@ void program_report::in_own_process(const Work& work) const {
     if (child == 0) {
         std::string error;
         const allocscope::snapshot rows =
-            adopt_recording(file_.descriptor(), index_, wanted_.library_frames, error);
+            adopt_recording(file_.descriptor(), index_, wants_rows, wanted_.library_frames, error);
         if (error.empty()) {
             work(rows);
         } else {
@@ -117,9 +117,10 @@ void program_report::write() const {
         refuse("run", name_of(program_) + " was not recorded: " + program_.refusal);
         return;
     }
-    in_own_process([this](const allocscope::snapshot& rows) {
+    const bool is_line = wanted_.is_summary && wanted_.output.empty();
+    in_own_process(!is_line, [this, is_line](const allocscope::snapshot& rows) {
         if (wanted_.is_summary) print_summary(name_of(program_), rows);
-        if (wanted_.is_summary && wanted_.output.empty()) return;
+        if (is_line) return;
         std::string error;
         const std::string path = output_path();
         if (wanted_.format == report_format::json) {
@@ -139,7 +140,7 @@ void program_report::write() const {
 
 void program_report::write_progress() const {
     if (!program_.refusal.empty()) return;
-    in_own_process([this](const allocscope::snapshot& rows) {
+    in_own_process(false, [this](const allocscope::snapshot& rows) {
         const auto& info = rows.info();
         std::fprintf(stderr, "\r\x1b[K%s: %.1f s, %s objects of %s bytes alive",
                      name_of(program_).c_str(), static_cast<double>(info.duration_ns) * 1e-9,

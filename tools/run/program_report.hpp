@@ -22,7 +22,7 @@ public:
 
 private:
     template <class Work>
-    void in_own_process(const Work& work) const;
+    void in_own_process(bool wants_rows, const Work& work) const;
     std::string output_path() const;
     std::string output_path_of(const recorded_program& program) const;
 

@@ -16,6 +16,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/early_blocks.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
+#include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
 #include <atomic>   // atomic

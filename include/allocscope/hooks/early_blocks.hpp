@@ -13,6 +13,7 @@
 #define ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
 #include <atomic>   // atomic

@@ -17,6 +17,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
+#include <allocscope/platform/page_memory.hpp>
 #include <allocscope/record/consult_watches.hpp>
 #include <allocscope/record/recorder.hpp>
 #include <allocscope/record/resized_object.hpp>
@@ -27,7 +28,7 @@
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t, uintptr_t
-#include <cstring>  // memcpy, memset
+#include <cstring>  // memcmp, memcpy, memset
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -64,23 +65,35 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
     return moved;
 }
 
-// Whether a large block of glibc comes straight from the kernel, so that it is zero and its pages
-// need not be touched: glibc's calloc looks at the same bit before the block. With M_PERTURB all
-// its bytes are set to one that is not zero, or to zero.
-inline bool is_zero_already(const void* block, std::size_t bytes) noexcept {
+// Whether a large block of glibc comes straight from the kernel, so that it is zero: glibc's calloc
+// looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
+inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
-    if (bytes < least_mapped_bytes || !is_glibc_underlying.load(std::memory_order_relaxed)) {
-        return false;
-    }
+    if (!is_glibc_underlying.load(std::memory_order_relaxed)) return false;
     std::size_t chunk_size;
-    const char* bytes_of_block = static_cast<const char*>(block);
-    std::memcpy(&chunk_size, bytes_of_block - sizeof(chunk_size), sizeof(chunk_size));
-    return (chunk_size & is_mapped) != 0 && bytes_of_block[0] == 0;
+    std::memcpy(&chunk_size, block - sizeof(chunk_size), sizeof(chunk_size));
+    return (chunk_size & is_mapped) != 0 && block[0] == 0;
+}
+
+// Sets a block to zero. In a large one, pages that are zero already are read and not written, so
+// that they take no memory.
+inline void set_to_zero(char* block, std::size_t bytes) noexcept {
+    if (bytes < least_mapped_bytes) {
+        std::memset(block, 0, bytes);
+        return;
+    }
+    if (is_from_kernel(block)) return;
+    for (std::size_t done = 0; done < bytes; done += page_bytes) {
+        const std::size_t left = bytes - done < page_bytes ? bytes - done : page_bytes;
+        char* const page = block + done;
+        const bool is_zero = page[0] == 0 && std::memcmp(page, page + 1, left - 1) == 0;
+        if (!is_zero) std::memset(page, 0, left);
+    }
 }
 
 inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
     void* block = block_at_page(bytes);
-    if (block != nullptr && !is_zero_already(block, bytes)) std::memset(block, 0, bytes);
+    if (block != nullptr) set_to_zero(static_cast<char*>(block), bytes);
     return block;
 }
 

@@ -23,6 +23,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/unwind/cfi_to_rule.hpp>
+#include <allocscope/unwind/known_rules.hpp>
 #include <allocscope/unwind/module_identity.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
@@ -103,6 +104,10 @@ private:
 
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
         unwind_rule& found = unkept_;
+        if (rules_of_all.find(pc, found)) {
+            keep(pc, found);
+            return found;
+        }
         found = find_unwind_rule(pc);
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
@@ -110,6 +115,7 @@ private:
         found.life = from.life;
         if (from.life == module_life::cannot_tell) return found;
         if (from.life == module_life::may_go) admit(from);
+        if (from.life == module_life::permanent && from.start != 0) rules_of_all.add(pc, found);
         keep(pc, found);
         return found;
     }

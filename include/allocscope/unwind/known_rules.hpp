@@ -1,0 +1,107 @@
+// known_rules.hpp - the unwind rules that any thread has found, for all of them.
+//
+// Room:     unwind (floor 3), malloc-safe
+// Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address
+// Threads:  any, lock-free; a rule that was added is never changed nor removed
+// Memory:   512 KiB of addresses, of which only touched pages are in memory
+//
+// A thread's own cache is small, so that a walk finds it in the processor's. A large program has
+// thousands of return addresses on the stacks of its allocations, and to find a rule in the tables
+// of a module takes a microsecond. So each rule is kept here, too, if its module stays until the
+// end of the process: such a rule is right for ever.
+//
+//     an address has a line of four elements:   [ pc rule ][ pc rule ][  0  ][  0  ]
+//
+// An element is claimed by writing the address with its lowest bit turned, and the address itself
+// is written behind the rule. When a line is full, nothing more is kept in it.
+
+#ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+#define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/platform/page_memory.hpp>
+#include <allocscope/unwind/unwind_rule.hpp>
+
+#include <atomic>       // atomic
+#include <cstddef>      // size_t
+#include <cstdint>      // uint64_t, uintptr_t
+#include <cstring>      // memcpy
+#include <type_traits>  // is_trivially_copyable
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class known_rules {
+public:
+    // False: not known.
+    bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
+        const element* line = line_of(pc);
+        if (line == nullptr) return false;
+        for (std::size_t i = 0; i < line_elements; ++i) {
+            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
+            const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            std::memcpy(static_cast<void*>(&out), &word, sizeof out);
+            return true;
+        }
+        return false;
+    }
+
+    // `rule` is of a module that stays.
+    void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
+        if (!prepare()) return;
+        element* line = line_of(pc);
+        std::uint64_t word = 0;
+        std::memcpy(&word, &rule, sizeof rule);
+        for (std::size_t i = 0; i < line_elements; ++i) {
+            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
+            if (seen == pc) return;
+            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            line[i].rule.store(word, std::memory_order_relaxed);
+            // Release: whoever finds the address finds its rule.
+            line[i].pc.store(pc, std::memory_order_release);
+            return;
+        }
+    }
+
+private:
+    struct element {
+        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> rule;
+    };
+    static_assert(sizeof(element) == 16, "four to a cache line");
+    static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
+                      std::is_trivially_copyable<unwind_rule>::value,
+                  "a rule is written as one word");
+    static constexpr std::size_t element_count = std::size_t{32} << 10U;
+    static constexpr std::size_t line_elements = 4;
+
+    element* line_of(std::uintptr_t pc) const noexcept {
+        element* first = elements_.load(std::memory_order_acquire);
+        if (first == nullptr) return nullptr;
+        return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
+    }
+
+    bool prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return false;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+        return true;
+    }
+
+    std::atomic<element*> elements_{nullptr};
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_all{};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP

@@ -39,8 +39,8 @@ class left_out(Exception):
 
 def read_list(path, names, is_quick):
     programs = tomllib.loads(path.read_text(encoding="utf-8"))["program"]
-    known = {"name", "package", "command", "setup", "stdin", "quick", "differs", "time_stands_still",
-             "environment"}
+    known = {"name", "package", "command", "setup", "stdin", "quick", "differs",
+             "time_stands_still", "environment"}
     for each in programs:
         if set(each) - known:
             sys.exit(f"{path.name}: {each.get('name')} has unknown fields {set(each) - known}")

@@ -37,8 +37,9 @@ def read_list(names):
 
 
 def compile_source(name, target, *flags):
-    subprocess.run([COMPILER, "-std=c++17", "-O1", "-fno-builtin", "-w", str(SOURCES / f"{name}.cpp"), "-o",
-                    str(target), *flags, "-pthread", "-ldl"], check=True)
+    subprocess.run([COMPILER, "-std=c++17", "-O1", "-fno-builtin", "-w",
+                    str(SOURCES / f"{name}.cpp"), "-o", str(target), *flags, "-pthread", "-ldl"],
+                   check=True)
 
 
 def build(program, folder, rounds):

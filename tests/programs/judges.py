@@ -49,7 +49,7 @@ class result:
 
 
 def find_allocscope():
-    """(the command, the folder it was built in) or None: $ALLOCSCOPE, else the build's, else PATH."""
+    """The command or None: $ALLOCSCOPE, else that of $ALLOCSCOPE_BUILD, else along PATH."""
     build = os.environ.get("ALLOCSCOPE_BUILD")
     for each in (os.environ.get("ALLOCSCOPE"), build and f"{build}/tools/allocscope",
                  shutil.which("allocscope")):

@@ -1,4 +1,5 @@
-// at_relocation_library.cpp - see at_relocation.cpp. There is no environment yet: ROUNDS is a macro.
+// at_relocation_library.cpp - see at_relocation.cpp. There is no environment yet, so ROUNDS is a
+// macro.
 #include <cstdlib>
 
 extern "C" {

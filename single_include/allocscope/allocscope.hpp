@@ -4556,6 +4556,7 @@ ALLOCSCOPE_COLD_END
 #include <emmintrin.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 
 // window_demand.hpp - what many windows want together, without looking at each of them.
 
@@ -5849,6 +5850,59 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
+// holding_module.hpp - the module that holds an address, from its ELF header to its end.
+
+#ifndef ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+#define ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// `found` is a segment of the program, or all of it.
+inline void widen_to_program(struct dl_find_object& found) noexcept {
+    constexpr std::uintptr_t page = 4096;
+    const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
+    const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
+    const std::uintptr_t base = found.dlfo_link_map->l_addr;
+    std::uintptr_t low = ~std::uintptr_t{0};
+    std::uintptr_t high = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (headers[i].p_type != PT_LOAD) continue;
+        const std::uintptr_t begin = headers[i].p_vaddr & ~(page - 1);
+        const std::uintptr_t end = headers[i].p_vaddr + headers[i].p_memsz;
+        if (begin < low) low = begin;
+        if (end > high) high = end;
+    }
+    const std::uintptr_t known = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) - base;
+    if (high == 0 || known < low || known >= high) return;
+    found.dlfo_map_start = reinterpret_cast<void*>(base + low);
+    found.dlfo_map_end = reinterpret_cast<void*>(base + high);
+}
+
+// False: no module holds it, or glibc is older than 2.35.
+inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
+    if (&_dl_find_object == nullptr ||
+        _dl_find_object(reinterpret_cast<void*>(address), &out) != 0) {
+        return false;
+    }
+    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) widen_to_program(out);
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif
+
+#endif  // ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+
 // module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
@@ -5915,11 +5969,6 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
@@ -5960,7 +6009,7 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     if (&_dl_find_object == nullptr) return true;
     struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+    if (!find_holding_module(address, found)) return false;
     module_segments segments;
     if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
         return false;
@@ -6120,10 +6169,7 @@ inline void read_fingerprint(module_identity& found) noexcept {
 ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
     module_identity found;
     struct dl_find_object object;
-    if (&_dl_find_object == nullptr ||
-        _dl_find_object(reinterpret_cast<void*>(address), &object) != 0) {
-        return found;
-    }
+    if (!find_holding_module(address, object)) return found;
     found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
     found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
     found.loaded = object.dlfo_link_map;
@@ -6910,13 +6956,12 @@ struct module_place {
 
 ALLOCSCOPE_NOINLINE module_place find_module(std::uintptr_t pc) noexcept {
     struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return {};
+    if (!find_holding_module(pc, found)) return {};
     return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
             reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
 }
 
 ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& image) noexcept {
-    if (&_dl_find_object == nullptr) return false;
     const module_place module = find_module(pc);
     image.index_address = module.index;
     module_segments segments;
@@ -6962,6 +7007,88 @@ ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
+
+// known_rules.hpp - the unwind rules that any thread has found, for all of them.
+
+#ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+#define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class known_rules {
+public:
+    // False: not known.
+    bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
+        const element* line = line_of(pc);
+        if (line == nullptr) return false;
+        for (std::size_t i = 0; i < line_elements; ++i) {
+            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
+            const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            std::memcpy(static_cast<void*>(&out), &word, sizeof out);
+            return true;
+        }
+        return false;
+    }
+
+    // `rule` is of a module that stays.
+    void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
+        if (!prepare()) return;
+        element* line = line_of(pc);
+        std::uint64_t word = 0;
+        std::memcpy(&word, &rule, sizeof rule);
+        for (std::size_t i = 0; i < line_elements; ++i) {
+            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
+            if (seen == pc) return;
+            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            line[i].rule.store(word, std::memory_order_relaxed);
+            // Release: whoever finds the address finds its rule.
+            line[i].pc.store(pc, std::memory_order_release);
+            return;
+        }
+    }
+
+private:
+    struct element {
+        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> rule;
+    };
+    static_assert(sizeof(element) == 16, "four to a cache line");
+    static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
+                      std::is_trivially_copyable<unwind_rule>::value,
+                  "a rule is written as one word");
+    static constexpr std::size_t element_count = std::size_t{32} << 10U;
+    static constexpr std::size_t line_elements = 4;
+
+    element* line_of(std::uintptr_t pc) const noexcept {
+        element* first = elements_.load(std::memory_order_acquire);
+        if (first == nullptr) return nullptr;
+        return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
+    }
+
+    bool prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return false;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+        return true;
+    }
+
+    std::atomic<element*> elements_{nullptr};
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_all{};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 
 // rule_cache.hpp - the unwind rules one thread has needed so far.
 
@@ -7042,6 +7169,10 @@ private:
 
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
         unwind_rule& found = unkept_;
+        if (rules_of_all.find(pc, found)) {
+            keep(pc, found);
+            return found;
+        }
         found = find_unwind_rule(pc);
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
@@ -7049,6 +7180,7 @@ private:
         found.life = from.life;
         if (from.life == module_life::cannot_tell) return found;
         if (from.life == module_life::may_go) admit(from);
+        if (from.life == module_life::permanent && from.start != 0) rules_of_all.add(pc, found);
         keep(pc, found);
         return found;
     }
@@ -9468,7 +9600,6 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <initializer_list>
-#include <sys/auxv.h>
 
 // random_seed.hpp - 64 bits that differ from process to process and from call to call.
 
@@ -10981,23 +11112,35 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
     return moved;
 }
 
-// Whether a large block of glibc comes straight from the kernel, so that it is zero and its pages
-// need not be touched: glibc's calloc looks at the same bit before the block. With M_PERTURB all
-// its bytes are set to one that is not zero, or to zero.
-inline bool is_zero_already(const void* block, std::size_t bytes) noexcept {
+// Whether a large block of glibc comes straight from the kernel, so that it is zero: glibc's calloc
+// looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
+inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
-    if (bytes < least_mapped_bytes || !is_glibc_underlying.load(std::memory_order_relaxed)) {
-        return false;
-    }
+    if (!is_glibc_underlying.load(std::memory_order_relaxed)) return false;
     std::size_t chunk_size;
-    const char* bytes_of_block = static_cast<const char*>(block);
-    std::memcpy(&chunk_size, bytes_of_block - sizeof(chunk_size), sizeof(chunk_size));
-    return (chunk_size & is_mapped) != 0 && bytes_of_block[0] == 0;
+    std::memcpy(&chunk_size, block - sizeof(chunk_size), sizeof(chunk_size));
+    return (chunk_size & is_mapped) != 0 && block[0] == 0;
+}
+
+// Sets a block to zero. In a large one, pages that are zero already are read and not written, so
+// that they take no memory.
+inline void set_to_zero(char* block, std::size_t bytes) noexcept {
+    if (bytes < least_mapped_bytes) {
+        std::memset(block, 0, bytes);
+        return;
+    }
+    if (is_from_kernel(block)) return;
+    for (std::size_t done = 0; done < bytes; done += page_bytes) {
+        const std::size_t left = bytes - done < page_bytes ? bytes - done : page_bytes;
+        char* const page = block + done;
+        const bool is_zero = page[0] == 0 && std::memcmp(page, page + 1, left - 1) == 0;
+        if (!is_zero) std::memset(page, 0, left);
+    }
 }
 
 inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
     void* block = block_at_page(bytes);
-    if (block != nullptr && !is_zero_already(block, bytes)) std::memset(block, 0, bytes);
+    if (block != nullptr) set_to_zero(static_cast<char*>(block), bytes);
     return block;
 }
 

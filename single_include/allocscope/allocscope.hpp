@@ -6963,6 +6963,88 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
+// known_rules.hpp - the unwind rules that any thread has found, for all of them.
+
+#ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+#define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class known_rules {
+public:
+    // False: not known.
+    bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
+        const element* line = line_of(pc);
+        if (line == nullptr) return false;
+        for (std::size_t i = 0; i < line_elements; ++i) {
+            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
+            const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            std::memcpy(static_cast<void*>(&out), &word, sizeof out);
+            return true;
+        }
+        return false;
+    }
+
+    // `rule` is of a module that stays.
+    void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
+        if (!prepare()) return;
+        element* line = line_of(pc);
+        std::uint64_t word = 0;
+        std::memcpy(&word, &rule, sizeof rule);
+        for (std::size_t i = 0; i < line_elements; ++i) {
+            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
+            if (seen == pc) return;
+            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            line[i].rule.store(word, std::memory_order_relaxed);
+            // Release: whoever finds the address finds its rule.
+            line[i].pc.store(pc, std::memory_order_release);
+            return;
+        }
+    }
+
+private:
+    struct element {
+        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> rule;
+    };
+    static_assert(sizeof(element) == 16, "four to a cache line");
+    static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
+                      std::is_trivially_copyable<unwind_rule>::value,
+                  "a rule is written as one word");
+    static constexpr std::size_t element_count = std::size_t{32} << 10U;
+    static constexpr std::size_t line_elements = 4;
+
+    element* line_of(std::uintptr_t pc) const noexcept {
+        element* first = elements_.load(std::memory_order_acquire);
+        if (first == nullptr) return nullptr;
+        return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
+    }
+
+    bool prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return false;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+        return true;
+    }
+
+    std::atomic<element*> elements_{nullptr};
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_all{};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
+
 // rule_cache.hpp - the unwind rules one thread has needed so far.
 
 #ifndef ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
@@ -7042,6 +7124,10 @@ private:
 
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_for_slow(std::uintptr_t pc) noexcept {
         unwind_rule& found = unkept_;
+        if (rules_of_all.find(pc, found)) {
+            keep(pc, found);
+            return found;
+        }
         found = find_unwind_rule(pc);
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
@@ -7049,6 +7135,7 @@ private:
         found.life = from.life;
         if (from.life == module_life::cannot_tell) return found;
         if (from.life == module_life::may_go) admit(from);
+        if (from.life == module_life::permanent && from.start != 0) rules_of_all.add(pc, found);
         keep(pc, found);
         return found;
     }
@@ -10981,23 +11068,35 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
     return moved;
 }
 
-// Whether a large block of glibc comes straight from the kernel, so that it is zero and its pages
-// need not be touched: glibc's calloc looks at the same bit before the block. With M_PERTURB all
-// its bytes are set to one that is not zero, or to zero.
-inline bool is_zero_already(const void* block, std::size_t bytes) noexcept {
+// Whether a large block of glibc comes straight from the kernel, so that it is zero: glibc's calloc
+// looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
+inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
-    if (bytes < least_mapped_bytes || !is_glibc_underlying.load(std::memory_order_relaxed)) {
-        return false;
-    }
+    if (!is_glibc_underlying.load(std::memory_order_relaxed)) return false;
     std::size_t chunk_size;
-    const char* bytes_of_block = static_cast<const char*>(block);
-    std::memcpy(&chunk_size, bytes_of_block - sizeof(chunk_size), sizeof(chunk_size));
-    return (chunk_size & is_mapped) != 0 && bytes_of_block[0] == 0;
+    std::memcpy(&chunk_size, block - sizeof(chunk_size), sizeof(chunk_size));
+    return (chunk_size & is_mapped) != 0 && block[0] == 0;
+}
+
+// Sets a block to zero. In a large one, pages that are zero already are read and not written, so
+// that they take no memory.
+inline void set_to_zero(char* block, std::size_t bytes) noexcept {
+    if (bytes < least_mapped_bytes) {
+        std::memset(block, 0, bytes);
+        return;
+    }
+    if (is_from_kernel(block)) return;
+    for (std::size_t done = 0; done < bytes; done += page_bytes) {
+        const std::size_t left = bytes - done < page_bytes ? bytes - done : page_bytes;
+        char* const page = block + done;
+        const bool is_zero = page[0] == 0 && std::memcmp(page, page + 1, left - 1) == 0;
+        if (!is_zero) std::memset(page, 0, left);
+    }
 }
 
 inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
     void* block = block_at_page(bytes);
-    if (block != nullptr && !is_zero_already(block, bytes)) std::memset(block, 0, bytes);
+    if (block != nullptr) set_to_zero(static_cast<char*>(block), bytes);
     return block;
 }
 

@@ -112,12 +112,12 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     if (block == nullptr || drawn == draw::not_wanted) return block;
     if (drawn == draw::sample) {
         if (may_be_sample(block)) {
-            on_sampled(block, bytes, frame);
+            on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
         } else {
             on_sample_refused(bytes, frame);
         }
     } else if ((process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, frame);
+        on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
     }
     return block;
 }
@@ -241,7 +241,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate(block, bytes);
+    return on_allocate<allocation_tags::malloc_family>(block, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
@@ -253,7 +253,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
     if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
     void* block = underlying_calloc(count, bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate(block, whole);
+    return on_allocate<allocation_tags::malloc_family>(block, whole);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {

@@ -24,6 +24,7 @@
 #include <allocscope/hooks/early_blocks.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
+#include <allocscope/state/process_state.hpp>
 
 #include <atomic>   // atomic
 #include <cerrno>   // errno
@@ -138,6 +139,7 @@ inline void call_glibc() noexcept {
 
 ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
     const int saved_errno = errno;
+    process.tags.note_malloc_family();
     is_choosing = true;
 #define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
     use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));

@@ -99,6 +99,7 @@ public:
     }
     // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, std::memory_order_relaxed); }
+    bool has_malloc_family() const noexcept { return has_malloc_.load(std::memory_order_relaxed); }
 
 private:
     using tag_pointer = std::atomic<allocation_tag*>;

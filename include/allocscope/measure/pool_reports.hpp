@@ -52,6 +52,9 @@ inline void report_free(const void* pointer, const char* pool) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
+// Why reports of this module are not recorded, whatever windows are open; "" when they are.
+inline const char* reports_refusal() noexcept;
+
 // definitions
 
 namespace detail {
@@ -154,6 +157,10 @@ inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
 }
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
     detail::report_new_size(pointer, bytes, pool);
+}
+
+inline const char* reports_refusal() noexcept {
+    return detail::engine_refusal(detail::find_engine());
 }
 
 ALLOCSCOPE_NAMESPACE_END

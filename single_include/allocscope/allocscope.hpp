@@ -7632,7 +7632,11 @@ struct thread_state : thread_entry {
     std::atomic<epoch*> newest_epoch{nullptr};
     bool is_epoch_current = false;   // newest_epoch is of this view and this thread
     std::uint32_t plain_cohort = 0;  // of site 0 in this epoch; 0: none yet
-    std::uint32_t next_cohort = 0;   // in the page that is being filled
+    // Of the tag that was last asked for without a stack, and the epoch for which it is right.
+    std::uint32_t tagged_cohort = 0;
+    std::uint32_t tagged_cohort_tag = 0;
+    std::uint32_t tagged_cohort_epoch = no_epoch;
+    std::uint32_t next_cohort = 0;  // in the page that is being filled
     std::uint32_t last_cohort = 0;
     cohort_of_site cohorts;
     foreign_deaths foreign;
@@ -7742,6 +7746,9 @@ public:
     std::uint32_t family_number_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
+    }
+    bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+        return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated is operator new's.
     bool has_families() const noexcept {
@@ -9683,11 +9690,24 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
 // The cohort for objects with this tag whose stack is not wanted or not known.
 inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag != allocation_tags::operator_new) {
+        if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
+            thread.epoch_serial != no_epoch) {
+            return thread.tagged_cohort;
+        }
         const site* const tagged =
             process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
         const cohort_of_site::entry* const entry =
             tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
-        if (entry != nullptr) return entry->cohort;
+        if (entry != nullptr) {
+            // A signal handler may jump out of this: half of it is never believed.
+            thread.tagged_cohort_epoch = no_epoch;
+            compiler_barrier();
+            thread.tagged_cohort = entry->cohort;
+            thread.tagged_cohort_tag = tag;
+            compiler_barrier();
+            thread.tagged_cohort_epoch = thread.epoch_serial;
+            return entry->cohort;
+        }
     }
     return plain_cohort(thread);
 }
@@ -11731,7 +11751,8 @@ struct known_stack {
 };
 
 // No module that is known: it was replaced, and there was no room to note which one it was.
-inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
+    0, 0, 0, 0, "", met_modules::most + 1, false};
 
 class stack_modules {
 public:
@@ -19885,9 +19906,8 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    const std::uint32_t asked = process.tags.number_of(pool, "", 0);
-    return process.pools.newest(address, thread.session, [asked](std::uint32_t tag) {
-        return process.tags.family_number_of(tag) == asked;
+    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
+        return process.tags.is_of_family(tag, pool);
     });
 }
 
@@ -23360,6 +23380,9 @@ inline void report_free(const void* pointer, const char* pool) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
+// Why reports of this module are not recorded, whatever windows are open; "" when they are.
+inline const char* reports_refusal() noexcept;
+
 // definitions
 
 namespace detail {
@@ -23462,6 +23485,10 @@ inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
 }
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
     detail::report_new_size(pointer, bytes, pool);
+}
+
+inline const char* reports_refusal() noexcept {
+    return detail::engine_refusal(detail::find_engine());
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -1,5 +1,5 @@
 """Rows of allocscope::allocator<T> show T: in every container, by each compiler, optimised or not,
-with debug information or without, and also where a compiler makes one function of two that are
+with debug information or without, and also where the linker makes one function of two that are
 equal.
 """
 import itertools
@@ -26,14 +26,17 @@ WANTED = {
     "string": ["[char]"],
     "allocate_shared": [ORDER],
 }
+FOLDING = ["-fuse-ld=gold", "-Wl,--icf=all"]
 LAST = "equal: 1, too many are refused: 1"
 
 
-def check(tools, compiler, standard, flags):
+def check(tools, compiler, standard, flags, linking=()):
+    if linking and not tools.can_link(compiler, *linking):
+        return "skipped: there is no such linker"
     folder = tools.folder(f"typed {compiler} {standard} {flags}")
     program = tools.link(compiler, folder / "program",
                          tools.compile(compiler, "typed_rows.cpp", *flags, *WARNINGS,
-                                       standard=standard), tools.hooks(compiler))
+                                       standard=standard), tools.hooks(compiler), *linking)
     lines = run([program]).stdout.splitlines()
     seen = {}
     for line in lines[:-1]:
@@ -44,6 +47,7 @@ def check(tools, compiler, standard, flags):
     for name, wanted in WANTED.items():
         expect(seen.get(name), sorted(wanted), f"types in the rows of {name}")
     expect(lines[-1], LAST, "the last line")
+    return ""
 
 
 def main():
@@ -55,6 +59,10 @@ def main():
             continue
         cases.append((f"{compiler} {standard} {' '.join(flags)}",
                       lambda c=compiler, s=standard, f=flags: check(tools, c, s, f)))
+    for compiler in tools.compilers:
+        cases.append((f"{compiler}, equal functions are one",
+                      lambda c=compiler: check(tools, c, "c++17", ["-O2", "-ffunction-sections"],
+                                               FOLDING)))
     check_all(cases)
 
 

@@ -183,11 +183,24 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
 // The cohort for objects with this tag whose stack is not wanted or not known.
 inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag != allocation_tags::operator_new) {
+        if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
+            thread.epoch_serial != no_epoch) {
+            return thread.tagged_cohort;
+        }
         const site* const tagged =
             process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
         const cohort_of_site::entry* const entry =
             tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
-        if (entry != nullptr) return entry->cohort;
+        if (entry != nullptr) {
+            // A signal handler may jump out of this: half of it is never believed.
+            thread.tagged_cohort_epoch = no_epoch;
+            compiler_barrier();
+            thread.tagged_cohort = entry->cohort;
+            thread.tagged_cohort_tag = tag;
+            compiler_barrier();
+            thread.tagged_cohort_epoch = thread.epoch_serial;
+            return entry->cohort;
+        }
     }
     return plain_cohort(thread);
 }

@@ -204,8 +204,20 @@ inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexc
 // The cohort for objects with this tag whose stack is not wanted or not known.
 inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag <= allocation_tags::malloc_family) return plain_cohort(thread, tag);
+    if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
+        thread.epoch_serial != no_epoch) {
+        return thread.tagged_cohort;
+    }
     const std::uint32_t id = cohort_of_tag(thread, tag);
-    return id != no_cohort ? id : plain_cohort(thread, allocation_tags::operator_new);
+    if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
+    // A signal handler may jump out of this: half of it is never believed.
+    thread.tagged_cohort_epoch = no_epoch;
+    compiler_barrier();
+    thread.tagged_cohort = id;
+    thread.tagged_cohort_tag = tag;
+    compiler_barrier();
+    thread.tagged_cohort_epoch = thread.epoch_serial;
+    return id;
 }
 
 // The same, where stacks are wanted: the object is counted, its place is not known.

@@ -158,6 +158,10 @@ struct thread_state : thread_entry {
     std::atomic<std::uint64_t> instance{0};
     std::atomic<epoch*> newest_epoch{nullptr};
     bool is_epoch_current = false;  // newest_epoch is of this view and this thread
+    // Of the tag that was last asked for without a stack, and the epoch for which it is right.
+    std::uint32_t tagged_cohort = 0;
+    std::uint32_t tagged_cohort_tag = 0;
+    std::uint32_t tagged_cohort_epoch = no_epoch;
     std::uint32_t next_cohort = 0;  // in the page that is being filled
     std::uint32_t last_cohort = 0;
     cohort_of_site cohorts;

@@ -28,7 +28,7 @@
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
-#include <cstring>  // memcmp, memcpy, strlen
+#include <cstring>  // memcmp, memcpy, strlen, strncmp
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -91,6 +91,9 @@ public:
     std::uint32_t family_number_of(std::uint32_t number) const noexcept {
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
+    }
+    bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+        return std::strncmp(family_of(number), family, longest_family) == 0;
     }
     // False: all that was ever allocated is operator new's.
     bool has_families() const noexcept {

@@ -8560,8 +8560,13 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     if (state == nullptr) return nullptr;
     begin_state(*state, *state, new_instance());
     current_entry = state;
+    // Where the program has many keys, the C library allocates room for ours: that is charged to
+    // nobody.
+    state->pause_depth = 1;
     const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
+    state->pause_depth = 0;
+    state->forget_view();
     if (!is_end_told) {
         state->thread_id.store(own_thread_id(), std::memory_order_release);
         process.has_untold_ends.store(true, std::memory_order_relaxed);
@@ -10171,23 +10176,35 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
     return moved;
 }
 
-// Whether a large block of glibc comes straight from the kernel, so that it is zero and its pages
-// need not be touched: glibc's calloc looks at the same bit before the block. With M_PERTURB all
-// its bytes are set to one that is not zero, or to zero.
-inline bool is_zero_already(const void* block, std::size_t bytes) noexcept {
+// Whether a large block of glibc comes straight from the kernel, so that it is zero: glibc's calloc
+// looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
+inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
-    if (bytes < least_mapped_bytes || !is_glibc_underlying.load(std::memory_order_relaxed)) {
-        return false;
-    }
+    if (!is_glibc_underlying.load(std::memory_order_relaxed)) return false;
     std::size_t chunk_size;
-    const char* bytes_of_block = static_cast<const char*>(block);
-    std::memcpy(&chunk_size, bytes_of_block - sizeof(chunk_size), sizeof(chunk_size));
-    return (chunk_size & is_mapped) != 0 && bytes_of_block[0] == 0;
+    std::memcpy(&chunk_size, block - sizeof(chunk_size), sizeof(chunk_size));
+    return (chunk_size & is_mapped) != 0 && block[0] == 0;
+}
+
+// Sets a block to zero. In a large one, pages that are zero already are read and not written, so
+// that they take no memory.
+inline void set_to_zero(char* block, std::size_t bytes) noexcept {
+    if (bytes < least_mapped_bytes) {
+        std::memset(block, 0, bytes);
+        return;
+    }
+    if (is_from_kernel(block)) return;
+    for (std::size_t done = 0; done < bytes; done += page_bytes) {
+        const std::size_t left = bytes - done < page_bytes ? bytes - done : page_bytes;
+        char* const page = block + done;
+        const bool is_zero = page[0] == 0 && std::memcmp(page, page + 1, left - 1) == 0;
+        if (!is_zero) std::memset(page, 0, left);
+    }
 }
 
 inline void* zeroed_block_at_page(std::size_t bytes) noexcept {
     void* block = block_at_page(bytes);
-    if (block != nullptr && !is_zero_already(block, bytes)) std::memset(block, 0, bytes);
+    if (block != nullptr) set_to_zero(static_cast<char*>(block), bytes);
     return block;
 }
 
@@ -10227,8 +10244,7 @@ ALLOCSCOPE_NOINLINE void* watched_malloc(std::size_t bytes, std::uintptr_t frame
 ALLOCSCOPE_NOINLINE void* watched_calloc(std::size_t count, std::size_t bytes,
                                          std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    std::size_t whole = 0;
-    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    const std::size_t whole = count * bytes;  // it does not overflow
     return obtain_watched(whole, frame, [=](bool is_sample) {
         void* block = is_sample ? zeroed_block_at_page(whole) : nullptr;
         return block != nullptr ? block : underlying_calloc(count, bytes);
@@ -10315,41 +10331,46 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 
 // --- the bodies of the functions ---
 
-// In a straight line for a thread that records every event.
-ALLOCSCOPE_FAST_PATH void* recorded_malloc(thread_entry* entry, std::uint64_t word,
-                                           std::size_t bytes) noexcept {
-    // See recorded_block in define_once/operator_new_entry.hpp.
-    __asm__("" : "+r"(bytes), "+r"(entry));
-    if (ALLOCSCOPE_UNLIKELY(entry->straight_view != word)) {
-        return watched_malloc(bytes, hook_frame());
-    }
+// Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
+// and the countdown has let it pass. `word` is the gate's.
+ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
+    if (ALLOCSCOPE_LIKELY(word == 0)) return true;
+    return (word & every_event) == 0 && passes(current_entry, word, bytes);
+}
+
+// Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
+ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
+    return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
+}
+
+ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_malloc(bytes);
+    // Parts what is kept over the call from the argument, so that the compiler saves registers here
+    // and not while no window is open.
+    __asm__("" : "+r"(bytes));
+    if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
     return on_allocate(block, bytes);
 }
 
-ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
-    const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        thread_entry* const entry = current_entry;
-        if ((word & every_event) != 0 || !passes(entry, word, bytes)) {
-            return recorded_malloc(entry, word, bytes);
-        }
-    }
-    return underlying_malloc(bytes);
-}
-
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_calloc(count, bytes, hook_frame());
-    }
-    return underlying_calloc(count, bytes);
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_LIKELY(word == 0)) return underlying_calloc(count, bytes);
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    if (is_passing(word, whole)) return underlying_calloc(count, bytes);
+    if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
+    void* block = underlying_calloc(count, bytes);
+    if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
+    return on_allocate(block, whole);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
-        const bool has_passed = (word & every_event) == 0 && passes(current_entry, word, bytes);
+        const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
         }
@@ -10366,37 +10387,33 @@ ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
 
 ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignment,
                                                std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_posix_memalign(place, alignment, bytes, hook_frame());
     }
     return underlying_posix_memalign(place, alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_aligned_alloc(alignment, bytes, hook_frame());
     }
     return underlying_aligned_alloc(alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
+    if (!is_passing(process.entry.word(), bytes)) {
         return watched_memalign(alignment, bytes, hook_frame());
     }
     return underlying_memalign(alignment, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_valloc(bytes, hook_frame());
-    }
+    if (!is_passing(process.entry.word(), bytes)) return watched_valloc(bytes, hook_frame());
     return underlying_valloc(bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
-    if (ALLOCSCOPE_UNLIKELY(process.entry.word() != 0)) {
-        return watched_pvalloc(bytes, hook_frame());
-    }
+    if (!is_passing(process.entry.word(), bytes)) return watched_pvalloc(bytes, hook_frame());
     return underlying_pvalloc(bytes);
 }
 

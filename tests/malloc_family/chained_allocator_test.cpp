@@ -1,13 +1,19 @@
-// Another malloc is asked for what the program asks, but never for less than keeps two blocks out of
-// one slot of the live object map. What it does not define is told by its posix_memalign.
+// Another malloc is asked for what the program asks, but never for less than keeps two blocks out
+// of one slot of the live object map. What it does not define is told by its posix_memalign.
 // hooks: malloc
 // not with: asan, tsan (they define malloc themselves)
+#include "../support/escape.hpp"
+#include "windows_of_all_kinds.hpp"
+
 #include <allocscope/hooks/chained_allocator.hpp>
+#include <allocscope/hooks/underlying_allocator.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 
 namespace detail = allocscope::detail;
 
@@ -122,4 +128,26 @@ TEST_CASE("chained: what they do not define is told by posix_memalign") {
     errno = 0;
     CHECK(detail::replaced_memalign(SIZE_MAX, 1) == nullptr);
     CHECK(errno == ENOMEM);
+}
+
+TEST_CASE("chained: a sampled realloc keeps the content also where the old room is not known") {
+    const auto told_by_glibc = detail::underlying.malloc_usable_size.load();
+    detail::underlying.malloc_usable_size = &detail::replaced_malloc_usable_size;
+    detail::is_glibc_underlying = false;
+    int wrong = 0;
+    {
+        allocscope::scope window{"resized", allocscope_test::sampling_with(2)};
+        for (std::size_t bytes = 1000; bytes < 50'000; bytes += 1000) {
+            char* block = static_cast<char*>(allocscope_test::opaque(std::malloc(bytes)));
+            std::memset(block, 'x', bytes);
+            block = static_cast<char*>(allocscope_test::opaque(std::realloc(block, 2 * bytes)));
+            for (std::size_t i = 0; i < bytes; ++i) {
+                if (block[i] != 'x') ++wrong;
+            }
+            std::free(block);
+        }
+    }
+    detail::underlying.malloc_usable_size = told_by_glibc;
+    detail::is_glibc_underlying = true;
+    CHECK(wrong == 0);
 }

@@ -191,8 +191,8 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
-// How much of a block of `bytes` may be content of the old one, which had this room. Not every other
-// malloc tells the room.
+// How much of a block of `bytes` may be content of the old one, which had this room. Not every
+// malloc that is not glibc's tells the room.
 inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     const bool is_room_known =
         room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);

@@ -8805,9 +8805,17 @@ ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model(
 
 // --- the choice ---
 
+// The loader's functions, called past the table of calls: the first allocation may come while it is
+// still being filled, from the resolver of an indirect function in a library.
+template <class Function>
+ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
+    __asm__("" : "+r"(function));
+    return function;
+}
+
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    void* const found = ::dlsym(RTLD_NEXT, name);
+    void* const found = past_the_table(&::dlsym)(RTLD_NEXT, name);
     Function function = nullptr;
     static_assert(sizeof(function) == sizeof(found), "POSIX says so");
     std::memcpy(&function, &found, sizeof(found));
@@ -8820,7 +8828,7 @@ inline const void* module_of(Function function) noexcept {
     const void* address = nullptr;
     std::memcpy(&address, &function, sizeof(address));
     Dl_info found = {};
-    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+    return past_the_table(&::dladdr)(address, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
 template <class Function>
@@ -8883,7 +8891,6 @@ inline void call_glibc() noexcept {
 }
 
 ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
-    const int saved_errno = errno;
     process.tags.note_malloc_family();
     is_choosing = true;
 #define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
@@ -8899,7 +8906,6 @@ ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
     }
     call_beside_unready();
     is_choosing = false;
-    errno = saved_errno;
 }
 
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
@@ -11260,6 +11266,14 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
+// How much of a block of `bytes` may be content of the old one, which had this room. Not every
+// malloc that is not glibc's tells the room.
+inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
+    const bool is_room_known =
+        room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);
+    return is_room_known && room < bytes ? room : bytes;
+}
+
 // `has_passed`: the countdown to the next sample has let the new size pass.
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
@@ -11283,7 +11297,7 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
     const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
     // A block that is at a page stays there when it grows where it is, or by moving pages. So a
     // large one that grows step by step is not copied each time.
-    if (drawn == draw::sample) block = moved_to_page(block, room < bytes ? room : bytes, bytes);
+    if (drawn == draw::sample) block = moved_to_page(block, bytes_to_keep(room, bytes), bytes);
     on_resized(taken, block, bytes, frame, drawn);
     return block;
 }

@@ -24,6 +24,7 @@
 #include <allocscope/record/sampler.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/live_object_map.hpp>
 
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
@@ -190,6 +191,14 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
+// How much of a block of `bytes` may be content of the old one, which had this room. Not every
+// malloc that is not glibc's tells the room.
+inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
+    const bool is_room_known =
+        room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);
+    return is_room_known && room < bytes ? room : bytes;
+}
+
 // `has_passed`: the countdown to the next sample has let the new size pass.
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
@@ -213,7 +222,7 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
     const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
     // A block that is at a page stays there when it grows where it is, or by moving pages. So a
     // large one that grows step by step is not copied each time.
-    if (drawn == draw::sample) block = moved_to_page(block, room < bytes ? room : bytes, bytes);
+    if (drawn == draw::sample) block = moved_to_page(block, bytes_to_keep(room, bytes), bytes);
     on_resized(taken, block, bytes, frame, drawn);
     return block;
 }

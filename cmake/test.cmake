@@ -6,6 +6,8 @@
 #                                            names of flavours behind it
 #     cmake -P cmake/test.cmake mutants      no flavour: whether the tests can fail, see
 #                                            tests/mutants/run.py; a mutant that lives has failed
+#     cmake -P cmake/test.cmake programs     no flavour: everything in tests/programs, with more
+#                                            Debian packages
 #
 # Installs what is missing (as root), configures and builds each preset of CMakePresets.json below
 # under build/, runs its tests, and ends with one line "N passed, N failed" over all flavours. A
@@ -25,6 +27,7 @@ set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libben
 set(asked_for)
 set(soak OFF)
 set(mutants OFF)
+set(programs OFF)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE 0 ${last})
     if("${CMAKE_ARGV${index}}" IN_LIST flavours)
@@ -33,13 +36,24 @@ foreach(index RANGE 0 ${last})
         set(soak ON)
     elseif("${CMAKE_ARGV${index}}" STREQUAL "mutants")
         set(mutants ON)
+    elseif("${CMAKE_ARGV${index}}" STREQUAL "programs")
+        set(programs ON)
     endif()
 endforeach()
-if(asked_for OR mutants)
+if(asked_for OR mutants OR programs)
     set(flavours ${asked_for})
 endif()
 
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+if(programs)
+    foreach(list IN ITEMS exactness transparency)
+        file(STRINGS "${root}/tests/programs/${list}.toml" more REGEX "^package = ")
+        list(TRANSFORM more REPLACE "^package = \"(.*)\"$" "\\1")
+        string(REPLACE " " ";" more "${more}")
+        list(APPEND packages ${more})
+    endforeach()
+    list(REMOVE_DUPLICATES packages)
+endif()
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 set(jobs ${cores})
 if(DEFINED ENV{CMAKE_BUILD_PARALLEL_LEVEL})
@@ -220,6 +234,38 @@ if(mutants)
     if(NOT line)
         count_failure("mutants: the tests do not pass without them")
     endif()
+endif()
+
+if(programs)
+    say("== programs: build allocscope")
+    set(folder "${root}/build/programs")
+    execute_process(COMMAND "${CMAKE_COMMAND}" --fresh -S "${root}" -B "${folder}"
+                            -D ALLOCSCOPE_DEVELOPER_MODE=OFF OUTPUT_QUIET)
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" -j ${jobs}
+                    RESULT_VARIABLE failure OUTPUT_QUIET)
+    if(failure)
+        count_failure("programs: build of allocscope")
+    endif()
+    set(ENV{ALLOCSCOPE} "${folder}/tools/allocscope")
+    foreach(part IN ITEMS exactness transparency hazards)
+        say("== programs: ${part}")
+        set(arguments)
+        if(part STREQUAL "hazards")
+            set(arguments --full)
+        endif()
+        set(log "${folder}/${part}.log")
+        execute_process(COMMAND python3 "${root}/tests/programs/${part}.py" ${arguments}
+                        COMMAND tee "${log}")
+        file(STRINGS "${log}" line REGEX "^[0-9]+ passed, [0-9]+ failed")
+        if(line MATCHES "^([0-9]+) passed, ([0-9]+) failed")
+            math(EXPR passed "${passed} + ${CMAKE_MATCH_1}")
+            math(EXPR failed "${failed} + ${CMAKE_MATCH_2}")
+        else()
+            count_failure("programs: ${part} came to no end")
+        endif()
+        file(STRINGS "${log}" names REGEX "[|] failed [|]|^different |^wrong ")
+        list(APPEND failures ${names})
+    endforeach()
 endif()
 
 string(TIMESTAMP now "%s")

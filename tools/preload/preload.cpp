@@ -6,10 +6,29 @@
 #define ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT 1
 
 #include "begin_recording.hpp"
+#include "elementary_functions.hpp"
 #include "followed_children.hpp"
 #include "hand_over.hpp"
 
 #include <allocscope/define_once/malloc_definitions.hpp>
+
+#include <cmath>
+
+// For std::log and its like, see there. Hidden, as everything here that is not malloc's.
+extern "C" {
+double log(double value) noexcept {
+    return allocscope_tools::elementary::logarithm(value);
+}
+double log1p(double value) noexcept {
+    return allocscope_tools::elementary::logarithm_of_one_and(value);
+}
+double exp(double value) noexcept {
+    return allocscope_tools::elementary::exponential(value);
+}
+double expm1(double value) noexcept {
+    return allocscope_tools::elementary::exponential_less_one(value);
+}
+}
 
 // When the loader has this library ready. Usually the first event was long before.
 __attribute__((constructor)) static void on_load() {

@@ -1,3 +1,3 @@
-// replaced_malloc.cpp - puts malloc's hooks into a benchmark program, beside those of the operators.
+// replaced_malloc.cpp - puts the hooks of malloc into a benchmark program, and the operators'.
 
 #include <allocscope/define_once/malloc_family.hpp>

@@ -8028,7 +8028,17 @@ struct alignas(64) thread_entry {
     std::atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
+// Where a thread counts objects whose stacks are not wanted.
+struct plain_place {
+    std::uint64_t record = 0;     // what a slot of the cohort begins with
+    cohort* counters = nullptr;   // of the cohort; null: not known, or stacks are wanted
+    std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
+};
+
 struct thread_state : thread_entry {
+    void forget_plain_places() noexcept {
+        for (plain_place& each : plain) each = {};
+    }
     // The next event reads the view anew.
     void forget_view() noexcept {
         view_number = no_view;
@@ -8040,11 +8050,10 @@ struct thread_state : thread_entry {
     std::uint32_t epoch_serial = no_epoch;
     std::uint32_t number = 0;  // of this state; never 0
     std::uint32_t session = 0;
-    std::uint64_t session_head = 0;    // what the records of this session begin with
-    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
-    cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
-    std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
-    std::uint64_t windows = 0;         // slots 0..63 that watch this thread
+    std::uint64_t session_head = 0;   // what the records of this session begin with
+    plain_place plain[2];             // by tag: allocation_tags::operator_new, malloc_family
+    std::uint64_t newest_window = 0;  // latest opened_at of the windows that watch
+    std::uint64_t windows = 0;        // slots 0..63 that watch this thread
     // The live bytes that no share knows yet, and the most they were since the last flush. The
     // bytes themselves stand here as what is left until something must be done, so that an event
     // changes each by one instruction and looks at the sign.
@@ -8066,9 +8075,12 @@ struct thread_state : thread_entry {
     std::atomic<std::uint64_t> clock{0};  // boundary clock of the view
     std::atomic<std::uint64_t> instance{0};
     std::atomic<epoch*> newest_epoch{nullptr};
-    bool is_epoch_current = false;   // newest_epoch is of this view and this thread
-    std::uint32_t plain_cohort = 0;  // of site 0 in this epoch; 0: none yet
-    std::uint32_t next_cohort = 0;   // in the page that is being filled
+    bool is_epoch_current = false;  // newest_epoch is of this view and this thread
+    // Of the tag that was last asked for without a stack, and the epoch for which it is right.
+    std::uint32_t tagged_cohort = 0;
+    std::uint32_t tagged_cohort_tag = 0;
+    std::uint32_t tagged_cohort_epoch = no_epoch;
+    std::uint32_t next_cohort = 0;  // in the page that is being filled
     std::uint32_t last_cohort = 0;
     cohort_of_site cohorts;
     foreign_deaths foreign;
@@ -8179,6 +8191,9 @@ public:
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
+    bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+        return std::strncmp(family_of(number), family, longest_family) == 0;
+    }
     // False: all that was ever allocated is operator new's.
     bool has_families() const noexcept {
         return has_malloc_.load(std::memory_order_relaxed) ||
@@ -8186,6 +8201,7 @@ public:
     }
     // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, std::memory_order_relaxed); }
+    bool has_malloc_family() const noexcept { return has_malloc_.load(std::memory_order_relaxed); }
 
 private:
     using tag_pointer = std::atomic<allocation_tag*>;
@@ -8834,9 +8850,17 @@ ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model(
 
 // --- the choice ---
 
+// The loader's functions, called past the table of calls: the first allocation may come while it is
+// still being filled, from the resolver of an indirect function in a library.
+template <class Function>
+ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
+    __asm__("" : "+r"(function));
+    return function;
+}
+
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    void* const found = ::dlsym(RTLD_NEXT, name);
+    void* const found = past_the_table(&::dlsym)(RTLD_NEXT, name);
     Function function = nullptr;
     static_assert(sizeof(function) == sizeof(found), "POSIX says so");
     std::memcpy(&function, &found, sizeof(found));
@@ -8849,7 +8873,7 @@ inline const void* module_of(Function function) noexcept {
     const void* address = nullptr;
     std::memcpy(&address, &function, sizeof(address));
     Dl_info found = {};
-    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+    return past_the_table(&::dladdr)(address, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
 template <class Function>
@@ -8912,7 +8936,7 @@ inline void call_glibc() noexcept {
 }
 
 ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
-    const int saved_errno = errno;
+    process.tags.note_malloc_family();
     is_choosing = true;
 #define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
     use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
@@ -8927,7 +8951,6 @@ ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
     }
     call_beside_unready();
     is_choosing = false;
-    errno = saved_errno;
 }
 
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \
@@ -9436,8 +9459,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
-    state.plain_cohort = 0;
-    state.plain_counters = nullptr;
+    state.forget_plain_places();
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);
@@ -9958,7 +9980,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.tables = now.tables;
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
-        thread.plain_cohort = 0;
+        for (plain_place& each : thread.plain) each.cohort_id = 0;
         forget_pending(thread);
     }
     // Numbers that are asked for are those of before this event.
@@ -9971,7 +9993,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     if (clock != thread.clock.load(std::memory_order_relaxed) || needs.windows != thread.windows) {
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
-        thread.plain_cohort = 0;
+        for (plain_place& each : thread.plain) each.cohort_id = 0;
     }
     thread.clock.store(clock, std::memory_order_release);
     thread.session = now.session;
@@ -10004,7 +10026,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     thread.view_number = is_watched ? no_view : now.number;
     thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
     // Where numbers are wanted, the next allocation finds the counters and straightens the view.
-    thread.plain_counters = nullptr;
+    for (plain_place& each : thread.plain) each.counters = nullptr;
     return true;
 }
 
@@ -10327,21 +10349,6 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
     return id;
 }
 
-// The cohort for objects whose stack is not wanted or not known.
-inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
-    if (thread.plain_cohort == no_cohort) {
-        const std::uint32_t id = make_cohort(thread, 0);
-        if (id == no_cohort) return no_cohort;
-        thread.plain_record = live_object_map::record_head(thread.session, id);
-        thread.plain_cohort = id;
-    }
-    if (thread.mode == charge::numbers) {
-        thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
-        thread.straight_view = thread.view_number;
-    }
-    return thread.plain_cohort;
-}
-
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -10364,16 +10371,59 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
+// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when there
+// is no room.
+inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
+    if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
+    const site* const tagged =
+        process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
+    const cohort_of_site::entry* const entry =
+        tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
+    return entry != nullptr ? entry->cohort : no_cohort;
+}
+
+inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept {
+    plain_place& place = thread.plain[tag];
+    if (place.cohort_id != no_cohort) return true;
+    const std::uint32_t id = cohort_of_tag(thread, tag);
+    if (id == no_cohort) return false;
+    place.record = live_object_map::record_head(thread.session, id);
+    place.cohort_id = id;
+    return true;
+}
+
+// The same for the two families that have hooks. Where numbers are wanted, both are settled, and
+// the view is straight from then on.
+inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
+    settle_plain_place(thread, tag);
+    if (thread.mode == charge::numbers &&
+        settle_plain_place(thread, allocation_tags::operator_new) &&
+        (!process.tags.has_malloc_family() ||
+         settle_plain_place(thread, allocation_tags::malloc_family))) {
+        for (plain_place& each : thread.plain)
+            each.counters = process.cohorts.by_id(each.cohort_id);
+        thread.straight_view = thread.view_number;
+    }
+    return thread.plain[tag].cohort_id;
+}
+
 // The cohort for objects with this tag whose stack is not wanted or not known.
 inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
-    if (tag != allocation_tags::operator_new) {
-        const site* const tagged =
-            process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
-        const cohort_of_site::entry* const entry =
-            tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
-        if (entry != nullptr) return entry->cohort;
+    if (tag <= allocation_tags::malloc_family) return plain_cohort(thread, tag);
+    if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
+        thread.epoch_serial != no_epoch) {
+        return thread.tagged_cohort;
     }
-    return plain_cohort(thread);
+    const std::uint32_t id = cohort_of_tag(thread, tag);
+    if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
+    // A signal handler may jump out of this: half of it is never believed.
+    thread.tagged_cohort_epoch = no_epoch;
+    compiler_barrier();
+    thread.tagged_cohort = id;
+    thread.tagged_cohort_tag = tag;
+    compiler_barrier();
+    thread.tagged_cohort_epoch = thread.epoch_serial;
+    return id;
 }
 
 // The same, where stacks are wanted: the object is counted, its place is not known.
@@ -10450,11 +10500,11 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`. The tag says which family it is
-// of: a hook that is not operator new hands in another one.
-ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(
-    thread_state& thread, std::uintptr_t frame,
-    std::uint32_t tag = allocation_tags::operator_new) noexcept {
+// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another stack
+// for this frame and caller.
+ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
+                                                 std::uint32_t tag,
+                                                 remembered_chain*& changed) noexcept {
     if (!prepare_caches(thread)) return unplaced_cohort(thread, tag);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
@@ -10471,8 +10521,24 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(
         if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
-    if (tag != allocation_tags::operator_new) return find_by_walk(thread, *memo, frame, tag);
-    return find_changed<allocation_tags::operator_new>(thread, *memo, frame);
+    changed = memo;
+    return no_cohort;
+}
+
+// For hooks that allocate often: the tag says which family it is of.
+template <std::uint32_t Tag = allocation_tags::operator_new>
+inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
+    remembered_chain* changed = nullptr;
+    const std::uint32_t id = cohort_or_memo(thread, frame, Tag, changed);
+    return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
+}
+
+// For all others.
+inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
+                                 std::uint32_t tag) noexcept {
+    remembered_chain* changed = nullptr;
+    const std::uint32_t id = cohort_or_memo(thread, frame, tag, changed);
+    return changed == nullptr ? id : find_by_walk(thread, *changed, frame, tag);
 }
 
 }  // namespace detail
@@ -10562,6 +10628,7 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
 }
 
 // The thread has entered and is in mode `samples`.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -10571,7 +10638,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
         thread.lose(loss_reason::record_replaced);
         remove_sample(thread, block);
     }
-    const std::uint32_t id = find_cohort(thread, frame);
+    const std::uint32_t id = find_cohort<Tag>(thread, frame);
     if (slot == nullptr || id == no_cohort) {
         lose_sample(thread, bytes);
         return;
@@ -10752,7 +10819,9 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     return block;
 }
 
-// Records a birth in any case. The thread has entered; it leaves here. Returns the block.
+// Records a birth in any case. The thread has entered; it leaves here. Returns the block. `Tag` is
+// the family of the hook: see tables/allocation_tags.hpp.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
@@ -10761,16 +10830,17 @@ ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, st
         leave(thread);
         return block;
     }
-    const std::uint32_t id =
-        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
+    const std::uint32_t id = thread.mode == charge::numbers ? plain_cohort(thread, Tag)
+                                                            : find_cohort<Tag>(thread, frame);
     return put_record_and_leave(thread, block, bytes, id);
 }
 
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* on_allocate_slow(void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
     thread_state* thread = enter(frame);
-    return thread == nullptr ? block : record_and_leave(*thread, block, bytes, frame);
+    return thread == nullptr ? block : record_and_leave<Tag>(*thread, block, bytes, frame);
 }
 
 // Puts the record of a block into its slot and counts the birth.
@@ -10805,14 +10875,15 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
 
 // The memo has another stack for this frame and caller. This path is kept short: a loop over
 // changing data takes it for every other block.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
                                                    std::uint64_t bytes, std::uintptr_t frame,
                                                    remembered_chain& memo) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
     if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
-        return record_and_leave(thread, block, bytes, frame);
+        return record_and_leave<Tag>(thread, block, bytes, frame);
     }
-    const std::uint32_t id = find_changed<allocation_tags::operator_new>(thread, memo, frame);
+    const std::uint32_t id = find_changed<Tag>(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,
                                  thread.session_head | live_object_map::record_head(0, id),
@@ -10822,27 +10893,28 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
 // After the real allocation. Returns the block.
 //
 // Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcept {
     thread_entry* const entry = current_entry;
     if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0)) {
-        return on_allocate_slow(block, bytes, hook_frame());
+        return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
     thread.busy.store(hook_frame(), std::memory_order_relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
         thread.busy.store(0, std::memory_order_relaxed);
-        return on_allocate_slow(block, bytes, hook_frame());
+        return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
-    std::uint64_t head = thread.plain_record;
-    cohort* counters = thread.plain_counters;
+    std::uint64_t head = thread.plain[Tag].record;
+    cohort* counters = thread.plain[Tag].counters;
     if (counters == nullptr) {
         remembered_chain& memo = *thread.memo.entry_for(
             hook_frame(), read_stack_word(hook_frame() + sizeof(std::uintptr_t)));
         // A chain is remembered only of this thread's own stack, so what it names can be read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, hook_frame()))) {
-            return record_changed_and_leave(thread, block, bytes, hook_frame(), memo);
+            return record_changed_and_leave<Tag>(thread, block, bytes, hook_frame(), memo);
         }
         head = memo.record;
         counters = static_cast<cohort*>(memo.counters);
@@ -10930,16 +11002,17 @@ ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noe
 }
 
 // Called after a block at a page was allocated for a sample.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
     // Windows may have opened or closed meanwhile.
     if (thread->mode != charge::samples) {
-        record_and_leave(*thread, block, bytes, frame);
+        record_and_leave<Tag>(*thread, block, bytes, frame);
         return;
     }
-    put_sample(*thread, block, bytes, frame);
+    put_sample<Tag>(*thread, block, bytes, frame);
     leave(*thread);
 }
 
@@ -11056,13 +11129,13 @@ ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std:
         leave(*thread);
     } else if (drawn == draw::sample && thread->mode == charge::samples) {
         if (may_be_sample(block)) {
-            put_sample(*thread, block, bytes, frame);
+            put_sample<allocation_tags::malloc_family>(*thread, block, bytes, frame);
         } else {  // there was no memory for a block at a page
             lose_sample(*thread, bytes);
         }
         leave(*thread);
     } else {
-        record_and_leave(*thread, block, bytes, frame);
+        record_and_leave<allocation_tags::malloc_family>(*thread, block, bytes, frame);
     }
 }
 
@@ -11159,12 +11232,12 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     if (block == nullptr || drawn == draw::not_wanted) return block;
     if (drawn == draw::sample) {
         if (may_be_sample(block)) {
-            on_sampled(block, bytes, frame);
+            on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
         } else {
             on_sample_refused(bytes, frame);
         }
     } else if ((process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, frame);
+        on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
     }
     return block;
 }
@@ -11237,6 +11310,14 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
+// How much of a block of `bytes` may be content of the old one, which had this room. Not every
+// malloc that is not glibc's tells the room.
+inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
+    const bool is_room_known =
+        room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);
+    return is_room_known && room < bytes ? room : bytes;
+}
+
 // `has_passed`: the countdown to the next sample has let the new size pass.
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
@@ -11260,7 +11341,7 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
     const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
     // A block that is at a page stays there when it grows where it is, or by moving pages. So a
     // large one that grows step by step is not copied each time.
-    if (drawn == draw::sample) block = moved_to_page(block, room < bytes ? room : bytes, bytes);
+    if (drawn == draw::sample) block = moved_to_page(block, bytes_to_keep(room, bytes), bytes);
     on_resized(taken, block, bytes, frame, drawn);
     return block;
 }
@@ -11288,7 +11369,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate(block, bytes);
+    return on_allocate<allocation_tags::malloc_family>(block, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
@@ -11300,7 +11381,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
     if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
     void* block = underlying_calloc(count, bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate(block, whole);
+    return on_allocate<allocation_tags::malloc_family>(block, whole);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
@@ -13229,7 +13310,8 @@ struct known_stack {
 };
 
 // No module that is known: it was replaced, and there was no room to note which one it was.
-inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
+    0, 0, 0, 0, "", met_modules::most + 1, false};
 
 class stack_modules {
 public:
@@ -21381,9 +21463,8 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    const std::uint32_t asked = process.tags.number_of(pool, "", 0);
-    return process.pools.newest(address, thread.session, [asked](std::uint32_t tag) {
-        return process.tags.family_number_of(tag) == asked;
+    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
+        return process.tags.is_of_family(tag, pool);
     });
 }
 
@@ -24896,6 +24977,9 @@ inline void report_free(const void* pointer, const char* pool) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes) noexcept;
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept;
 
+// Why reports of this module are not recorded, whatever windows are open; "" when they are.
+inline const char* reports_refusal() noexcept;
+
 // definitions
 
 namespace detail {
@@ -24998,6 +25082,10 @@ inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
 }
 inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
     detail::report_new_size(pointer, bytes, pool);
+}
+
+inline const char* reports_refusal() noexcept {
+    return detail::engine_refusal(detail::find_engine());
 }
 
 ALLOCSCOPE_NAMESPACE_END

@@ -3,6 +3,7 @@
 #include "plugin_interface.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/hooks.hpp>
 
 #include <dlfcn.h>
 
@@ -26,6 +27,7 @@ struct module {
 };
 
 module modules[most_modules];  // number 0 is the host itself
+char pool[most_modules][40];   // where the objects of pools lie, one byte apart
 int module_count = 1;
 char text[16384];
 allocscope::scope* host_window = nullptr;
@@ -71,8 +73,39 @@ void free_block(void* block) {
     ::operator delete(block);
 }
 
-constexpr plugin_interface own_calls = {open_window,   close_window, counts,    rows,
-                                        not_recording, allocate,     free_block};
+struct pooled {
+    char bytes[3];
+};
+
+void report(void* object) {
+    allocscope::report_allocation<pooled>(object, 3, "host pool");
+}
+
+void report_end(void* object) {
+    allocscope::report_free(object);
+}
+
+const char* reports_refusal() {
+    return allocscope::reports_refusal();
+}
+
+const void* engine() {
+    return allocscope::detail::find_engine();
+}
+
+constexpr plugin_interface own_calls = {open_window,   close_window,    counts,     rows,
+                                        not_recording, allocate,        free_block, report,
+                                        report_end,    reports_refusal, engine};
+
+void print_families() {
+    const allocscope::snapshot seen = host_window->stats();
+    for (std::size_t i = 0; i < seen.info().family_count; ++i) {
+        const allocscope::snapshot::family& each = seen.info().families[i];
+        std::printf("family \"%s\": %llu allocations, %llu frees\n", each.name,
+                    static_cast<unsigned long long>(each.allocations),
+                    static_cast<unsigned long long>(each.frees));
+    }
+}
 
 void load(const char* path) {
     module& loaded = modules[module_count++];
@@ -136,8 +169,25 @@ int main(int argument_count, char** arguments) {
     }
     print_counts("drained");
 
+    // The same with pools.
+    for (int i = 0; i < module_count; ++i) {
+        std::printf("module %d reports: \"%s\", to %s\n", i, modules[i].calls->reports_refusal(),
+                    modules[i].calls->engine() == modules[0].calls->engine() ? "the one engine"
+                                                                             : "another engine");
+        for (int k = 0; k < blocks_each[i]; ++k) modules[i].calls->report(pool[i] + k);
+    }
+    print_counts("reported");
+    for (int i = 0; i < module_count; ++i) {
+        std::printf("pools of module %d:\n%send of rows\n", i, modules[i].calls->rows());
+        const plugin_interface* neighbour = modules[(i + 1) % module_count].calls;
+        for (int k = 0; k < blocks_each[i]; ++k) neighbour->report_end(pool[i] + k);
+    }
+    print_counts("settled");
+    print_families();
+
     // What a plugin allocated outlives the plugin's code.
     void* orphan = modules[module_count - 1].calls->allocate(5000);
+    modules[module_count - 1].calls->report(pool[0]);
     for (int i = 1; i < module_count; ++i) modules[i].calls->close_window();
     for (int i = 1; i < module_count; ++i) {
         dlclose(modules[i].handle);
@@ -145,8 +195,10 @@ int main(int argument_count, char** arguments) {
     }
     module_count = 1;
     print_counts("unloaded");
-    rows();
+    std::printf("rows of what is left:\n%send of rows\n", rows());
+    print_families();
     ::operator delete(orphan);
+    allocscope::report_free(pool[0]);
     print_counts("end");
     close_window();
     return 0;

@@ -3,6 +3,7 @@
 #include "plugin_interface.hpp"
 
 #include <allocscope/allocscope.hpp>
+#include <allocscope/hooks.hpp>
 
 #include <cstdio>
 #include <cstring>
@@ -61,8 +62,29 @@ void free_block(void* block) {
     ::operator delete(block);
 }
 
-constexpr plugin_interface interface = {open_window,   close_window, counts,    rows,
-                                        not_recording, allocate,     free_block};
+struct pooled {
+    char bytes[3];
+};
+
+void report(void* object) {
+    allocscope::report_allocation<pooled>(object, 3, "plugin pool");
+}
+
+void report_end(void* object) {
+    allocscope::report_free(object);
+}
+
+const char* reports_refusal() {
+    return allocscope::reports_refusal();
+}
+
+const void* engine() {
+    return allocscope::detail::find_engine();
+}
+
+constexpr plugin_interface interface = {open_window,   close_window,    counts,     rows,
+                                        not_recording, allocate,        free_block, report,
+                                        report_end,    reports_refusal, engine};
 
 }  // namespace
 

@@ -15,6 +15,13 @@ struct plugin_interface {
     const char* (*not_recording)();
     void* (*allocate)(unsigned long size);
     void (*free)(void* block);
+    // One object of this module's pool, three bytes long; and the end of any module's.
+    void (*report)(void* object);
+    void (*report_end)(void* object);
+    // Why this module's reports are not recorded ("" when they are).
+    const char* (*reports_refusal)();
+    // Of the one recorder that this module has found.
+    const void* (*engine)();
 };
 
 extern "C" const plugin_interface* get_plugin();

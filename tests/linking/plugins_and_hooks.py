@@ -82,6 +82,13 @@ def other_version(tools, compiler, exporting, optimisation):
     expect_in("full: window of module 0: 30 allocations, 0 frees, 1200 bytes", output)
     expect_in(OTHER_VERSION, output[output.index("module 1 not recording: \""):])
     expect_in("full: window of module 1: 0 allocations, 0 frees,", output)
+    # What its pools report is not recorded, and it can be asked why.
+    reported = output[output.index("module 1 reports: \""):]
+    expect_in(OTHER_VERSION, reported)
+    expect_in('family "host pool": 10 allocations, 0 frees\n', reported)
+    if "plugin pool" in reported:
+        raise failure(f"a pool of another version was recorded:\n{output}")
+    expect_in("plugin 1 is unloaded", output)
 
 
 def number_and_namespace_change_together(tools):

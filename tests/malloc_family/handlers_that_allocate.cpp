@@ -1,6 +1,6 @@
-// Danger: a signal handler that calls malloc, realloc and free interrupts a hook of malloc: it finds
-// half-written tables, waits for a lock of its own thread, or its objects are lost. The malloc
-// below the hooks is that of another library, which a handler may call at any time.
+// Danger: a signal handler that calls malloc, realloc and free interrupts a hook of malloc: it
+// finds half-written tables, waits for a lock of its own thread, or its objects are lost. The
+// malloc below the hooks is that of another library, which a handler may call at any time.
 
 #include "../support/accounting.hpp"
 #include "../support/own_threads.hpp"

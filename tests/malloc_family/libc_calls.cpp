@@ -1,7 +1,8 @@
-// libc_calls [ROUNDS] - what the C library allocates for itself, by functions that are known for it.
+// libc_calls [ROUNDS] - what the C library allocates for itself, by functions known for it.
 //
 // With the hooks it prints what a window around the calls saw. Without them it is for Valgrind,
-// which replaces malloc, too: as_valgrind_counts.py subtracts a run with no round from one with one.
+// which replaces malloc, too: as_valgrind_counts.py subtracts a run without a round from one with
+// one.
 
 #if defined(WITH_ALLOCSCOPE)
     #include <allocscope/allocscope.hpp>

@@ -51,13 +51,13 @@ class workshop:
         self.folder = pathlib.Path(folder)
         self.include = include
         self.doctest_main = doctest_main
-        self.hooks = None
+        self.hooks = {}
 
-    def hooks_object(self):
-        if self.hooks is None:
-            self.hooks = compile_object(ROOT / "tests/support/test_hooks.cpp", self.include,
-                                        self.folder / "hooks.o")
-        return self.hooks
+    def hooks_object(self, name="test_hooks"):
+        if name not in self.hooks:
+            self.hooks[name] = compile_object(ROOT / f"tests/support/{name}.cpp", self.include,
+                                              self.folder / f"{name}.o")
+        return self.hooks[name]
 
     def build(self, test):
         sources, plugins = sources_of(test)
@@ -72,7 +72,9 @@ class workshop:
             flags.append("-fomit-frame-pointer")
         inputs = [compile_object(path, self.include, folder / f"{path.stem}.o", *flags)
                   for path in sources]
-        if "NO_HOOKS" not in rules and test not in BARE:
+        if re.search(r"^// hooks: malloc", text, re.MULTILINE):
+            inputs.append(self.hooks_object("test_malloc_hooks"))
+        elif "NO_HOOKS" not in rules and test not in BARE:
             inputs.append(self.hooks_object())
         if "TEST_CASE" in text and "DOCTEST_CONFIG_IMPLEMENT" not in text:
             inputs.append(self.doctest_main)

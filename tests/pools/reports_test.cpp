@@ -5,10 +5,12 @@
 
 #include <allocscope/allocscope.hpp>
 #include <allocscope/hooks.hpp>
+#include <allocscope/report.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <sstream>
 #include <string>
 
 using namespace allocscope_test;
@@ -78,6 +80,33 @@ TEST_CASE(
     }
     release(chunk);
     CHECK(family_of(window.stats(), "operator new").bytes_freed >= 256);
+}
+
+TEST_CASE("a pool: one line may report for many pools and types, and each keeps its own") {
+    const allocscope::scope window{"pool"};
+    const char* const names[] = {"red", "green", "blue"};
+    for (int i = 0; i < 300; ++i) report_allocation(memory + i, 2, names[i % 3]);
+    for (int i = 0; i < 300; i += 3) report_free(memory + i);
+    allocscope::snapshot seen = window.stats();
+    CHECK(family_of(seen, "red").allocations == 100);
+    CHECK(family_of(seen, "red").live_objects() == 0);
+    CHECK(family_of(seen, "green").live_objects() == 100);
+    CHECK(family_of(seen, "blue").live_bytes() == 200);
+    for (int i = 0; i < 300; ++i) report_free(memory + i);
+}
+
+TEST_CASE("a pool: the text report has a line for each family, the stream has rows alone") {
+    const allocscope::scope window{"pool"};
+    report_allocation(memory, 2, "a\nb");
+    const allocscope::snapshot seen = window.stats();
+    std::ostringstream report;
+    std::ostringstream rows;
+    allocscope::write_text(seen, report);
+    rows << seen;
+    CHECK(report.str().find("b: 1 object with 2 B allocated, 1 with 2 B alive\n") !=
+          std::string::npos);
+    CHECK(rows.str().find("allocated") == std::string::npos);
+    report_free(memory);
 }
 
 TEST_CASE("a pool: another size is a death and a birth at the same address") {

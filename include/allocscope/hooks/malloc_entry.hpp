@@ -24,6 +24,7 @@
 #include <allocscope/record/sampler.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/live_object_map.hpp>
 
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
@@ -112,12 +113,12 @@ inline void* obtain_watched(std::size_t bytes, std::uintptr_t frame, Obtain&& ob
     if (block == nullptr || drawn == draw::not_wanted) return block;
     if (drawn == draw::sample) {
         if (may_be_sample(block)) {
-            on_sampled(block, bytes, frame);
+            on_sampled<allocation_tags::malloc_family>(block, bytes, frame);
         } else {
             on_sample_refused(bytes, frame);
         }
     } else if ((process.entry.word() & every_event) != 0) {
-        on_allocate_slow(block, bytes, frame);
+        on_allocate_slow<allocation_tags::malloc_family>(block, bytes, frame);
     }
     return block;
 }
@@ -190,6 +191,14 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 
 // --- while a window is open: a death and a birth ---
 
+// How much of a block of `bytes` may be content of the old one, which had this room. Not every
+// malloc that is not glibc's tells the room.
+inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
+    const bool is_room_known =
+        room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);
+    return is_room_known && room < bytes ? room : bytes;
+}
+
 // `has_passed`: the countdown to the next sample has let the new size pass.
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
@@ -213,7 +222,7 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
     const draw drawn = has_passed ? draw::passed : draw_for(bytes, frame);
     // A block that is at a page stays there when it grows where it is, or by moving pages. So a
     // large one that grows step by step is not copied each time.
-    if (drawn == draw::sample) block = moved_to_page(block, room < bytes ? room : bytes, bytes);
+    if (drawn == draw::sample) block = moved_to_page(block, bytes_to_keep(room, bytes), bytes);
     on_resized(taken, block, bytes, frame, drawn);
     return block;
 }
@@ -241,7 +250,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     if (!records_straight(word)) return watched_malloc(bytes, hook_frame());
     void* block = underlying_malloc(bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate(block, bytes);
+    return on_allocate<allocation_tags::malloc_family>(block, bytes);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
@@ -253,7 +262,7 @@ ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) n
     if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
     void* block = underlying_calloc(count, bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
-    return on_allocate(block, whole);
+    return on_allocate<allocation_tags::malloc_family>(block, whole);
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {

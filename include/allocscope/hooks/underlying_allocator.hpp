@@ -24,9 +24,9 @@
 #include <allocscope/hooks/early_blocks.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
+#include <allocscope/state/process_state.hpp>
 
 #include <atomic>   // atomic
-#include <cerrno>   // errno
 #include <cstddef>  // size_t
 #include <cstring>  // memcpy
 
@@ -59,9 +59,17 @@ ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model(
 
 // --- the choice ---
 
+// The loader's functions, called past the table of calls: the first allocation may come while it is
+// still being filled, from the resolver of an indirect function in a library.
+template <class Function>
+ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
+    __asm__("" : "+r"(function));
+    return function;
+}
+
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    void* const found = ::dlsym(RTLD_NEXT, name);
+    void* const found = past_the_table(&::dlsym)(RTLD_NEXT, name);
     Function function = nullptr;
     static_assert(sizeof(function) == sizeof(found), "POSIX says so");
     std::memcpy(&function, &found, sizeof(found));
@@ -74,7 +82,7 @@ inline const void* module_of(Function function) noexcept {
     const void* address = nullptr;
     std::memcpy(&address, &function, sizeof(address));
     Dl_info found = {};
-    return ::dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+    return past_the_table(&::dladdr)(address, &found) != 0 ? found.dli_fbase : nullptr;
 }
 
 template <class Function>
@@ -137,7 +145,7 @@ inline void call_glibc() noexcept {
 }
 
 ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
-    const int saved_errno = errno;
+    process.tags.note_malloc_family();
     is_choosing = true;
 #define ALLOCSCOPE_PRIVATE_FIND(result, name, parameters, arguments) \
     use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
@@ -152,7 +160,6 @@ ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
     }
     call_beside_unready();
     is_choosing = false;
-    errno = saved_errno;
 }
 
 #define ALLOCSCOPE_PRIVATE_FIRST(result, name, parameters, arguments) \

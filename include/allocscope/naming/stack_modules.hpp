@@ -36,7 +36,8 @@ struct known_stack {
 };
 
 // No module that is known: it was replaced, and there was no room to note which one it was.
-inline constexpr met_module module_of_nobody{0, 0, 0, 0, "", met_modules::most + 1, false};
+ALLOCSCOPE_HIDDEN inline constexpr met_module module_of_nobody{
+    0, 0, 0, 0, "", met_modules::most + 1, false};
 
 class stack_modules {
 public:

@@ -143,21 +143,6 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
     return id;
 }
 
-// The cohort for objects whose stack is not wanted or not known.
-inline std::uint32_t plain_cohort(thread_state& thread) noexcept {
-    if (thread.plain_cohort == no_cohort) {
-        const std::uint32_t id = make_cohort(thread, 0);
-        if (id == no_cohort) return no_cohort;
-        thread.plain_record = live_object_map::record_head(thread.session, id);
-        thread.plain_cohort = id;
-    }
-    if (thread.mode == charge::numbers) {
-        thread.plain_counters = process.cohorts.by_id(thread.plain_cohort);
-        thread.straight_view = thread.view_number;
-    }
-    return thread.plain_cohort;
-}
-
 // Stores in a remembered chain which cohort it stands for while the thread is in this epoch.
 inline void settle_memo(const thread_state& thread, remembered_chain& memo,
                         std::uint32_t cohort) noexcept {
@@ -180,16 +165,59 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
+// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when there
+// is no room.
+inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
+    if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
+    const site* const tagged =
+        process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
+    const cohort_of_site::entry* const entry =
+        tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
+    return entry != nullptr ? entry->cohort : no_cohort;
+}
+
+inline bool settle_plain_place(thread_state& thread, std::uint32_t tag) noexcept {
+    plain_place& place = thread.plain[tag];
+    if (place.cohort_id != no_cohort) return true;
+    const std::uint32_t id = cohort_of_tag(thread, tag);
+    if (id == no_cohort) return false;
+    place.record = live_object_map::record_head(thread.session, id);
+    place.cohort_id = id;
+    return true;
+}
+
+// The same for the two families that have hooks. Where numbers are wanted, both are settled, and
+// the view is straight from then on.
+inline std::uint32_t plain_cohort(thread_state& thread, std::uint32_t tag) noexcept {
+    settle_plain_place(thread, tag);
+    if (thread.mode == charge::numbers &&
+        settle_plain_place(thread, allocation_tags::operator_new) &&
+        (!process.tags.has_malloc_family() ||
+         settle_plain_place(thread, allocation_tags::malloc_family))) {
+        for (plain_place& each : thread.plain)
+            each.counters = process.cohorts.by_id(each.cohort_id);
+        thread.straight_view = thread.view_number;
+    }
+    return thread.plain[tag].cohort_id;
+}
+
 // The cohort for objects with this tag whose stack is not wanted or not known.
 inline std::uint32_t cohort_without_stack(thread_state& thread, std::uint32_t tag) noexcept {
-    if (tag != allocation_tags::operator_new) {
-        const site* const tagged =
-            process.sites.intern(process.arena, hash_finish(tag), thread.scratch_frames, 0, tag);
-        const cohort_of_site::entry* const entry =
-            tagged != nullptr ? entry_for_site(thread, tagged->id) : nullptr;
-        if (entry != nullptr) return entry->cohort;
+    if (tag <= allocation_tags::malloc_family) return plain_cohort(thread, tag);
+    if (thread.tagged_cohort_tag == tag && thread.tagged_cohort_epoch == thread.epoch_serial &&
+        thread.epoch_serial != no_epoch) {
+        return thread.tagged_cohort;
     }
-    return plain_cohort(thread);
+    const std::uint32_t id = cohort_of_tag(thread, tag);
+    if (id == no_cohort) return plain_cohort(thread, allocation_tags::operator_new);
+    // A signal handler may jump out of this: half of it is never believed.
+    thread.tagged_cohort_epoch = no_epoch;
+    compiler_barrier();
+    thread.tagged_cohort = id;
+    thread.tagged_cohort_tag = tag;
+    compiler_barrier();
+    thread.tagged_cohort_epoch = thread.epoch_serial;
+    return id;
 }
 
 // The same, where stacks are wanted: the object is counted, its place is not known.
@@ -266,11 +294,11 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`. The tag says which family it is
-// of: a hook that is not operator new hands in another one.
-ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(
-    thread_state& thread, std::uintptr_t frame,
-    std::uint32_t tag = allocation_tags::operator_new) noexcept {
+// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another stack
+// for this frame and caller.
+ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
+                                                 std::uint32_t tag,
+                                                 remembered_chain*& changed) noexcept {
     if (!prepare_caches(thread)) return unplaced_cohort(thread, tag);
     if (ALLOCSCOPE_UNLIKELY(!thread.bounds.contains(frame))) {
         walk_into_scratch(thread, page_bounds(frame), frame);
@@ -287,8 +315,24 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_cohort(
         if (memo->shape != 0) settle_memo(thread, *memo, entry->cohort);
         return entry->cohort;
     }
-    if (tag != allocation_tags::operator_new) return find_by_walk(thread, *memo, frame, tag);
-    return find_changed<allocation_tags::operator_new>(thread, *memo, frame);
+    changed = memo;
+    return no_cohort;
+}
+
+// For hooks that allocate often: the tag says which family it is of.
+template <std::uint32_t Tag = allocation_tags::operator_new>
+inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame) noexcept {
+    remembered_chain* changed = nullptr;
+    const std::uint32_t id = cohort_or_memo(thread, frame, Tag, changed);
+    return changed == nullptr ? id : find_changed<Tag>(thread, *changed, frame);
+}
+
+// For all others.
+inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
+                                 std::uint32_t tag) noexcept {
+    remembered_chain* changed = nullptr;
+    const std::uint32_t id = cohort_or_memo(thread, frame, tag, changed);
+    return changed == nullptr ? id : find_by_walk(thread, *changed, frame, tag);
 }
 
 }  // namespace detail

@@ -45,9 +45,8 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
     if (pool == nullptr) {
         return process.pools.newest(address, thread.session, [](std::uint32_t) { return true; });
     }
-    const std::uint32_t asked = process.tags.number_of(pool, "", 0);
-    return process.pools.newest(address, thread.session, [asked](std::uint32_t tag) {
-        return process.tags.family_number_of(tag) == asked;
+    return process.pools.newest(address, thread.session, [pool](std::uint32_t tag) {
+        return process.tags.is_of_family(tag, pool);
     });
 }
 

@@ -192,7 +192,9 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     return block;
 }
 
-// Records a birth in any case. The thread has entered; it leaves here. Returns the block.
+// Records a birth in any case. The thread has entered; it leaves here. Returns the block. `Tag` is
+// the family of the hook: see tables/allocation_tags.hpp.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
@@ -201,16 +203,17 @@ ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, st
         leave(thread);
         return block;
     }
-    const std::uint32_t id =
-        thread.mode == charge::numbers ? plain_cohort(thread) : find_cohort(thread, frame);
+    const std::uint32_t id = thread.mode == charge::numbers ? plain_cohort(thread, Tag)
+                                                            : find_cohort<Tag>(thread, frame);
     return put_record_and_leave(thread, block, bytes, id);
 }
 
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* on_allocate_slow(void* block, std::uint64_t bytes,
                                            std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
     thread_state* thread = enter(frame);
-    return thread == nullptr ? block : record_and_leave(*thread, block, bytes, frame);
+    return thread == nullptr ? block : record_and_leave<Tag>(*thread, block, bytes, frame);
 }
 
 // Puts the record of a block into its slot and counts the birth.
@@ -245,14 +248,15 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
 
 // The memo has another stack for this frame and caller. This path is kept short: a loop over
 // changing data takes it for every other block.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* block,
                                                    std::uint64_t bytes, std::uintptr_t frame,
                                                    remembered_chain& memo) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
     if (memo.frame != frame || memo.epoch != thread.epoch_serial) {
-        return record_and_leave(thread, block, bytes, frame);
+        return record_and_leave<Tag>(thread, block, bytes, frame);
     }
-    const std::uint32_t id = find_changed<allocation_tags::operator_new>(thread, memo, frame);
+    const std::uint32_t id = find_changed<Tag>(thread, memo, frame);
     if (id == no_cohort) return put_record_and_leave(thread, block, bytes, id);
     return count_birth_and_leave(thread, block, bytes,
                                  thread.session_head | live_object_map::record_head(0, id),
@@ -262,27 +266,28 @@ ALLOCSCOPE_NOINLINE void* record_changed_and_leave(thread_state& thread, void* b
 // After the real allocation. Returns the block.
 //
 // Straight like free_recorded: a stack that the memo knows, or none wanted; the rest is handed on.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcept {
     thread_entry* const entry = current_entry;
     if (ALLOCSCOPE_UNLIKELY(own_value(entry->busy) != 0)) {
-        return on_allocate_slow(block, bytes, hook_frame());
+        return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
     thread.busy.store(hook_frame(), std::memory_order_relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
         thread.busy.store(0, std::memory_order_relaxed);
-        return on_allocate_slow(block, bytes, hook_frame());
+        return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
-    std::uint64_t head = thread.plain_record;
-    cohort* counters = thread.plain_counters;
+    std::uint64_t head = thread.plain[Tag].record;
+    cohort* counters = thread.plain[Tag].counters;
     if (counters == nullptr) {
         remembered_chain& memo = *thread.memo.entry_for(
             hook_frame(), read_stack_word(hook_frame() + sizeof(std::uintptr_t)));
         // A chain is remembered only of this thread's own stack, so what it names can be read.
         if (ALLOCSCOPE_UNLIKELY(memo.epoch != thread.epoch_serial ||
                                 !chain_memo::is_unchanged(memo, hook_frame()))) {
-            return record_changed_and_leave(thread, block, bytes, hook_frame(), memo);
+            return record_changed_and_leave<Tag>(thread, block, bytes, hook_frame(), memo);
         }
         head = memo.record;
         counters = static_cast<cohort*>(memo.counters);

@@ -118,13 +118,13 @@ ALLOCSCOPE_NOINLINE void on_resized(const taken_record& taken, void* block, std:
         leave(*thread);
     } else if (drawn == draw::sample && thread->mode == charge::samples) {
         if (may_be_sample(block)) {
-            put_sample(*thread, block, bytes, frame);
+            put_sample<allocation_tags::malloc_family>(*thread, block, bytes, frame);
         } else {  // there was no memory for a block at a page
             lose_sample(*thread, bytes);
         }
         leave(*thread);
     } else {
-        record_and_leave(*thread, block, bytes, frame);
+        record_and_leave<allocation_tags::malloc_family>(*thread, block, bytes, frame);
     }
 }
 

@@ -101,6 +101,7 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
 }
 
 // The thread has entered and is in mode `samples`.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -110,7 +111,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
         thread.lose(loss_reason::record_replaced);
         remove_sample(thread, block);
     }
-    const std::uint32_t id = find_cohort(thread, frame);
+    const std::uint32_t id = find_cohort<Tag>(thread, frame);
     if (slot == nullptr || id == no_cohort) {
         lose_sample(thread, bytes);
         return;

@@ -105,16 +105,17 @@ ALLOCSCOPE_NOINLINE draw draw_for(std::uint64_t bytes, std::uintptr_t frame) noe
 }
 
 // Called after a block at a page was allocated for a sample.
+template <std::uint32_t Tag = allocation_tags::operator_new>
 ALLOCSCOPE_NOINLINE void on_sampled(void* block, std::uint64_t bytes,
                                     std::uintptr_t frame) noexcept {
     thread_state* thread = enter(frame);
     if (thread == nullptr) return;
     // Windows may have opened or closed meanwhile.
     if (thread->mode != charge::samples) {
-        record_and_leave(*thread, block, bytes, frame);
+        record_and_leave<Tag>(*thread, block, bytes, frame);
         return;
     }
-    put_sample(*thread, block, bytes, frame);
+    put_sample<Tag>(*thread, block, bytes, frame);
     leave(*thread);
 }
 

@@ -111,7 +111,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.tables = now.tables;
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
-        thread.plain_cohort = 0;
+        for (plain_place& each : thread.plain) each.cohort_id = 0;
         forget_pending(thread);
     }
     // Numbers that are asked for are those of before this event.
@@ -124,7 +124,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     if (clock != thread.clock.load(std::memory_order_relaxed) || needs.windows != thread.windows) {
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
-        thread.plain_cohort = 0;
+        for (plain_place& each : thread.plain) each.cohort_id = 0;
     }
     thread.clock.store(clock, std::memory_order_release);
     thread.session = now.session;
@@ -157,7 +157,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     thread.view_number = is_watched ? no_view : now.number;
     thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
     // Where numbers are wanted, the next allocation finds the counters and straightens the view.
-    thread.plain_counters = nullptr;
+    for (plain_place& each : thread.plain) each.counters = nullptr;
     return true;
 }
 

@@ -110,7 +110,17 @@ struct alignas(64) thread_entry {
     std::atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
+// Where a thread counts objects whose stacks are not wanted.
+struct plain_place {
+    std::uint64_t record = 0;     // what a slot of the cohort begins with
+    cohort* counters = nullptr;   // of the cohort; null: not known, or stacks are wanted
+    std::uint32_t cohort_id = 0;  // in this epoch; 0: none yet
+};
+
 struct thread_state : thread_entry {
+    void forget_plain_places() noexcept {
+        for (plain_place& each : plain) each = {};
+    }
     // The next event reads the view anew.
     void forget_view() noexcept {
         view_number = no_view;
@@ -122,11 +132,10 @@ struct thread_state : thread_entry {
     std::uint32_t epoch_serial = no_epoch;
     std::uint32_t number = 0;  // of this state; never 0
     std::uint32_t session = 0;
-    std::uint64_t session_head = 0;    // what the records of this session begin with
-    std::uint64_t plain_record = 0;    // what a slot of plain_cohort begins with
-    cohort* plain_counters = nullptr;  // of plain_cohort; null: not known, or stacks are wanted
-    std::uint64_t newest_window = 0;   // latest opened_at of the windows that watch
-    std::uint64_t windows = 0;         // slots 0..63 that watch this thread
+    std::uint64_t session_head = 0;   // what the records of this session begin with
+    plain_place plain[2];             // by tag: allocation_tags::operator_new, malloc_family
+    std::uint64_t newest_window = 0;  // latest opened_at of the windows that watch
+    std::uint64_t windows = 0;        // slots 0..63 that watch this thread
     // The live bytes that no share knows yet, and the most they were since the last flush. The
     // bytes themselves stand here as what is left until something must be done, so that an event
     // changes each by one instruction and looks at the sign.
@@ -148,9 +157,12 @@ struct thread_state : thread_entry {
     std::atomic<std::uint64_t> clock{0};  // boundary clock of the view
     std::atomic<std::uint64_t> instance{0};
     std::atomic<epoch*> newest_epoch{nullptr};
-    bool is_epoch_current = false;   // newest_epoch is of this view and this thread
-    std::uint32_t plain_cohort = 0;  // of site 0 in this epoch; 0: none yet
-    std::uint32_t next_cohort = 0;   // in the page that is being filled
+    bool is_epoch_current = false;  // newest_epoch is of this view and this thread
+    // Of the tag that was last asked for without a stack, and the epoch for which it is right.
+    std::uint32_t tagged_cohort = 0;
+    std::uint32_t tagged_cohort_tag = 0;
+    std::uint32_t tagged_cohort_epoch = no_epoch;
+    std::uint32_t next_cohort = 0;  // in the page that is being filled
     std::uint32_t last_cohort = 0;
     cohort_of_site cohorts;
     foreign_deaths foreign;

@@ -28,7 +28,7 @@
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
-#include <cstring>  // memcmp, memcpy, strlen
+#include <cstring>  // memcmp, memcpy, strlen, strncmp
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -92,6 +92,9 @@ public:
         const allocation_tag* tag = by_number(number);
         return tag != nullptr ? tag->family_number : number;
     }
+    bool is_of_family(std::uint32_t number, const char* family) const noexcept {
+        return std::strncmp(family_of(number), family, longest_family) == 0;
+    }
     // False: all that was ever allocated is operator new's.
     bool has_families() const noexcept {
         return has_malloc_.load(std::memory_order_relaxed) ||
@@ -99,6 +102,7 @@ public:
     }
     // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
     void note_malloc_family() noexcept { has_malloc_.store(true, std::memory_order_relaxed); }
+    bool has_malloc_family() const noexcept { return has_malloc_.load(std::memory_order_relaxed); }
 
 private:
     using tag_pointer = std::atomic<allocation_tag*>;

@@ -115,7 +115,8 @@ constexpr example callers[] = {
 constexpr const char* silent_callers[] = {
     "main",
     "app::make()",
-    "allocscope::v0::allocator<app::widget>::allocate(unsigned long)",
+    "allocscope::v0::pool<app::widget>::allocate(unsigned long)",
+    "allocscope::v0::allocator<app::widget>::deallocate(app::widget*, unsigned long)",
     "app::pool_allocator<int>::allocate(unsigned long)",
     "app::allocator<int>::allocate(unsigned long)",
     "std::allocator_traits<app::allocator<int> >::allocate(app::allocator<int>&, unsigned long)",
@@ -140,6 +141,28 @@ TEST_CASE("type_from_frames: the direct caller of operator new names the type") 
         CHECK(answer.name == caller.type);
         CHECK(answer.evidence == caller.evidence);
     }
+}
+
+TEST_CASE("type_from_frames: our own allocator says its type, and nodes what is in them") {
+    const answer_of_frames plain = type_from_frames(
+        frames_of({"allocscope::v0::allocator<app::widget>::allocate(unsigned long)", "main"}));
+    CHECK(plain.name == "app::widget");
+    CHECK(plain.evidence == type_evidence::tag);
+    const answer_of_frames node = type_from_frames(frames_of(
+        {"allocscope::v0::allocator<std::_List_node<app::widget> >::allocate(unsigned long)"}));
+    CHECK(node.name == "app::widget");
+}
+
+TEST_CASE("type_from_frames: a resource that reports passes on who asked it") {
+    // As std::pmr::memory_resource::allocate: only an allocator is believed behind it.
+    const char* const reporter =
+        "allocscope::v0::reported_resource::do_allocate(unsigned long, unsigned long)";
+    const answer_of_frames asked = type_from_frames(frames_of(
+        {reporter, "std::pmr::polymorphic_allocator<app::widget>::allocate(unsigned long)"}));
+    CHECK(asked.name == "app::widget");
+    const answer_of_frames other =
+        type_from_frames(frames_of({reporter, "app::widget* std::make_unique<app::widget>()"}));
+    CHECK(other.name == "?");
 }
 
 TEST_CASE("type_from_frames: nothing is known behind other functions") {

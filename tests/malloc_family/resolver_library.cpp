@@ -1,0 +1,27 @@
+// A library whose resolver of an indirect function allocates, while the program is still being
+// linked by the loader.
+#include <cstdlib>
+
+namespace {
+
+void* kept = nullptr;
+
+int one() {
+    return 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+static int (*resolve_picked())() {
+    kept = std::malloc(32);
+    return &one;
+}
+
+int picked() __attribute__((ifunc("resolve_picked")));
+
+void* kept_by_resolver() {
+    return kept;
+}
+}

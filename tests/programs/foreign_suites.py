@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Test suites of others, bare and under `allocscope run`: no test may fail that passes bare.
+
+    foreign_suites.py ALLOCSCOPE [--suites python,glib,stress-ng]
+
+Debian: libpython3.11-testsuite libglib2.0-tests stress-ng. What is not installed is left out, and
+said. Every suite is run bare, with every event recorded, and sampled every 4 KiB; its children are
+followed. Prints what passed in each way, and every difference; exit code 1 when there is one.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PYTHON = """test_list test_dict test_set test_bytes test_json test_re test_gc test_ctypes
+    test_threading test_subprocess test_zlib test_unicode test_pickle test_signal test_fork1 test_os
+    test_mmap test_array test_weakref test_struct test_float test_collections test_itertools
+    test_select test_thread test_queue test_csv test_heapq test_sort test_faulthandler test_posix
+    test_wait3 test_wait4 test_multiprocessing_fork test_multiprocessing_spawn test_io
+    test_tracemalloc test_embed test_sys test_exceptions test_generators test_asyncio""".split()
+STRESSORS = ("--malloc 2 --fork 2 --vfork 1 --clone 1 --mmapfork 1 --brk 1 --sigsegv 1 --bsearch 1"
+             " --tree 1 --vm 1 --pthread 1 --daemon 1 --exec 1 --sigfpe 1 --switch 1").split()
+GLIB = pathlib.Path("/usr/libexec/installed-tests/glib")
+# Of GLib: they wait for a bus or a mount that is not there, take minutes, or look at time.
+NOT_OF_GLIB = {"642026", "642026-ec", "timeout", "timer", "gdbus-connection-flush", "threadtests"}
+WAYS = {"bare": None, "exact": ["--record", "exact"],
+        "sampled": ["--record", "sampled", "--sample-bytes", "4096"]}
+
+
+def under(program, way, folder):
+    if WAYS[way] is None:
+        return []
+    return [program, "run", "--children", "follow", "--summary", "--output",
+            str(folder / "%p.json"), *WAYS[way], "--"]
+
+
+def outcome(command, environment=None, seconds=1200):
+    """Exit code and output; a code of its own when time is up."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                              timeout=seconds, check=False, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **(environment or {})})
+    except subprocess.TimeoutExpired:
+        return "time is up", ""
+    return done.returncode, done.stdout + done.stderr
+
+
+def python(prefix):
+    """What became of each test file."""
+    _, text = outcome([*prefix, "/usr/bin/python3", "-m", "test", "-j2", "--timeout", "600", *PYTHON],
+                      {"PYTHONMALLOC": "malloc"}, 3600)
+    found = {name: "passed" for name in PYTHON}
+    for line in text.splitlines():
+        told = re.search(r"\b(test_\w+) (failed|crashed|skipped|timed out|worker)", line)
+        if told and told.group(1) in found:
+            found[told.group(1)] = told.group(2)
+    if not re.search(r"Tests result: |tests? (OK|failed)", text):
+        found["the end"] = "not reached"
+    return found
+
+
+def glib(prefix):
+    """The exit code of each test program."""
+    programs = sorted(each for each in GLIB.iterdir()
+                      if each.is_file() and os.access(each, os.X_OK) and "." not in each.name
+                      and each.name not in NOT_OF_GLIB)
+    found = {}
+    for each in programs:
+        code, _ = outcome([*prefix, str(each), "--tap"], {"G_TEST_SRCDIR": str(GLIB),
+                                                          "G_TEST_BUILDDIR": str(GLIB)}, 60)
+        found[each.name] = code
+    return found
+
+
+def stress_ng(prefix):
+    code, text = outcome([*prefix, "stress-ng", *STRESSORS, "--verify", "-t", "5"])
+    complaints = [line for line in text.splitlines() if "fail:" in line or "error:" in line]
+    return {"exit code": code, "complaints": len(complaints)}
+
+
+SUITES = {"python": (python, pathlib.Path("/usr/lib/python3.11/test/test_dict.py")),
+          "glib": (glib, GLIB),
+          "stress-ng": (stress_ng, pathlib.Path(shutil.which("stress-ng") or "/none"))}
+
+
+def compare(name, suite, program):
+    results = {}
+    for way in WAYS:
+        with tempfile.TemporaryDirectory() as folder:
+            results[way] = suite(under(program, way, pathlib.Path(folder)))
+            reports = len(list(pathlib.Path(folder).iterdir()))
+        good = sum(1 for each in results[way].values() if each in ("passed", 0))
+        print(f"{name}, {way}: {good} of {len(results[way])} good, {reports} programs recorded",
+              flush=True)
+    # A test that gives two answers bare says nothing.
+    differing = [test for test in results["bare"]
+                 if len({results[way].get(test) for way in WAYS}) > 1]
+    again = suite([]) if differing else results["bare"]
+    changes = 0
+    for test in differing:
+        seen = {way: results[way].get(test) for way in WAYS}
+        if again.get(test) != seen["bare"]:
+            print(f"{name}: {test} differs bare, too: {seen['bare']}, {again.get(test)}")
+            continue
+        print(f"{name}: {test} DIFFERS: {seen}")
+        changes += 1
+    return changes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--suites", default=",".join(SUITES))
+    arguments = parser.parse_args()
+    changes = 0
+    for name in arguments.suites.split(","):
+        suite, needed = SUITES[name]
+        if not needed.exists():
+            print(f"{name}: left out, {needed} is not installed")
+            continue
+        changes += compare(name, suite, str(pathlib.Path(arguments.program).resolve()))
+    sys.exit(1 if changes else 0)
+
+
+main()

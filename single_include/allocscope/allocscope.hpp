@@ -4556,6 +4556,7 @@ ALLOCSCOPE_COLD_END
 #include <emmintrin.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 
 // window_demand.hpp - what many windows want together, without looking at each of them.
 
@@ -5849,6 +5850,59 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
+// holding_module.hpp - the module that holds an address, from its ELF header to its end.
+
+#ifndef ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+#define ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+
+extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
+    __attribute__((weak));
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// `found` is a segment of the program, or all of it.
+inline void widen_to_program(struct dl_find_object& found) noexcept {
+    constexpr std::uintptr_t page = 4096;
+    const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(::getauxval(AT_PHDR));
+    const std::size_t count = headers != nullptr ? ::getauxval(AT_PHNUM) : 0;
+    const std::uintptr_t base = found.dlfo_link_map->l_addr;
+    std::uintptr_t low = ~std::uintptr_t{0};
+    std::uintptr_t high = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (headers[i].p_type != PT_LOAD) continue;
+        const std::uintptr_t begin = headers[i].p_vaddr & ~(page - 1);
+        const std::uintptr_t end = headers[i].p_vaddr + headers[i].p_memsz;
+        if (begin < low) low = begin;
+        if (end > high) high = end;
+    }
+    const std::uintptr_t known = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) - base;
+    if (high == 0 || known < low || known >= high) return;
+    found.dlfo_map_start = reinterpret_cast<void*>(base + low);
+    found.dlfo_map_end = reinterpret_cast<void*>(base + high);
+}
+
+// False: no module holds it, or glibc is older than 2.35.
+inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& out) noexcept {
+    if (&_dl_find_object == nullptr ||
+        _dl_find_object(reinterpret_cast<void*>(address), &out) != 0) {
+        return false;
+    }
+    if (out.dlfo_link_map == _r_debug.r_map && out.dlfo_link_map != nullptr) widen_to_program(out);
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif
+
+#endif  // ALLOCSCOPE_UNWIND_HOLDING_MODULE_HPP
+
 // module_segments.hpp - the segments of a loaded module, read from its ELF header in memory.
 
 #ifndef ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
@@ -5915,11 +5969,6 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
-
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
@@ -5960,7 +6009,7 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     if (&_dl_find_object == nullptr) return true;
     struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+    if (!find_holding_module(address, found)) return false;
     module_segments segments;
     if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
         return false;
@@ -6120,10 +6169,7 @@ inline void read_fingerprint(module_identity& found) noexcept {
 ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
     module_identity found;
     struct dl_find_object object;
-    if (&_dl_find_object == nullptr ||
-        _dl_find_object(reinterpret_cast<void*>(address), &object) != 0) {
-        return found;
-    }
+    if (!find_holding_module(address, object)) return found;
     found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
     found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
     found.loaded = object.dlfo_link_map;
@@ -6910,13 +6956,12 @@ struct module_place {
 
 ALLOCSCOPE_NOINLINE module_place find_module(std::uintptr_t pc) noexcept {
     struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return {};
+    if (!find_holding_module(pc, found)) return {};
     return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
             reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
 }
 
 ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& image) noexcept {
-    if (&_dl_find_object == nullptr) return false;
     const module_place module = find_module(pc);
     image.index_address = module.index;
     module_segments segments;
@@ -9577,7 +9622,6 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <initializer_list>
-#include <sys/auxv.h>
 
 // random_seed.hpp - 64 bits that differ from process to process and from call to call.
 

@@ -162,17 +162,17 @@ void* born_by_operator(void* pointer, std::size_t bytes, std::size_t alignment) 
 
 }  // namespace
 
-#define EXPORTED extern "C" __attribute__((visibility("default")))
+#define ALLOCSCOPE_SHIM_EXPORTED extern "C" __attribute__((visibility("default")))
 
-EXPORTED void* malloc(std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* malloc(std::size_t bytes) {
     return born(__libc_malloc(bytes), bytes);
 }
 
-EXPORTED void* calloc(std::size_t count, std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* calloc(std::size_t count, std::size_t bytes) {
     return born(__libc_calloc(count, bytes), count * bytes);
 }
 
-EXPORTED void free(void* pointer) {
+ALLOCSCOPE_SHIM_EXPORTED void free(void* pointer) {
     counters* where = pointer != nullptr ? current() : nullptr;
     if (where != nullptr) {
         add(&where->frees, 1);
@@ -181,7 +181,7 @@ EXPORTED void free(void* pointer) {
     __libc_free(pointer);
 }
 
-EXPORTED void* realloc(void* pointer, std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* realloc(void* pointer, std::size_t bytes) {
     if (pointer == nullptr) return malloc(bytes);
     void* moved = __libc_realloc(pointer, bytes);
     counters* where = moved != nullptr || bytes == 0 ? current() : nullptr;
@@ -196,7 +196,7 @@ EXPORTED void* realloc(void* pointer, std::size_t bytes) {
     return moved;
 }
 
-EXPORTED void* reallocarray(void* pointer, std::size_t count, std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* reallocarray(void* pointer, std::size_t count, std::size_t bytes) {
     std::size_t product = 0;
     if (__builtin_mul_overflow(count, bytes, &product)) {
         errno = ENOMEM;
@@ -205,15 +205,16 @@ EXPORTED void* reallocarray(void* pointer, std::size_t count, std::size_t bytes)
     return realloc(pointer, product);
 }
 
-EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* memalign(std::size_t alignment, std::size_t bytes) {
     return born(__libc_memalign(alignment, bytes), bytes);
 }
 
-EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
     return memalign(alignment, bytes);
 }
 
-EXPORTED int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED int posix_memalign(void** result, std::size_t alignment,
+                                            std::size_t bytes) {
     const bool is_power = alignment != 0 && (alignment & (alignment - 1)) == 0;
     if (!is_power || alignment % sizeof(void*) != 0) return EINVAL;
     void* pointer = memalign(alignment, bytes);
@@ -222,33 +223,38 @@ EXPORTED int posix_memalign(void** result, std::size_t alignment, std::size_t by
     return 0;
 }
 
-EXPORTED void* valloc(std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* valloc(std::size_t bytes) {
     return born(__libc_valloc(bytes), bytes);
 }
 
-EXPORTED void* pvalloc(std::size_t bytes) {
+ALLOCSCOPE_SHIM_EXPORTED void* pvalloc(std::size_t bytes) {
     return born(__libc_pvalloc(bytes), bytes);
 }
 
 // When there is no memory: what the C++ library does, which calls malloc once more in vain.
-#define OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ALIGNMENT, ATTEMPT)                   \
-    EXPORTED void* NAME PARAMETERS {                                                    \
+#define ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, ALIGNMENT, ATTEMPT)   \
+    ALLOCSCOPE_SHIM_EXPORTED void* NAME PARAMETERS {                                    \
         if (void* found = ATTEMPT) return born_by_operator(found, bytes, ALIGNMENT);    \
         return reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)) ARGUMENTS; \
     }
-#define PLAIN_NEW(NAME, PARAMETERS, ARGUMENTS) \
-    OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, 1, __libc_malloc(rounded_up(bytes, 1)))
-#define ALIGNED_NEW(NAME, PARAMETERS, ARGUMENTS)         \
-    OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, alignment, \
-                 __libc_memalign(alignment, rounded_up(bytes, alignment)))
+#define ALLOCSCOPE_SHIM_PLAIN_NEW(NAME, PARAMETERS, ARGUMENTS)   \
+    ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, 1, \
+                                 __libc_malloc(rounded_up(bytes, 1)))
+#define ALLOCSCOPE_SHIM_ALIGNED_NEW(NAME, PARAMETERS, ARGUMENTS)         \
+    ALLOCSCOPE_SHIM_OPERATOR_NEW(NAME, PARAMETERS, ARGUMENTS, alignment, \
+                                 __libc_memalign(alignment, rounded_up(bytes, alignment)))
 
-PLAIN_NEW(_Znwm, (std::size_t bytes), (bytes))
-PLAIN_NEW(_Znam, (std::size_t bytes), (bytes))
-PLAIN_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow))
-PLAIN_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow))
-ALIGNED_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment))
-ALIGNED_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t alignment), (bytes, alignment))
-ALIGNED_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
-            (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow))
-ALIGNED_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
-            (std::size_t bytes, std::size_t alignment, void* nothrow), (bytes, alignment, nothrow))
+ALLOCSCOPE_SHIM_PLAIN_NEW(_Znwm, (std::size_t bytes), (bytes))
+ALLOCSCOPE_SHIM_PLAIN_NEW(_Znam, (std::size_t bytes), (bytes))
+ALLOCSCOPE_SHIM_PLAIN_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow))
+ALLOCSCOPE_SHIM_PLAIN_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, void* nothrow), (bytes, nothrow))
+ALLOCSCOPE_SHIM_ALIGNED_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t alignment),
+                            (bytes, alignment))
+ALLOCSCOPE_SHIM_ALIGNED_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t alignment),
+                            (bytes, alignment))
+ALLOCSCOPE_SHIM_ALIGNED_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,
+                            (std::size_t bytes, std::size_t alignment, void* nothrow),
+                            (bytes, alignment, nothrow))
+ALLOCSCOPE_SHIM_ALIGNED_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
+                            (std::size_t bytes, std::size_t alignment, void* nothrow),
+                            (bytes, alignment, nothrow))

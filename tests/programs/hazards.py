@@ -11,6 +11,8 @@ by from no round to many is known exactly, whichever way the process ends.
 The last line is "N passed, N failed". Exit code 0 when none failed, 77 when there is no allocscope.
 """
 import argparse
+import functools
+import json
 import os
 import pathlib
 import re
@@ -19,11 +21,11 @@ import sys
 import tempfile
 import tomllib
 
-from judges import COMPILER, HERE, cannot_judge, find_allocscope, judges
+from judges import COMPILER, HERE, NAMES, cannot_judge, find_allocscope, judges
 
 SOURCES = HERE / "hazards"
 FIELDS = {"name", "hazards", "libraries", "beside", "rounds", "full", "rounds_are_a_macro",
-          "arguments", "environments", "answer", "answers", "ends", "endings"}
+          "arguments", "environments", "processes", "answer", "answers", "ends", "endings"}
 CANNOT_RUN_HERE = 77
 
 
@@ -81,6 +83,25 @@ class examiner:
         return self.judges.judge(self.judge, words, record=self.record,
                                  environment={"HAZARD_ROUNDS": f"{rounds:06d}", **environment})
 
+    def problem_of_followed(self, program):
+        """As problem_of, for every process that the program forks."""
+        reports = self.folder / "reports"
+        reports.mkdir()
+        rounds = program["rounds"]
+        done = subprocess.run(
+            [self.judges.allocscope, "run", "--children", "follow", "--output",
+             str(reports / "%p.json"), "--", str(build(program, self.folder, rounds))],
+            capture_output=True, env={**os.environ, "HAZARD_ROUNDS": str(rounds)}, timeout=600)
+        if done.returncode != 0:
+            return f"ends with {done.returncode}: {done.stderr[-300:]!r}"
+        totals = [json.loads(path.read_text())["totals"] for path in reports.iterdir()]
+        if len(totals) != program["processes"]:
+            return f"{len(totals)} processes have a report"
+        expected = [rounds * each for each in program["answer"]]
+        wrong = [[each[name] for name in NAMES] for each in totals
+                 if [each[name] for name in NAMES] != expected]
+        return f"{wrong[0]} in {len(wrong)} reports, not {expected}" if wrong else None
+
     def problem_of(self, program, argument, environment):
         """What is wrong in words, or None."""
         rounds = program.get("full", program["rounds"]) if self.is_full else program["rounds"]
@@ -111,6 +132,18 @@ class examiner:
         return f"{grown}, and it should be {expected}" + (f", {most} jumps" if most else "")
 
 
+def cases_of(here, programs):
+    """(title, program, what says what is wrong) of every run."""
+    for program in programs:
+        for argument in program.get("arguments", [""]):
+            for environment in program.get("environments", [{}]):
+                yield (" ".join([program["name"], argument, *environment]).strip(), program,
+                       functools.partial(here.problem_of, program, argument, environment))
+        if "processes" in program and here.judge == "allocscope":
+            yield (f"{program['name']} followed", program,
+                   functools.partial(here.problem_of_followed, program))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -132,17 +165,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         here = examiner(folder, "shim" if arguments.shim else "allocscope", arguments.record,
                         is_full)
-        for program in programs:
-            for argument in program.get("arguments", [""]):
-                for environment in program.get("environments", [{}]):
-                    title = " ".join([program["name"], argument, *environment]).strip()
-                    try:
-                        problem = here.problem_of(program, argument, environment)
-                    except (cannot_judge, subprocess.TimeoutExpired) as error:
-                        problem = str(error)
-                    right, wrong = right + (problem is None), wrong + (problem is not None)
-                    print(f"{'wrong' if problem else 'right'} {title} ({program['hazards']})"
-                          + (f": {problem}" if problem else ""), flush=True)
+        for title, program, examine in cases_of(here, programs):
+            try:
+                problem = examine()
+            except (cannot_judge, subprocess.TimeoutExpired) as error:
+                problem = str(error)
+            right, wrong = right + (problem is None), wrong + (problem is not None)
+            print(f"{'wrong' if problem else 'right'} {title} ({program['hazards']})"
+                  + (f": {problem}" if problem else ""), flush=True)
     print(f"\n{right} passed, {wrong} failed")
     return 0 if wrong == 0 and right > 0 else 1
 

@@ -25,6 +25,7 @@
 #include <allocscope/binary/eh_frame.hpp>
 #include <allocscope/binary/eh_frame_index.hpp>
 #include <allocscope/unwind/cfi_machine.hpp>
+#include <allocscope/unwind/holding_module.hpp>
 #include <allocscope/unwind/module_segments.hpp>
 #include <allocscope/unwind/return_address_check.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
@@ -125,13 +126,12 @@ struct module_place {
 
 ALLOCSCOPE_NOINLINE module_place find_module(std::uintptr_t pc) noexcept {
     struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(pc), &found) != 0) return {};
+    if (!find_holding_module(pc, found)) return {};
     return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start),
             reinterpret_cast<std::uintptr_t>(found.dlfo_eh_frame)};
 }
 
 ALLOCSCOPE_NOINLINE bool find_live_image(std::uintptr_t pc, eh_frame_image& image) noexcept {
-    if (&_dl_find_object == nullptr) return false;
     const module_place module = find_module(pc);
     image.index_address = module.index;
     module_segments segments;

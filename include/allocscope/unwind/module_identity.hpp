@@ -28,6 +28,7 @@
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/platform/met_modules.hpp>
+#include <allocscope/unwind/holding_module.hpp>
 #include <allocscope/unwind/module_segments.hpp>
 #include <allocscope/unwind/return_address_check.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
@@ -113,10 +114,7 @@ inline void read_fingerprint(module_identity& found) noexcept {
 ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noexcept {
     module_identity found;
     struct dl_find_object object;
-    if (&_dl_find_object == nullptr ||
-        _dl_find_object(reinterpret_cast<void*>(address), &object) != 0) {
-        return found;
-    }
+    if (!find_holding_module(address, object)) return found;
     found.start = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
     found.size = reinterpret_cast<std::uintptr_t>(object.dlfo_map_end) - found.start;
     found.loaded = object.dlfo_link_map;

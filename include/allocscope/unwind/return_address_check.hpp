@@ -17,6 +17,7 @@
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/unwind/holding_module.hpp>
 #include <allocscope/unwind/module_segments.hpp>
 
 #include <cstddef>  // size_t
@@ -26,11 +27,6 @@
 #include <dlfcn.h>  // dl_find_object
 #include <elf.h>    // Elf64_Ehdr
 #include <link.h>   // ElfW
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
-    __attribute__((weak));
-#endif
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -72,7 +68,7 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
     if (&_dl_find_object == nullptr) return true;
     struct dl_find_object found;
-    if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return false;
+    if (!find_holding_module(address, found)) return false;
     module_segments segments;
     if (!find_module_segments(reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), segments)) {
         return false;

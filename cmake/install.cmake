@@ -10,7 +10,8 @@ install(EXPORT allocscope_targets NAMESPACE allocscope:: FILE allocscope-targets
         DESTINATION "${package_dir}")
 
 configure_package_config_file(cmake/allocscope-config.cmake.in allocscope-config.cmake
-    INSTALL_DESTINATION "${package_dir}" NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+    INSTALL_DESTINATION "${package_dir}" PATH_VARS CMAKE_INSTALL_LIBDIR
+    NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 # While the version is 0.x a new minor version may change the interface.
 write_basic_package_version_file(allocscope-config-version.cmake
     COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)

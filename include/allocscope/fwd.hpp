@@ -34,6 +34,9 @@ class fail_allocation;
 class fail_after_bytes;
 class fail_randomly;
 class fault_sweep;
+class reported_resource;
+template <class T>
+class allocator;
 struct leak_options;
 struct run_counts;
 struct sweep_options;

@@ -6,7 +6,7 @@
 #include <allocscope/report.hpp>
 
 #include <cstdio>
-#include <exception>
+#include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,8 +55,12 @@ void print_summary(const std::string& name, const allocscope::snapshot& rows) {
 }  // namespace
 
 program_report::program_report(const run_options& wanted, const recording_file& file,
-                               std::uint32_t index)
-    : wanted_(wanted), file_(file), index_(index), program_(file.program(index)) {}
+                               std::uint32_t index, std::string path)
+    : wanted_(wanted),
+      file_(file),
+      index_(index),
+      path_(std::move(path)),
+      program_(file.program(index)) {}
 
 template <class Work>
 void program_report::in_own_process(bool wants_rows, const Work& work) const {
@@ -87,29 +91,29 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
     }
 }
 
-// Two programs get two files: the second "PATH.2".
-std::string program_report::output_path() const {
-    if (wanted_.output.empty()) return {};
-    const std::string path = output_path_of(program_);
-    int number = 1;
-    for (std::uint32_t i = 0; i < index_; ++i) {
-        if (output_path_of(file_.program(i)) == path) ++number;
-    }
-    return number == 1 ? path : path + "." + std::to_string(number);
-}
-
-std::string program_report::output_path_of(const recorded_program& program) const {
+std::string output_paths::path_with(const recorded_program& program) const {
     std::string path;
-    for (std::size_t i = 0; i < wanted_.output.size(); ++i) {
-        const char next = i + 1 < wanted_.output.size() ? wanted_.output[i + 1] : '\0';
-        if (wanted_.output[i] != '%' || (next != 'p' && next != 'n')) {
-            path += wanted_.output[i];
+    for (std::size_t i = 0; i < pattern_.size(); ++i) {
+        const char next = i + 1 < pattern_.size() ? pattern_[i + 1] : '\0';
+        if (pattern_[i] != '%' || (next != 'p' && next != 'n')) {
+            path += pattern_[i];
             continue;
         }
         path += next == 'p' ? std::to_string(program.process_id) : name_of(program);
         ++i;
     }
     return path;
+}
+
+std::string output_paths::path_of(std::uint32_t index) {
+    if (pattern_.empty()) return {};
+    while (paths_.size() <= index) {
+        const std::string path =
+            path_with(file_.program(static_cast<std::uint32_t>(paths_.size())));
+        const int number = ++times_[path];
+        paths_.push_back(number == 1 ? path : path + "." + std::to_string(number));
+    }
+    return paths_[index];
 }
 
 void program_report::write() const {
@@ -122,7 +126,7 @@ void program_report::write() const {
         if (wanted_.is_summary) print_summary(name_of(program_), rows);
         if (is_line) return;
         std::string error;
-        const std::string path = output_path();
+        const std::string& path = path_;
         if (wanted_.format == report_format::json) {
             const std::string text = allocscope::to_json(rows);
             const allocscope::detail::text whole{text.data(), text.size()};

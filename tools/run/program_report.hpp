@@ -6,15 +6,36 @@
 #include "run_options.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace allocscope_tools {
+
+// Where the reports go. Two programs get two files: the second "PATH.2".
+class output_paths {
+public:
+    output_paths(const std::string& pattern, const recording_file& file)
+        : pattern_(pattern), file_(file) {}
+
+    // Of a program that has begun; "" when the report goes to stderr.
+    std::string path_of(std::uint32_t index);
+
+private:
+    std::string path_with(const recorded_program& program) const;
+
+    const std::string& pattern_;
+    const recording_file& file_;
+    std::vector<std::string> paths_;
+    std::map<std::string, int> times_;
+};
 
 // Each report is made by a process of its own: it takes over the memory of the recorded one, and
 // whatever is wrong with that ends with it.
 class program_report {
 public:
-    program_report(const run_options& wanted, const recording_file& file, std::uint32_t index);
+    program_report(const run_options& wanted, const recording_file& file, std::uint32_t index,
+                   std::string path);
 
     void write() const;
     // The line that is shown on a terminal while the program runs.
@@ -23,12 +44,11 @@ public:
 private:
     template <class Work>
     void in_own_process(bool wants_rows, const Work& work) const;
-    std::string output_path() const;
-    std::string output_path_of(const recorded_program& program) const;
 
     const run_options& wanted_;
     const recording_file& file_;
     std::uint32_t index_;
+    std::string path_;
     recorded_program program_;
 };
 

@@ -96,6 +96,11 @@ std::uint32_t recording_file::program_count() const {
     return taken < most_segments ? taken : most_segments;
 }
 
+std::uint32_t recording_file::programs_left_out() const {
+    const std::uint32_t taken = static_cast<recording_request*>(request_)->segments_taken.load();
+    return taken - program_count();
+}
+
 recorded_program recording_file::program(std::uint32_t index) const {
     recorded_program found;
     const std::unique_ptr<char[]> page{new char[page_bytes]()};

@@ -10,9 +10,9 @@
 namespace allocscope_tools {
 
 struct recorded_program {
-    std::string path;     // of its file; "" when it is not known
-    std::string refusal;  // why nothing was recorded; "" when something was
-    std::int32_t process_id = 0;
+    std::string path;             // of its file; "" when it is not known
+    std::string refusal;          // why nothing was recorded; "" when something was
+    std::int32_t process_id = 0;  // 0: it has only just begun
 };
 
 class recording_file {
@@ -26,6 +26,8 @@ public:
     int descriptor() const { return descriptor_; }
     // In the child that is to become the program.
     void name_process();
+    // How many programs found no room in the file.
+    std::uint32_t programs_left_out() const;
     // How many programs have recorded, or tried to.
     std::uint32_t program_count() const;
     recorded_program program(std::uint32_t index) const;

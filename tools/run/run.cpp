@@ -8,9 +8,12 @@
 #include "started_program.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,7 +108,9 @@ public:
 private:
     using event = started_program::event;
 
-    void watch(started_program& program, const recording_file& file) {
+    void watch(started_program& program, recording_file& file) {
+        if (wanted_.every_seconds < 0 && wanted_.follows_children)
+            return watch_children(program, file);
         for (;;) {
             const event happened = program.wait(wanted_.every_seconds);
             if (happened == event::ended) return;
@@ -115,27 +120,66 @@ private:
         }
     }
 
+    // What ended programs have recorded takes memory, so it is reported soon.
+    void watch_children(started_program& program, recording_file& file) {
+        constexpr double soon = 0.25;
+        for (;;) {
+            const event happened = program.wait(soon);
+            if (happened == event::ended) return;
+            if (happened == event::report_asked) report_running(file);
+            for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+                if (file.program(i).process_id == 0) break;  // it has only just begun
+                if (!is_reported(i) && has_ended(file, i)) report_last(file, i);
+            }
+        }
+    }
+
+    // A zombie has not; whoever has the same number later on has not either.
+    static bool has_ended(const recording_file& file, std::uint32_t index) {
+        const std::int32_t process_id = file.program(index).process_id;
+        return ::kill(process_id, 0) != 0 && errno == ESRCH;
+    }
+
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
 
     void show_progress(const recording_file& file) {
         if (file.program_count() == 0) return;
-        program_report{wanted_, file, file.program_count() - 1}.write_progress();
+        program_report{wanted_, file, file.program_count() - 1, {}}.write_progress();
         has_progress_ = true;
     }
 
     void report_running(const recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            program_report{wanted_, file, i}.write();
+            if (!is_reported(i)) program_report{wanted_, file, i, path_of(file, i)}.write();
         }
+    }
+
+    std::string path_of(const recording_file& file, std::uint32_t index) {
+        if (!paths_) paths_ = std::make_unique<output_paths>(wanted_.output, file);
+        return paths_->path_of(index);
+    }
+
+    bool is_reported(std::uint32_t index) const {
+        return index < reported_.size() && reported_[index];
+    }
+
+    void report_last(recording_file& file, std::uint32_t index) {
+        program_report{wanted_, file, index, path_of(file, index)}.write();
+        file.forget(index);
+        if (reported_.size() <= index) reported_.resize(index + std::size_t{1});
+        reported_[index] = true;
     }
 
     void report_all(recording_file& file) {
         if (has_progress_) std::fputs("\r\x1b[K", stderr);
         if (file.program_count() == 0) say_nothing_recorded();
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            program_report{wanted_, file, i}.write();
-            file.forget(i);
+            if (!is_reported(i)) report_last(file, i);
         }
+        if (file.programs_left_out() == 0) return;
+        refuse("run", std::to_string(file.programs_left_out()) +
+                          " programs were not recorded: there is room for " +
+                          std::to_string(file.program_count()));
     }
 
     void say_nothing_recorded() {
@@ -147,6 +191,8 @@ private:
     const run_options& wanted_;
     std::string why_not_;  // the library is not put into the program; "" when it is
     bool has_progress_ = false;
+    std::unique_ptr<output_paths> paths_;
+    std::vector<bool> reported_;
 };
 
 }  // namespace

@@ -8867,13 +8867,26 @@ inline Function next_definition(const char* name) noexcept {
     return function;
 }
 
-// Where the module of a function lies.
-template <class Function>
-inline const void* module_of(Function function) noexcept {
-    const void* address = nullptr;
-    std::memcpy(&address, &function, sizeof(address));
-    Dl_info found = {};
-    return past_the_table(&::dladdr)(address, &found) != 0 ? found.dli_fbase : nullptr;
+struct module_of {
+    template <class Function>
+    explicit module_of(Function function) noexcept {
+        const void* address = nullptr;
+        std::memcpy(&address, &function, sizeof(address));
+        Dl_info found = {};
+        if (past_the_table(&::dladdr)(address, &found) == 0) return;
+        begin = found.dli_fbase;
+        file = found.dli_fname;
+    }
+
+    const void* begin = nullptr;
+    const char* file = "";
+};
+
+// glibc's malloc lies in libc.so, and in a library of its own where GLIBC_TUNABLES has it checked.
+inline bool is_of_glibc(const module_of& module) noexcept {
+    const module_of libc{next_definition<const char* (*)()>("gnu_get_libc_version")};
+    return module.begin == libc.begin ||
+           std::strstr(module.file, "/libc_malloc_debug.so") != nullptr;
 }
 
 template <class Function>
@@ -8882,10 +8895,10 @@ inline void use(std::atomic<Function>& place, Function function) noexcept {
     place.store(function, std::memory_order_release);
 }
 
-// `module` is that of the other malloc.
-inline void chain_to(const void* module) noexcept {
-    const auto is_theirs = [module](auto& place) {
-        return module_of(function_in(place)) == module;
+// `other` is the module of the other malloc.
+inline void chain_to(const module_of& other) noexcept {
+    const auto is_theirs = [&other](auto& place) {
+        return module_of{function_in(place)}.begin == other.begin;
     };
     const allocator_functions& next = next_definitions;
     use(underlying.aligned_alloc,
@@ -8942,12 +8955,11 @@ ALLOCSCOPE_SLOW_PATH void choose_underlying() noexcept {
     use(next_definitions.name, next_definition<result(*) parameters noexcept>(#name));
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIND)
 #undef ALLOCSCOPE_PRIVATE_FIND
-    const void* module = module_of(function_in(next_definitions.malloc));
-    const auto any_of_glibc = next_definition<const char* (*)()>("gnu_get_libc_version");
-    if (module == module_of(any_of_glibc)) {
+    const module_of next{function_in(next_definitions.malloc)};
+    if (is_of_glibc(next)) {
         call_glibc();
     } else {
-        chain_to(module);
+        chain_to(next);
     }
     call_beside_unready();
     is_choosing = false;

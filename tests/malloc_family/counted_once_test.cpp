@@ -170,8 +170,12 @@ TEST_CASE("malloc family: the hooks hand on what the next malloc in the search o
     const std::size_t theirs = next_malloc::malloc_usable_size(block);
     const std::size_t ours = ::malloc_usable_size(block);
     next_malloc::free(block);
+    block = opaque(std::malloc(5 * one));
+    const std::size_t small = ::malloc_usable_size(block);
+    std::free(block);
     CHECK(theirs == ours);
     CHECK(allocscope::detail::is_glibc_underlying.load() == next_malloc::is_glibc());
+    if (next_malloc::is_glibc()) CHECK(small == 24);
 }
 
 TEST_CASE("malloc family: what is refused is not counted") {

@@ -31,7 +31,8 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_TEST_NEXT)
 inline bool is_glibc() {
     Dl_info found = {};
     return dladdr(dlsym(RTLD_NEXT, "malloc"), &found) != 0 &&
-           std::strstr(found.dli_fname, "libc.so") != nullptr;
+           (std::strstr(found.dli_fname, "libc.so") != nullptr ||
+            std::strstr(found.dli_fname, "libc_malloc_debug.so") != nullptr);
 }
 
 }  // namespace next_malloc

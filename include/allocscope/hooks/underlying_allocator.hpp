@@ -28,9 +28,9 @@
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstring>  // memcpy, strstr
+#include <cstring>  // memcpy, strcmp, strstr
 
-#include <dlfcn.h>  // dlsym, dladdr
+#include <dlfcn.h>  // dlsym, dlvsym, dladdr
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -67,15 +67,6 @@ ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
     return function;
 }
 
-template <class Function>
-inline Function next_definition(const char* name) noexcept {
-    void* const found = past_the_table(&::dlsym)(RTLD_NEXT, name);
-    Function function = nullptr;
-    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
-    std::memcpy(&function, &found, sizeof(found));
-    return function;
-}
-
 struct module_of {
     template <class Function>
     explicit module_of(Function function) noexcept {
@@ -90,6 +81,31 @@ struct module_of {
     const void* begin = nullptr;
     const char* file = "";
 };
+
+// Whether the program finds our definition. Another library may stand before ours.
+inline bool is_ours(const char* name) noexcept {
+    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
+    return module_of{first}.begin == module_of{&is_ours}.begin;
+}
+
+// What the program would find without us. The functions of libc_malloc_debug.so are for programs
+// alone, which ask for a version; dlsym finds those of libc.so behind it.
+template <class Function>
+inline Function next_definition(const char* name) noexcept {
+    void* const scope = is_ours(name) ? RTLD_NEXT : RTLD_DEFAULT;
+    const bool is_younger = std::strcmp(name, "aligned_alloc") == 0;
+    void* found = past_the_table(&::dlsym)(scope, name);
+    void* const of_version =
+        past_the_table(&::dlvsym)(scope, name, is_younger ? "GLIBC_2.16" : "GLIBC_2.2.5");
+    if (std::strstr(module_of{of_version}.file, "/libc_malloc_debug.so") != nullptr &&
+        std::strstr(module_of{found}.file, "/libc.so") != nullptr) {
+        found = of_version;
+    }
+    Function function = nullptr;
+    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
+    std::memcpy(&function, &found, sizeof(found));
+    return function;
+}
 
 // glibc's malloc lies in libc.so, and in a library of its own where GLIBC_TUNABLES has it checked.
 inline bool is_of_glibc(const module_of& module) noexcept {

@@ -32,6 +32,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Defined by the run-time library of a sanitizer, if there is one.
+extern "C" {
+void __asan_init() __attribute__((weak));
+void __hwasan_init() __attribute__((weak));
+void __tsan_init() __attribute__((weak));
+void __msan_init() __attribute__((weak));
+}
+
 namespace allocscope {
 namespace detail {
 
@@ -225,10 +233,17 @@ inline void record_if_asked() noexcept {
     ::close(file);
 }
 
+// The command looks into the file that it is told to run; a program that another one starts is
+// only seen here.
+inline bool has_malloc_of_sanitizer() noexcept {
+    return &__asan_init != nullptr || &__hwasan_init != nullptr || &__tsan_init != nullptr ||
+           &__msan_init != nullptr;
+}
+
 void begin_recording() noexcept {
     const int saved_errno = errno;
     process.entry.shut();
-    if (::getauxval(AT_SECURE) == 0) record_if_asked();
+    if (::getauxval(AT_SECURE) == 0 && !has_malloc_of_sanitizer()) record_if_asked();
     errno = saved_errno;
 }
 

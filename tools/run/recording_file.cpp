@@ -88,15 +88,18 @@ recording_file::~recording_file() {
 }
 
 void recording_file::name_process() {
+    if (request_ == nullptr) return;
     static_cast<recording_request*>(request_)->process_id.store(::getpid());
 }
 
 std::uint32_t recording_file::program_count() const {
+    if (request_ == nullptr) return 0;
     const std::uint32_t taken = static_cast<recording_request*>(request_)->segments_taken.load();
     return taken < most_segments ? taken : most_segments;
 }
 
 std::uint32_t recording_file::programs_left_out() const {
+    if (request_ == nullptr) return 0;
     const std::uint32_t taken = static_cast<recording_request*>(request_)->segments_taken.load();
     return taken - program_count();
 }

@@ -87,14 +87,15 @@ public:
     int run() {
         std::string error;
         const std::string folder = library_folder(error);
-        recording_file file{wanted_.record, wanted_.follows_children, error};
         if (!error.empty()) return refuse("run", error);
+        recording_file file{wanted_.record, wanted_.follows_children, no_memory_};
         program_order order;
         order.words = wanted_.command;
         order.file = wanted_.file;
         const std::string path = find_program(wanted_.command[0]);
         why_not_ = path.empty() ? "" : why_not_preloadable(path);
-        order.preload = why_not_.empty() ? preload_value(folder, file) : preload_before();
+        const bool is_recorded = why_not_.empty() && no_memory_.empty();
+        order.preload = is_recorded ? preload_value(folder, file) : preload_before();
         order.before_execution = [&file] { file.name_process(); };
         started_program program{order, wanted_.report_signal, error};
         if (program.process_id() < 0) {
@@ -183,13 +184,16 @@ private:
     }
 
     void say_nothing_recorded() {
-        refuse("run",
-               "nothing was recorded: \"" + wanted_.command[0] + "\" " +
-                   (why_not_.empty() ? "did not load " + std::string{library_name} : why_not_));
+        refuse("run", "nothing was recorded: " +
+                          (!no_memory_.empty() ? no_memory_
+                           : !why_not_.empty()
+                               ? "\"" + wanted_.command[0] + "\" " + why_not_
+                               : "\"" + wanted_.command[0] + "\" did not load " + library_name));
     }
 
     const run_options& wanted_;
-    std::string why_not_;  // the library is not put into the program; "" when it is
+    std::string why_not_;    // the library is not put into the program; "" when it is
+    std::string no_memory_;  // why there is none to record into; the program runs all the same
     bool has_progress_ = false;
     std::unique_ptr<output_paths> paths_;
     std::vector<bool> reported_;

@@ -3,12 +3,13 @@
 
     whole_programs.py ALLOCSCOPE [--rounds N] [--programs sqlite3,xz,...] [--peers]
 
-Runs programs of Debian bare, under `allocscope run` in each mode, and, with --peers, under heaptrack
-where it is installed. The runs of one round follow each other, and the order is turned from round to
-round, so that a change of the machine's speed meets all alike. Prints the median of the ratios to
-the bare run of the same round: of processor time (user and system, of the command and all it
-starts) and of instructions in user mode where perf can count them. Totals alone are printed, so that
-no places are named, but in the last column: there the command names them when the program has ended.
+Runs programs of Debian bare, under `allocscope run` in each mode, and, with --peers, under
+heaptrack where it is installed. The runs of one round follow each other, and the order is turned
+from round to round, so that a change of the machine's speed meets all alike. Prints the median of
+the ratios to the bare run of the same round: of processor time (user and system, of the command and
+all it starts) and of instructions in user mode where perf can count them. Totals alone are printed,
+so that no places are named, but in the last column: there the command names them when the program
+has ended.
 
 Attached but idle is a child that is not followed: it has the library, and records nothing.
 """

@@ -10,14 +10,25 @@
 
 #include <allocscope/hooks/intercepted_functions.hpp>
 
-#include <dlfcn.h>  // dlsym, dladdr
-#include <cstring>  // strstr
+#include <dlfcn.h>  // dlsym, dlvsym, dladdr
+#include <cstring>  // strcmp, strstr
 
 namespace next_malloc {
 
+// The functions of libc_malloc_debug.so are found with their version alone, as programs find them.
+inline void* checking(const char* name) {
+    const bool is_younger = std::strcmp(name, "aligned_alloc") == 0;
+    void* const found = dlvsym(RTLD_NEXT, name, is_younger ? "GLIBC_2.16" : "GLIBC_2.2.5");
+    Dl_info about = {};
+    const bool is_checking = dladdr(found, &about) != 0 &&
+                             std::strstr(about.dli_fname, "libc_malloc_debug.so") != nullptr;
+    return is_checking ? found : nullptr;
+}
+
 template <class Function>
 Function find(const char* name) {
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    void* const found = checking(name);
+    return reinterpret_cast<Function>(found != nullptr ? found : dlsym(RTLD_NEXT, name));
 }
 
 #define ALLOCSCOPE_TEST_NEXT(result, name, parameters, arguments)                \
@@ -30,9 +41,8 @@ ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_TEST_NEXT)
 
 inline bool is_glibc() {
     Dl_info found = {};
-    return dladdr(dlsym(RTLD_NEXT, "malloc"), &found) != 0 &&
-           (std::strstr(found.dli_fname, "libc.so") != nullptr ||
-            std::strstr(found.dli_fname, "libc_malloc_debug.so") != nullptr);
+    return checking("malloc") != nullptr || (dladdr(dlsym(RTLD_NEXT, "malloc"), &found) != 0 &&
+                                             std::strstr(found.dli_fname, "libc.so") != nullptr);
 }
 
 }  // namespace next_malloc

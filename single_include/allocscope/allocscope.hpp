@@ -7019,6 +7019,18 @@ namespace detail {
 
 class known_rules {
 public:
+    // Until it was called and found memory, nothing is kept.
+    void prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+    }
+
     // False: not known.
     bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
         const element* line = line_of(pc);
@@ -7034,8 +7046,8 @@ public:
 
     // `rule` is of a module that stays.
     void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
-        if (!prepare()) return;
         element* line = line_of(pc);
+        if (line == nullptr) return;
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
@@ -7065,18 +7077,6 @@ private:
         element* first = elements_.load(std::memory_order_acquire);
         if (first == nullptr) return nullptr;
         return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
-    }
-
-    bool prepare() noexcept {
-        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
-        void* pages = reserve_pages(element_count * sizeof(element));
-        if (pages == nullptr) return false;
-        element* none = nullptr;
-        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
-                                               std::memory_order_acq_rel)) {
-            return_reservation(pages, element_count * sizeof(element));
-        }
-        return true;
     }
 
     std::atomic<element*> elements_{nullptr};
@@ -9453,6 +9453,7 @@ inline void thread_end(void* value) noexcept {
 // a failure.
 inline bool prepare_threads() noexcept {
     if (process.latecomer != nullptr) return true;
+    rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
     common->primary_state.store(common, std::memory_order_relaxed);
@@ -10383,8 +10384,8 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
-// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when there
-// is no room.
+// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when
+// there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
     const site* const tagged =
@@ -10512,8 +10513,8 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another stack
-// for this frame and caller.
+// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another
+// stack for this frame and caller.
 ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
                                                  std::uint32_t tag,
                                                  remembered_chain*& changed) noexcept {

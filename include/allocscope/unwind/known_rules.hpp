@@ -1,7 +1,8 @@
 // known_rules.hpp - the unwind rules that any thread has found, for all of them.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address
+// Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address; prepare() by
+//           record/thread_lifecycle.hpp, because a walk asks for no memory
 // Threads:  any, lock-free; a rule that was added is never changed nor removed
 // Memory:   512 KiB of addresses, of which only touched pages are in memory
 //
@@ -35,6 +36,18 @@ namespace detail {
 
 class known_rules {
 public:
+    // Until it was called and found memory, nothing is kept.
+    void prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+    }
+
     // False: not known.
     bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
         const element* line = line_of(pc);
@@ -50,8 +63,8 @@ public:
 
     // `rule` is of a module that stays.
     void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
-        if (!prepare()) return;
         element* line = line_of(pc);
+        if (line == nullptr) return;
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
@@ -81,18 +94,6 @@ private:
         element* first = elements_.load(std::memory_order_acquire);
         if (first == nullptr) return nullptr;
         return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
-    }
-
-    bool prepare() noexcept {
-        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
-        void* pages = reserve_pages(element_count * sizeof(element));
-        if (pages == nullptr) return false;
-        element* none = nullptr;
-        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
-                                               std::memory_order_acq_rel)) {
-            return_reservation(pages, element_count * sizeof(element));
-        }
-        return true;
     }
 
     std::atomic<element*> elements_{nullptr};

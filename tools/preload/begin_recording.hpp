@@ -10,6 +10,7 @@
 #include "../recording_path.hpp"
 
 #include <allocscope/binary/module_fingerprint.hpp>
+#include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/met_modules.hpp>
@@ -243,7 +244,9 @@ inline bool has_malloc_of_sanitizer() noexcept {
 void begin_recording() noexcept {
     const int saved_errno = errno;
     process.entry.shut();
-    if (::getauxval(AT_SECURE) == 0 && !has_malloc_of_sanitizer()) record_if_asked();
+    // Another malloc before this library has all calls but those of functions that it lacks.
+    const bool is_asked = ::getauxval(AT_SECURE) == 0 && !has_malloc_of_sanitizer();
+    if (is_asked && is_ours("malloc")) record_if_asked();
     errno = saved_errno;
 }
 

@@ -28,9 +28,9 @@
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstring>  // memcpy, strstr
+#include <cstring>  // memcpy
 
-#include <dlfcn.h>  // dlsym, dladdr
+#include <dlfcn.h>  // dlsym, dlvsym, dladdr
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -67,13 +67,14 @@ ALLOCSCOPE_FAST_PATH Function* past_the_table(Function* function) noexcept {
     return function;
 }
 
-template <class Function>
-inline Function next_definition(const char* name) noexcept {
-    void* const found = past_the_table(&::dlsym)(RTLD_NEXT, name);
-    Function function = nullptr;
-    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
-    std::memcpy(&function, &found, sizeof(found));
-    return function;
+// As strstr, which is an indirect function: it may not be there yet either.
+inline const char* find_text(const char* text, const char* part) noexcept {
+    for (; *text != '\0'; ++text) {
+        std::size_t same = 0;
+        while (part[same] != '\0' && text[same] == part[same]) ++same;
+        if (part[same] == '\0') return text;
+    }
+    return nullptr;
 }
 
 struct module_of {
@@ -91,11 +92,35 @@ struct module_of {
     const char* file = "";
 };
 
+// Whether the program finds our definition. Another library may stand before ours.
+inline bool is_ours(const char* name) noexcept {
+    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
+    return module_of{first}.begin == module_of{&is_ours}.begin;
+}
+
+// What the program would find without us. The functions of libc_malloc_debug.so are for programs
+// alone, which ask for a version; dlsym finds those of libc.so behind it.
+template <class Function>
+inline Function next_definition(const char* name) noexcept {
+    void* const scope = is_ours(name) ? RTLD_NEXT : RTLD_DEFAULT;
+    const bool is_younger = find_text(name, "aligned_alloc") != nullptr;
+    void* found = past_the_table(&::dlsym)(scope, name);
+    void* const of_version =
+        past_the_table(&::dlvsym)(scope, name, is_younger ? "GLIBC_2.16" : "GLIBC_2.2.5");
+    if (find_text(module_of{of_version}.file, "/libc_malloc_debug.so") != nullptr &&
+        find_text(module_of{found}.file, "/libc.so") != nullptr) {
+        found = of_version;
+    }
+    Function function = nullptr;
+    static_assert(sizeof(function) == sizeof(found), "POSIX says so");
+    std::memcpy(&function, &found, sizeof(found));
+    return function;
+}
+
 // glibc's malloc lies in libc.so, and in a library of its own where GLIBC_TUNABLES has it checked.
 inline bool is_of_glibc(const module_of& module) noexcept {
     const module_of libc{next_definition<const char* (*)()>("gnu_get_libc_version")};
-    return module.begin == libc.begin ||
-           std::strstr(module.file, "/libc_malloc_debug.so") != nullptr;
+    return module.begin == libc.begin || find_text(module.file, "/libc_malloc_debug.so") != nullptr;
 }
 
 template <class Function>

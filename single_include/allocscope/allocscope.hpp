@@ -7036,8 +7036,8 @@ public:
         const element* line = line_of(pc);
         if (line == nullptr) return false;
         for (std::size_t i = 0; i < line_elements; ++i) {
-            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
             const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            if (line[i].check.load(std::memory_order_relaxed) != check_of(pc, word)) continue;
             std::memcpy(static_cast<void*>(&out), &word, sizeof out);
             return true;
         }
@@ -7051,19 +7051,16 @@ public:
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
-            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
-            if (seen == pc) return;
-            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            if (line[i].check.load(std::memory_order_relaxed) != 0) continue;
+            line[i].check.store(check_of(pc, word), std::memory_order_relaxed);
             line[i].rule.store(word, std::memory_order_relaxed);
-            // Release: whoever finds the address finds its rule.
-            line[i].pc.store(pc, std::memory_order_release);
             return;
         }
     }
 
 private:
     struct element {
-        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> check;  // 0: the element is free
         std::atomic<std::uint64_t> rule;
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
@@ -7072,6 +7069,10 @@ private:
                   "a rule is written as one word");
     static constexpr std::size_t element_count = std::size_t{32} << 10U;
     static constexpr std::size_t line_elements = 4;
+
+    static std::uint64_t check_of(std::uintptr_t pc, std::uint64_t rule) noexcept {
+        return pc ^ hash_finish(rule + 1);
+    }
 
     element* line_of(std::uintptr_t pc) const noexcept {
         element* first = elements_.load(std::memory_order_acquire);

@@ -11,10 +11,12 @@
 // of a module takes a microsecond. So each rule is kept here, too, if its module stays until the
 // end of the process: such a rule is right for ever.
 //
-//     an address has a line of four elements:   [ pc rule ][ pc rule ][  0  ][  0  ]
+//     an address has a line of four elements:   [ check rule ][ check rule ][ 0 0 ][ 0 0 ]
 //
-// An element is claimed by writing the address with its lowest bit turned, and the address itself
-// is written behind the rule. When a line is full, nothing more is kept in it.
+// A walk takes no lock and has no locked instruction. So an element is two words that are written
+// one after the other, and the first is the address combined with the second: of two threads that
+// write one element at the same time, what they leave behind is nobody's rule or a right one. When a
+// line is full, nothing more is kept in it.
 
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
@@ -53,8 +55,8 @@ public:
         const element* line = line_of(pc);
         if (line == nullptr) return false;
         for (std::size_t i = 0; i < line_elements; ++i) {
-            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
             const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            if (line[i].check.load(std::memory_order_relaxed) != check_of(pc, word)) continue;
             std::memcpy(static_cast<void*>(&out), &word, sizeof out);
             return true;
         }
@@ -68,19 +70,16 @@ public:
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
-            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
-            if (seen == pc) return;
-            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            if (line[i].check.load(std::memory_order_relaxed) != 0) continue;
+            line[i].check.store(check_of(pc, word), std::memory_order_relaxed);
             line[i].rule.store(word, std::memory_order_relaxed);
-            // Release: whoever finds the address finds its rule.
-            line[i].pc.store(pc, std::memory_order_release);
             return;
         }
     }
 
 private:
     struct element {
-        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> check;  // 0: the element is free
         std::atomic<std::uint64_t> rule;
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
@@ -89,6 +88,10 @@ private:
                   "a rule is written as one word");
     static constexpr std::size_t element_count = std::size_t{32} << 10U;
     static constexpr std::size_t line_elements = 4;
+
+    static std::uint64_t check_of(std::uintptr_t pc, std::uint64_t rule) noexcept {
+        return pc ^ hash_finish(rule + 1);
+    }
 
     element* line_of(std::uintptr_t pc) const noexcept {
         element* first = elements_.load(std::memory_order_acquire);

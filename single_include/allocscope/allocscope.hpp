@@ -7019,13 +7019,25 @@ namespace detail {
 
 class known_rules {
 public:
+    // Until it was called and found memory, nothing is kept.
+    void prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+    }
+
     // False: not known.
     bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
         const element* line = line_of(pc);
         if (line == nullptr) return false;
         for (std::size_t i = 0; i < line_elements; ++i) {
-            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
             const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            if (line[i].check.load(std::memory_order_relaxed) != check_of(pc, word)) continue;
             std::memcpy(static_cast<void*>(&out), &word, sizeof out);
             return true;
         }
@@ -7034,24 +7046,21 @@ public:
 
     // `rule` is of a module that stays.
     void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
-        if (!prepare()) return;
         element* line = line_of(pc);
+        if (line == nullptr) return;
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
-            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
-            if (seen == pc) return;
-            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            if (line[i].check.load(std::memory_order_relaxed) != 0) continue;
+            line[i].check.store(check_of(pc, word), std::memory_order_relaxed);
             line[i].rule.store(word, std::memory_order_relaxed);
-            // Release: whoever finds the address finds its rule.
-            line[i].pc.store(pc, std::memory_order_release);
             return;
         }
     }
 
 private:
     struct element {
-        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> check;  // 0: the element is free
         std::atomic<std::uint64_t> rule;
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
@@ -7061,22 +7070,14 @@ private:
     static constexpr std::size_t element_count = std::size_t{32} << 10U;
     static constexpr std::size_t line_elements = 4;
 
+    static std::uint64_t check_of(std::uintptr_t pc, std::uint64_t rule) noexcept {
+        return pc ^ hash_finish(rule + 1);
+    }
+
     element* line_of(std::uintptr_t pc) const noexcept {
         element* first = elements_.load(std::memory_order_acquire);
         if (first == nullptr) return nullptr;
         return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
-    }
-
-    bool prepare() noexcept {
-        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
-        void* pages = reserve_pages(element_count * sizeof(element));
-        if (pages == nullptr) return false;
-        element* none = nullptr;
-        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
-                                               std::memory_order_acq_rel)) {
-            return_reservation(pages, element_count * sizeof(element));
-        }
-        return true;
     }
 
     std::atomic<element*> elements_{nullptr};
@@ -9478,6 +9479,7 @@ inline void thread_end(void* value) noexcept {
 // a failure.
 inline bool prepare_threads() noexcept {
     if (process.latecomer != nullptr) return true;
+    rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
     common->primary_state.store(common, std::memory_order_relaxed);
@@ -10408,8 +10410,8 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
-// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when there
-// is no room.
+// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when
+// there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
     const site* const tagged =
@@ -10537,8 +10539,8 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another stack
-// for this frame and caller.
+// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another
+// stack for this frame and caller.
 ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
                                                  std::uint32_t tag,
                                                  remembered_chain*& changed) noexcept {

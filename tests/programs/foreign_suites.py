@@ -51,8 +51,8 @@ def outcome(command, environment=None, seconds=1200):
 
 def python(prefix):
     """What became of each test file."""
-    _, text = outcome([*prefix, "/usr/bin/python3", "-m", "test", "-j2", "--timeout", "600", *PYTHON],
-                      {"PYTHONMALLOC": "malloc"}, 3600)
+    command = [*prefix, "/usr/bin/python3", "-m", "test", "-j2", "--timeout", "600", *PYTHON]
+    _, text = outcome(command, {"PYTHONMALLOC": "malloc"}, 3600)
     found = {name: "passed" for name in PYTHON}
     for line in text.splitlines():
         told = re.search(r"\b(test_\w+) (failed|crashed|skipped|timed out|worker)", line)

@@ -1,15 +1,15 @@
 """never_locks.py NM OBJDUMP OBJECT
 
 OBJECT is the walk with everything it calls (walk_alone.cpp). It asks nothing of the C library but
-to copy and compare memory and to find a module without a lock, and has no locked instruction and no
-system call.
+to copy and compare memory, to find a module without a lock and to read the kernel's table of the
+process (getauxval), and has no locked instruction and no system call.
 """
 import re
 import subprocess
 import sys
 
 ALLOWED = {"_dl_find_object", "_r_debug", "__ehdr_start", "_GLOBAL_OFFSET_TABLE_",
-           "memchr", "memcmp", "bcmp", "memcpy", "memmove", "memset"}
+           "memchr", "memcmp", "bcmp", "memcpy", "memmove", "memset", "getauxval"}
 FORBIDDEN = re.compile(r"\t(lock\b|mfence|xchg\s.*\(|syscall|int\s|sysenter)")
 
 

@@ -165,8 +165,8 @@ inline cohort_of_site::entry* entry_for_site(thread_state& thread, std::uint32_t
     return entry;
 }
 
-// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when there
-// is no room.
+// The cohort of the present epoch for objects with this tag that have no stack; no_cohort when
+// there is no room.
 inline std::uint32_t cohort_of_tag(thread_state& thread, std::uint32_t tag) noexcept {
     if (tag == allocation_tags::operator_new) return make_cohort(thread, 0);
     const site* const tagged =
@@ -294,8 +294,8 @@ inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
 
-// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another stack
-// for this frame and caller.
+// The cohort of an allocation whose hook has its frame at `frame`; or the memo that has another
+// stack for this frame and caller.
 ALLOCSCOPE_NOINLINE std::uint32_t cohort_or_memo(thread_state& thread, std::uintptr_t frame,
                                                  std::uint32_t tag,
                                                  remembered_chain*& changed) noexcept {

@@ -27,6 +27,7 @@
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
+#include <allocscope/unwind/known_rules.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
@@ -160,6 +161,7 @@ inline void thread_end(void* value) noexcept {
 // a failure.
 inline bool prepare_threads() noexcept {
     if (process.latecomer != nullptr) return true;
+    rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
     common->primary_state.store(common, std::memory_order_relaxed);

@@ -28,7 +28,8 @@
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/function_name.hpp>
 
-#include <cstddef>  // size_t
+#include <cstddef>           // size_t
+#include <initializer_list>  // initializer_list
 
 ALLOCSCOPE_COLD_BEGIN
 

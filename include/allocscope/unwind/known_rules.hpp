@@ -1,7 +1,8 @@
 // known_rules.hpp - the unwind rules that any thread has found, for all of them.
 //
 // Room:     unwind (floor 3), malloc-safe
-// Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address
+// Called:   by rule_cache.hpp, when a thread's own cache has no rule for an address; prepare() by
+//           record/thread_lifecycle.hpp, because a walk asks for no memory
 // Threads:  any, lock-free; a rule that was added is never changed nor removed
 // Memory:   512 KiB of addresses, of which only touched pages are in memory
 //
@@ -10,10 +11,12 @@
 // of a module takes a microsecond. So each rule is kept here, too, if its module stays until the
 // end of the process: such a rule is right for ever.
 //
-//     an address has a line of four elements:   [ pc rule ][ pc rule ][  0  ][  0  ]
+//     an address has a line of four elements:   [ check rule ][ check rule ][ 0 0 ][ 0 0 ]
 //
-// An element is claimed by writing the address with its lowest bit turned, and the address itself
-// is written behind the rule. When a line is full, nothing more is kept in it.
+// A walk takes no lock and has no locked instruction. So an element is two words that are written
+// one after the other, and the first is the address combined with the second: of two threads that
+// write one element at the same time, what they leave behind is nobody's rule or a right one. When a
+// line is full, nothing more is kept in it.
 
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
@@ -35,13 +38,25 @@ namespace detail {
 
 class known_rules {
 public:
+    // Until it was called and found memory, nothing is kept.
+    void prepare() noexcept {
+        if (elements_.load(std::memory_order_acquire) != nullptr) return;
+        void* pages = reserve_pages(element_count * sizeof(element));
+        if (pages == nullptr) return;
+        element* none = nullptr;
+        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
+                                               std::memory_order_acq_rel)) {
+            return_reservation(pages, element_count * sizeof(element));
+        }
+    }
+
     // False: not known.
     bool find(std::uintptr_t pc, unwind_rule& out) const noexcept {
         const element* line = line_of(pc);
         if (line == nullptr) return false;
         for (std::size_t i = 0; i < line_elements; ++i) {
-            if (line[i].pc.load(std::memory_order_acquire) != pc) continue;
             const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
+            if (line[i].check.load(std::memory_order_relaxed) != check_of(pc, word)) continue;
             std::memcpy(static_cast<void*>(&out), &word, sizeof out);
             return true;
         }
@@ -50,24 +65,21 @@ public:
 
     // `rule` is of a module that stays.
     void add(std::uintptr_t pc, const unwind_rule& rule) noexcept {
-        if (!prepare()) return;
         element* line = line_of(pc);
+        if (line == nullptr) return;
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
-            std::uintptr_t seen = line[i].pc.load(std::memory_order_relaxed);
-            if (seen == pc) return;
-            if (seen != 0 || !line[i].pc.compare_exchange_strong(seen, pc ^ 1U)) continue;
+            if (line[i].check.load(std::memory_order_relaxed) != 0) continue;
+            line[i].check.store(check_of(pc, word), std::memory_order_relaxed);
             line[i].rule.store(word, std::memory_order_relaxed);
-            // Release: whoever finds the address finds its rule.
-            line[i].pc.store(pc, std::memory_order_release);
             return;
         }
     }
 
 private:
     struct element {
-        std::atomic<std::uintptr_t> pc;
+        std::atomic<std::uint64_t> check;  // 0: the element is free
         std::atomic<std::uint64_t> rule;
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
@@ -77,22 +89,14 @@ private:
     static constexpr std::size_t element_count = std::size_t{32} << 10U;
     static constexpr std::size_t line_elements = 4;
 
+    static std::uint64_t check_of(std::uintptr_t pc, std::uint64_t rule) noexcept {
+        return pc ^ hash_finish(rule + 1);
+    }
+
     element* line_of(std::uintptr_t pc) const noexcept {
         element* first = elements_.load(std::memory_order_acquire);
         if (first == nullptr) return nullptr;
         return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
-    }
-
-    bool prepare() noexcept {
-        if (elements_.load(std::memory_order_acquire) != nullptr) return true;
-        void* pages = reserve_pages(element_count * sizeof(element));
-        if (pages == nullptr) return false;
-        element* none = nullptr;
-        if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
-                                               std::memory_order_acq_rel)) {
-            return_reservation(pages, element_count * sizeof(element));
-        }
-        return true;
     }
 
     std::atomic<element*> elements_{nullptr};

@@ -26,6 +26,9 @@ TEST_CASE(
     "a rule is found under its own address only, and lines that are full keep what they have") {
     known_rules rules;
     unwind_rule none;
+    rules.add(4, numbered(4));
+    CHECK_FALSE(rules.find(4, none));  // nobody has prepared it
+    rules.prepare();
     CHECK_FALSE(rules.find(0x1000, none));
     std::uintptr_t kept = 0;
     for (std::uintptr_t pc = 1; pc <= 100000; ++pc) rules.add(pc * 4, numbered(pc * 4));
@@ -44,6 +47,7 @@ TEST_CASE(
 
 TEST_CASE("threads add and find at the same time") {
     known_rules rules;
+    rules.prepare();
     std::vector<std::thread> threads;
     std::atomic<bool> is_right{true};
     for (int i = 0; i < 4; ++i) {

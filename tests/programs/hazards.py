@@ -25,7 +25,7 @@ from judges import COMPILER, HERE, NAMES, cannot_judge, find_allocscope, judges
 
 SOURCES = HERE / "hazards"
 FIELDS = {"name", "hazards", "libraries", "beside", "rounds", "full", "rounds_are_a_macro",
-          "arguments", "environments", "processes", "answer", "answers", "ends", "endings"}
+          "arguments", "environments", "processes", "flags", "answer", "answers", "ends", "endings"}
 CANNOT_RUN_HERE = 77
 
 
@@ -63,7 +63,7 @@ def build(program, folder, rounds):
         source = name if (SOURCES / f"{name}.cpp").exists() else "dynamic_end"
         compile_source(source, folder / name, *([flag] if flag else []))
     # Each library has to stay, whether or not a symbol of it is used.
-    compile_source(program["name"], target, "-Wl,-z,now", "-Wl,--no-as-needed", *links,
+    compile_source(program["name"], target, *program.get("flags", []), "-Wl,-z,now", "-Wl,--no-as-needed", *links,
                    f"-Wl,-rpath,{folder}")
     return target
 

@@ -30,7 +30,8 @@
 #include <cstddef>  // size_t
 #include <cstring>  // memcpy
 
-#include <dlfcn.h>  // dlsym, dlvsym, dladdr
+#include <dlfcn.h>  // dlsym, dlvsym, dladdr, dladdr1
+#include <elf.h>    // Elf64_Sym, SHN_UNDEF
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -92,10 +93,16 @@ struct module_of {
     const char* file = "";
 };
 
-// Whether the program finds our definition. Another library may stand before ours.
+// Whether the program finds our definition. Another library may stand before ours. A program that
+// is linked to a fixed place and takes the address of a function gets that of a jump to it in the
+// program itself: that is no definition.
 inline bool is_ours(const char* name) noexcept {
     void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, name);
-    return module_of{first}.begin == module_of{&is_ours}.begin;
+    if (module_of{first}.begin == module_of{&is_ours}.begin) return true;
+    Dl_info found = {};
+    void* entry = nullptr;
+    if (past_the_table(&::dladdr1)(first, &found, &entry, RTLD_DL_SYMENT) == 0) return true;
+    return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
 }
 
 // What the program would find without us. The functions of libc_malloc_debug.so are for programs

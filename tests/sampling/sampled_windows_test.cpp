@@ -153,6 +153,24 @@ TEST_CASE("sampled_windows: windows with different intervals are right beside ea
     CHECK(coarse_squares < 0.9);
 }
 
+TEST_CASE("sampled_windows: the finest interval rules, whoever wants it") {
+    const auto samples_beside = [](const options& coarse, const options& fine) {
+        scope first{"coarse", coarse};
+        scope second{"fine", fine};
+        block_list blocks{1000};
+        blocks.add(1000, 100);
+        return second.stop().info().samples;
+    };
+    options of_this_thread = sampled_every(64);
+    of_this_thread.from = allocscope::threads::current;
+    options coarse_of_this_thread = sampled_every(never);
+    coarse_of_this_thread.from = allocscope::threads::current;
+    CHECK(samples_beside(sampled_every(never), sampled_every(64)) > 500);
+    CHECK(samples_beside(sampled_every(never), of_this_thread) > 500);
+    CHECK(samples_beside(coarse_of_this_thread, sampled_every(64)) > 500);
+    CHECK(samples_beside(coarse_of_this_thread, of_this_thread) > 500);
+}
+
 TEST_CASE("sampled_windows: a huge block is met for certain, and counts as itself") {
     constexpr std::size_t huge = std::size_t{64} << 20U;
     scope sampled{"huge", sampled_every(512 * 1024)};

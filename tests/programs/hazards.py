@@ -63,8 +63,8 @@ def build(program, folder, rounds):
         source = name if (SOURCES / f"{name}.cpp").exists() else "dynamic_end"
         compile_source(source, folder / name, *([flag] if flag else []))
     # Each library has to stay, whether or not a symbol of it is used.
-    compile_source(program["name"], target, *program.get("flags", []), "-Wl,-z,now", "-Wl,--no-as-needed", *links,
-                   f"-Wl,-rpath,{folder}")
+    compile_source(program["name"], target, *program.get("flags", []), "-Wl,-z,now",
+                   "-Wl,--no-as-needed", *links, f"-Wl,-rpath,{folder}")
     return target
 
 

@@ -19491,7 +19491,9 @@ inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& 
             module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
         if (found < frames.size()) return found;
     }
-    return user_frame(scratch, frames, rule);
+    const std::size_t named = user_frame(scratch, frames, rule);
+    // At least the module is known.
+    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
 }
 
 }  // namespace symbolize

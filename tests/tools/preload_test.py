@@ -146,6 +146,13 @@ def names_libraries(recorder, folder):
         [(2, "opens.cpp")], rows
 
 
+def names_at_least_the_module(recorder, folder):
+    nothing = compiled(folder, "nothing", "#include <iostream>\nint main() { std::cout.flush(); }",
+                       COMPILER)
+    row, = (each for each in recorder.report([nothing])["rows"] if each["bytes"] == 72704)
+    assert row["file"].startswith("libstdc++.so"), row
+
+
 def main():
     is_small_and_alone()
     hands_over_to_the_command()
@@ -154,6 +161,7 @@ def main():
         allocates_before_it_is_ready(recorder, folder)
         sees_frees_of_late_destructors(recorder, folder)
         names_libraries(recorder, folder)
+        names_at_least_the_module(recorder, folder)
 
 
 main()

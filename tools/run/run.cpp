@@ -184,11 +184,12 @@ private:
     }
 
     void say_nothing_recorded() {
-        refuse("run", "nothing was recorded: " +
-                          (!no_memory_.empty() ? no_memory_
-                           : !why_not_.empty()
-                               ? "\"" + wanted_.command[0] + "\" " + why_not_
-                               : "\"" + wanted_.command[0] + "\" did not load " + library_name));
+        refuse("run",
+               "nothing was recorded: " +
+                   (!no_memory_.empty() ? no_memory_
+                    : !why_not_.empty() ? "\"" + wanted_.command[0] + "\" " + why_not_
+                                        : "\"" + wanted_.command[0] + "\" did not load " +
+                                              library_name + ", or has a malloc of its own"));
     }
 
     const run_options& wanted_;

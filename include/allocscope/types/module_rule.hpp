@@ -14,7 +14,7 @@
 //
 // A row's place is the innermost frame of the user's modules that is the user's by its name, then
 // the innermost of them without any name. If there are none, the same among the runtimes, and then
-// whatever the names say. So an extension module of an interpreter comes before the interpreter,
+// whatever the names say, or the innermost frame of all. So an extension module of an interpreter comes before the interpreter,
 // and nothing is ever placed inside the C library when anything else is known.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -87,7 +87,9 @@ inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& 
             module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
         if (found < frames.size()) return found;
     }
-    return user_frame(scratch, frames, rule);
+    const std::size_t named = user_frame(scratch, frames, rule);
+    // At least the module is known.
+    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
 }
 
 }  // namespace symbolize

@@ -14,8 +14,9 @@
 //
 // A row's place is the innermost frame of the user's modules that is the user's by its name, then
 // the innermost of them without any name. If there are none, the same among the runtimes, and then
-// whatever the names say, or the innermost frame of all. So an extension module of an interpreter comes before the interpreter,
-// and nothing is ever placed inside the C library when anything else is known.
+// whatever the names say, or the innermost frame of all. So an extension module of an interpreter
+// comes before the interpreter, and nothing is ever placed inside the C library when anything else
+// is known.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 #define ALLOCSCOPE_TYPES_MODULE_RULE_HPP

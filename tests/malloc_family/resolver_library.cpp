@@ -14,8 +14,8 @@ int one() {
 
 extern "C" {
 
-// used: only the attribute below names it.
-__attribute__((used)) static int (*resolve_picked())() {
+// Not static: clang would give it another name than the attribute below.
+__attribute__((visibility("hidden"))) int (*resolve_picked())() {
     kept = std::malloc(32);
     return &one;
 }

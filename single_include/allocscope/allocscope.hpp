@@ -9809,9 +9809,11 @@ inline double draw_exponential(random_source& random) noexcept {
 // the gap is always 1, so everything is recorded. About 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
-    const double gap = std::ceil(draw_exponential(random) * static_cast<double>(mean));
+    const double gap = draw_exponential(random) * static_cast<double>(mean);
     if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
-    return gap > 1.0 ? static_cast<std::uint64_t>(gap) : 1;
+    const auto whole = static_cast<std::uint64_t>(gap);
+    const std::uint64_t up = whole + (static_cast<double>(whole) < gap ? 1 : 0);
+    return up > 1 ? up : 1;
 }
 
 }  // namespace detail
@@ -25107,12 +25109,16 @@ ALLOCSCOPE_FAST_PATH void report_new_size(const void* pointer, std::size_t bytes
 
 }  // namespace detail
 
-inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+// Inlined always: a stack begins with the caller, however few frames are kept.
+
+ALLOCSCOPE_FAST_PATH void report_allocation(const void* pointer, std::size_t bytes,
+                                            const char* pool) noexcept {
     detail::report_birth(pointer, bytes, {pool, "", 0});
 }
 
 template <class T>
-inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+ALLOCSCOPE_FAST_PATH void report_allocation(const void* pointer, std::size_t bytes,
+                                            const char* pool) noexcept {
     constexpr detail::spelled_type type = detail::spell_type<T>();
     detail::report_birth(pointer, bytes, {pool, type.text, type.length});
 }
@@ -25124,10 +25130,11 @@ inline void report_free(const void* pointer, const char* pool) noexcept {
     detail::report_death(pointer, pool);
 }
 
-inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void report_resize(const void* pointer, std::size_t bytes) noexcept {
     detail::report_new_size(pointer, bytes, nullptr);
 }
-inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+ALLOCSCOPE_FAST_PATH void report_resize(const void* pointer, std::size_t bytes,
+                                        const char* pool) noexcept {
     detail::report_new_size(pointer, bytes, pool);
 }
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from recorded_programs import Recorder, compiled, totals
+from recorded_programs import WITHOUT_CXX, Recorder, compiled, totals
 
 PROGRAM, LIBRARY, COMPILER = sys.argv[1:4]
 
@@ -63,8 +63,9 @@ extern void* calloc(size_t, size_t) noexcept __attribute__((noplt));
 extern void* realloc(void*, size_t) noexcept __attribute__((noplt));
 extern void free(void*) noexcept __attribute__((noplt));
 static char* kept[3];
-static int chosen() { return 7; }
-static int (*choose())() {
+// Not static: clang would give it another name than the attribute below.
+__attribute__((visibility("hidden"))) int chosen() { return 7; }
+__attribute__((visibility("hidden"))) int (*choose())() {
     kept[0] = (char*)malloc(32);
     for (int i = 0; i < 32; ++i) kept[0][i] = 'a';
     kept[0] = (char*)realloc(kept[0], 64);
@@ -101,9 +102,9 @@ int main() {
 
 
 def allocates_before_it_is_ready(recorder, folder):
-    library = compiled(folder, "libseven.so", RESOLVER, COMPILER, "-shared", "-fPIC")
+    library = compiled(folder, "libseven.so", RESOLVER, COMPILER, "-shared", "-fPIC", *WITHOUT_CXX)
     program = compiled(folder, "sevens", USES_RESOLVER, COMPILER, library,
-                       f"-Wl,-rpath,{folder}")
+                       f"-Wl,-rpath,{folder}", *WITHOUT_CXX)
     report = recorder.report([program], code=7, env={**os.environ, "LD_BIND_NOW": "1"})
     (reason, count), = report["lost"].items()
     assert "before the loader" in reason and count == 4, report["lost"]
@@ -124,9 +125,9 @@ extern "C" int late() { return lasting.kept[5] != nullptr; }
 
 def sees_frees_of_late_destructors(recorder, folder):
     library = compiled(folder, "liblate.so", LATE_LIBRARY, COMPILER, "-shared", "-fPIC",
-                       "-nodefaultlibs", "-lc")
+                       *WITHOUT_CXX)
     program = compiled(folder, "late", 'extern "C" int late(); int main() { return late() - 1; }',
-                       COMPILER, library, f"-Wl,-rpath,{folder}", "-nodefaultlibs", "-lc")
+                       COMPILER, library, f"-Wl,-rpath,{folder}", *WITHOUT_CXX)
     report = recorder.report([program])
     assert totals(report) == (1001, 1001, 10010), report["totals"]
     assert report["rows"] == [], report["rows"]

@@ -4,6 +4,10 @@ import pathlib
 import subprocess
 
 
+# The C++ library allocates when it is loaded, and clang++ always loads it.
+WITHOUT_CXX = ("-nodefaultlibs", "-lc")
+
+
 def compiled(folder, name, source, compiler, *flags):
     """Compiles C++ (or a library, with -shared among the flags); returns its path."""
     path = pathlib.Path(folder) / f"{name}.cpp"

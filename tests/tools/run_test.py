@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from recorded_programs import Recorder, compiled, totals
+from recorded_programs import WITHOUT_CXX, Recorder, compiled, totals
 
 PROGRAM, COMPILER = sys.argv[1:3]
 
@@ -21,7 +21,7 @@ KEEPS = r"""
 #include <cstring>
 #include <unistd.h>
 static void* kept[100];
-void keep() { for (int i = 0; i < 100; ++i) kept[i] = malloc(30); }
+__attribute__((noinline)) void keep() { for (int i = 0; i < 100; ++i) kept[i] = malloc(30); }
 int main(int argc, char** argv) {
     keep();
     for (int i = 0; i < 50; ++i) free(malloc(7));
@@ -200,7 +200,7 @@ def children(recorder, folder):
             }
             free(parents);
         }"""
-    program = compiled(folder, "forks", source, COMPILER)
+    program = compiled(folder, "forks", source, COMPILER, *WITHOUT_CXX)
     assert totals(recorder.report([program])) == (1, 1, 11)
     first, *others = recorder.reports([program], "--children", "follow")
     assert totals(first) == (1, 1, 11), first
@@ -214,7 +214,7 @@ def children(recorder, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(PROGRAM, folder)
-        program = compiled(folder, "keeps", KEEPS, COMPILER)
+        program = compiled(folder, "keeps", KEEPS, COMPILER, *WITHOUT_CXX)
         is_complete_however_the_program_ends(recorder, program)
         counts_and_samples(recorder, program)
         text_and_summary(recorder, program)

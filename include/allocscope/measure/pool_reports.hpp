@@ -135,12 +135,16 @@ ALLOCSCOPE_FAST_PATH void report_new_size(const void* pointer, std::size_t bytes
 
 }  // namespace detail
 
-inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+// Inlined always: a stack begins with the caller, however few frames are kept.
+
+ALLOCSCOPE_FAST_PATH void report_allocation(const void* pointer, std::size_t bytes,
+                                            const char* pool) noexcept {
     detail::report_birth(pointer, bytes, {pool, "", 0});
 }
 
 template <class T>
-inline void report_allocation(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+ALLOCSCOPE_FAST_PATH void report_allocation(const void* pointer, std::size_t bytes,
+                                            const char* pool) noexcept {
     constexpr detail::spelled_type type = detail::spell_type<T>();
     detail::report_birth(pointer, bytes, {pool, type.text, type.length});
 }
@@ -152,10 +156,11 @@ inline void report_free(const void* pointer, const char* pool) noexcept {
     detail::report_death(pointer, pool);
 }
 
-inline void report_resize(const void* pointer, std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void report_resize(const void* pointer, std::size_t bytes) noexcept {
     detail::report_new_size(pointer, bytes, nullptr);
 }
-inline void report_resize(const void* pointer, std::size_t bytes, const char* pool) noexcept {
+ALLOCSCOPE_FAST_PATH void report_resize(const void* pointer, std::size_t bytes,
+                                        const char* pool) noexcept {
     detail::report_new_size(pointer, bytes, pool);
 }
 

@@ -21,7 +21,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/sampling/random_source.hpp>
 
-#include <cmath>    // log, log1p, ceil
+#include <cmath>    // log, log1p
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -46,9 +46,11 @@ inline double draw_exponential(random_source& random) noexcept {
 // the gap is always 1, so everything is recorded. About 20 ns.
 inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcept {
     if (mean <= 1) return 1;
-    const double gap = std::ceil(draw_exponential(random) * static_cast<double>(mean));
+    const double gap = draw_exponential(random) * static_cast<double>(mean);
     if (!(gap < static_cast<double>(longest_sample_gap))) return longest_sample_gap;
-    return gap > 1.0 ? static_cast<std::uint64_t>(gap) : 1;
+    const auto whole = static_cast<std::uint64_t>(gap);
+    const std::uint64_t up = whole + (static_cast<double>(whole) < gap ? 1 : 0);
+    return up > 1 ? up : 1;
 }
 
 }  // namespace detail

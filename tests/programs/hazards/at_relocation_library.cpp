@@ -3,11 +3,12 @@
 #include <cstdlib>
 
 extern "C" {
-static int zero() {
+// Not static: clang would give them other names than the attribute below.
+__attribute__((visibility("hidden"))) int zero() {
     return 0;
 }
 static void* volatile kept;
-static int (*resolve())() {
+__attribute__((visibility("hidden"))) int (*resolve())() {
     for (int i = 0; i < ROUNDS; ++i) {
         kept = std::malloc(32);
         void* volatile freed = std::malloc(32);

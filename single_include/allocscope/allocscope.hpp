@@ -8607,7 +8607,7 @@ struct process_state {
     pthread_key_t thread_key{};
     // What threads use after their last destructor, one at a time; as many more as were needed at
     // the same time are its nested states. Made before the first window opens.
-    thread_state* latecomer = nullptr;
+    std::atomic<thread_state*> latecomer{nullptr};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
@@ -9484,13 +9484,14 @@ inline void thread_end(void* value) noexcept {
 // Control lock, before the first window opens. False when there is no memory. Called again after
 // a failure.
 inline bool prepare_threads() noexcept {
-    if (process.latecomer != nullptr) return true;
+    if (process.latecomer.load(std::memory_order_acquire) != nullptr) return true;
     rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
     common->primary_state.store(common, std::memory_order_relaxed);
     common->instance.store(new_instance(), std::memory_order_relaxed);
-    process.latecomer = common;
+    // Release: whoever finds it finds it made.
+    process.latecomer.store(common, std::memory_order_release);
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, std::memory_order_release);
     }
@@ -9574,8 +9575,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = process.latecomer; common != nullptr;
-         common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer.load(std::memory_order_acquire);
+         common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;
         if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
             return common;
@@ -9610,16 +9611,17 @@ inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        if (t == process.latecomer ||
+        if (t == process.latecomer.load(std::memory_order_acquire) ||
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
-    if (process.latecomer == nullptr) return;
-    process.latecomer->nested.store(nullptr, std::memory_order_relaxed);
-    process.latecomer->busy.store(0, std::memory_order_relaxed);
+    thread_state* const common = process.latecomer.load(std::memory_order_acquire);
+    if (common == nullptr) return;
+    common->nested.store(nullptr, std::memory_order_relaxed);
+    common->busy.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace detail
@@ -11524,7 +11526,13 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
-// The first event begins the recording, if the library is ready for it.
+// The first event begins the recording, if the library is ready for it. Its stack begins with the
+// caller of malloc, because the call is malloc's last act: clang has to be told without -O.
+#if defined(__clang__)
+    #define ALLOCSCOPE_PRIVATE_TAIL __attribute__((musttail))
+#else
+    #define ALLOCSCOPE_PRIVATE_TAIL
+#endif
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
@@ -11539,7 +11547,7 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST_EVENT)
 ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)                              \
         if (ALLOCSCOPE_UNLIKELY(allocscope::detail::process.entry.is_untouched())) \
-            return allocscope::detail::first_event_##name arguments;
+            ALLOCSCOPE_PRIVATE_TAIL return allocscope::detail::first_event_##name arguments;
 #else
     #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)
 #endif
@@ -11558,6 +11566,7 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 
 #undef ALLOCSCOPE_PRIVATE_DEFINE
 #undef ALLOCSCOPE_PRIVATE_BEGIN
+#undef ALLOCSCOPE_PRIVATE_TAIL
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP
 
@@ -12634,7 +12643,7 @@ inline void count_own_demand_anew() noexcept {
 // open if it has begun; everything else follows from the windows that are.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(std::memory_order_relaxed)) {
-        process.latecomer->lose(loss_reason::torn_by_fork);
+        process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::torn_by_fork);
         process.are_sums_moving.store(false, std::memory_order_relaxed);
     }
     process.windows.count_anew();
@@ -12731,7 +12740,7 @@ inline open_window* find_window(window_id id) noexcept {
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return process.latecomer;
+    if (current_entry == &departed) return process.latecomer.load(std::memory_order_acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
@@ -12908,12 +12917,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (process.latecomer == nullptr) {
+    if (process.latecomer.load(std::memory_order_acquire) == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == process.latecomer) return;
+    if (self == nullptr || self == process.latecomer.load(std::memory_order_acquire)) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }

@@ -30,7 +30,8 @@ def main():
         source, program, report = folder / "gaps.c", folder / "gaps", folder / "report.json"
         source.write_text(SOURCE)
         # The linker leaves 64 KiB between segments, and the kernel does not fill the gaps.
-        subprocess.run([compiler, "-x", "c", "-g", "-O1", "-fomit-frame-pointer", str(source), "-o",
+        subprocess.run([compiler, "-x", "c", "-g", "-O1", "-fomit-frame-pointer", "-nodefaultlibs",
+                        str(source), "-lc", "-o",
                         str(program), "-Wl,-z,max-page-size=65536"], check=True)
         subprocess.run([allocscope, "run", "--output", str(report), "--", str(program)], check=True)
         rows = json.loads(report.read_text())["rows"]

@@ -184,7 +184,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     note_start_modules(head);
     head.window = open_window_now(file_name_of(head.program), wanted);
     for (std::uint64_t i = 0; head.window != 0 && i < unready.count(); ++i) {
-        process.latecomer->lose(loss_reason::library_not_ready);
+        process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::library_not_ready);
     }
     return head.window != 0 ? "" : "memory for its tables was refused";
 }

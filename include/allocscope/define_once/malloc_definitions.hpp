@@ -22,7 +22,13 @@
 
 #include <malloc.h>  // memalign, valloc, pvalloc, malloc_usable_size
 
-// The first event begins the recording, if the library is ready for it.
+// The first event begins the recording, if the library is ready for it. Its stack begins with the
+// caller of malloc, because the call is malloc's last act: clang has to be told without -O.
+#if defined(__clang__)
+    #define ALLOCSCOPE_PRIVATE_TAIL __attribute__((musttail))
+#else
+    #define ALLOCSCOPE_PRIVATE_TAIL
+#endif
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
@@ -37,7 +43,7 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST_EVENT)
 ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)                              \
         if (ALLOCSCOPE_UNLIKELY(allocscope::detail::process.entry.is_untouched())) \
-            return allocscope::detail::first_event_##name arguments;
+            ALLOCSCOPE_PRIVATE_TAIL return allocscope::detail::first_event_##name arguments;
 #else
     #define ALLOCSCOPE_PRIVATE_BEGIN(name, arguments)
 #endif
@@ -56,5 +62,6 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 
 #undef ALLOCSCOPE_PRIVATE_DEFINE
 #undef ALLOCSCOPE_PRIVATE_BEGIN
+#undef ALLOCSCOPE_PRIVATE_TAIL
 
 #endif  // ALLOCSCOPE_DEFINE_ONCE_MALLOC_DEFINITIONS_HPP

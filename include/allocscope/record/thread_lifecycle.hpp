@@ -160,13 +160,14 @@ inline void thread_end(void* value) noexcept {
 // Control lock, before the first window opens. False when there is no memory. Called again after
 // a failure.
 inline bool prepare_threads() noexcept {
-    if (process.latecomer != nullptr) return true;
+    if (process.latecomer.load(std::memory_order_acquire) != nullptr) return true;
     rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
     common->primary_state.store(common, std::memory_order_relaxed);
     common->instance.store(new_instance(), std::memory_order_relaxed);
-    process.latecomer = common;
+    // Release: whoever finds it finds it made.
+    process.latecomer.store(common, std::memory_order_release);
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
         process.has_thread_key.store(true, std::memory_order_release);
     }
@@ -250,8 +251,8 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = process.latecomer; common != nullptr;
-         common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer.load(std::memory_order_acquire);
+         common != nullptr; common = nested_state(*common)) {
         std::uintptr_t expected = 0;
         if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
             return common;
@@ -286,16 +287,17 @@ inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
     for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
          t = t->next_state) {
-        if (t == process.latecomer ||
+        if (t == process.latecomer.load(std::memory_order_acquire) ||
             (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
             continue;
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
     }
-    if (process.latecomer == nullptr) return;
-    process.latecomer->nested.store(nullptr, std::memory_order_relaxed);
-    process.latecomer->busy.store(0, std::memory_order_relaxed);
+    thread_state* const common = process.latecomer.load(std::memory_order_acquire);
+    if (common == nullptr) return;
+    common->nested.store(nullptr, std::memory_order_relaxed);
+    common->busy.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace detail

@@ -99,7 +99,7 @@ struct process_state {
     pthread_key_t thread_key{};
     // What threads use after their last destructor, one at a time; as many more as were needed at
     // the same time are its nested states. Made before the first window opens.
-    thread_state* latecomer = nullptr;
+    std::atomic<thread_state*> latecomer{nullptr};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.

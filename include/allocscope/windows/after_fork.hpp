@@ -77,7 +77,7 @@ inline void count_own_demand_anew() noexcept {
 // open if it has begun; everything else follows from the windows that are.
 inline void mend_windows() noexcept {
     if (process.are_sums_moving.load(std::memory_order_relaxed)) {
-        process.latecomer->lose(loss_reason::torn_by_fork);
+        process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::torn_by_fork);
         process.are_sums_moving.store(false, std::memory_order_relaxed);
     }
     process.windows.count_anew();

@@ -56,7 +56,7 @@ inline open_window* find_window(window_id id) noexcept {
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return process.latecomer;
+    if (current_entry == &departed) return process.latecomer.load(std::memory_order_acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
@@ -233,12 +233,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (process.latecomer == nullptr) {
+    if (process.latecomer.load(std::memory_order_acquire) == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == process.latecomer) return;
+    if (self == nullptr || self == process.latecomer.load(std::memory_order_acquire)) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }

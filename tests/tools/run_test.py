@@ -69,6 +69,11 @@ def counts_and_samples(recorder, program):
     assert {len(row["frames"]) for row in report["rows"]} == {1}, report
 
 
+def places_rows_in_callers(recorder, program):
+    (row,) = recorder.report([program], "--library-frames", "keep", code=4)["rows"]
+    assert (row["function"], row["line"]) == ("main", 9), row
+
+
 def text_and_summary(recorder, program):
     done = recorder.run([program], code=4)
     for line in ("  allocated         150 objects        3350 B",
@@ -100,6 +105,7 @@ def says_what_is_wrong(program):
     refuses(["--format", "xml", program], '"xml"', "text or json")
     refuses(["--loud", program], '"--loud"', "--help")
     refuses(["--frames"], "--frames has no value")
+    refuses(["--library-frames", "*", program], '"*"', "fits every frame")
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
     done = subprocess.run([PROGRAM, "run", "--help"], capture_output=True, text=True, check=True)
@@ -177,8 +183,9 @@ def reports_while_it_runs(recorder, program):
         assert "150 objects" in path.read_text()
         started.send_signal(signal.SIGTERM)
         started.wait(60)
-    done = recorder.run(["sleep", "0.6"], "--every", "0.2", "--summary")
-    assert done.stderr.count("allocscope: sleep:") >= 2, done.stderr
+    for more in ([], ["--children", "follow"]):
+        done = recorder.run(["sleep", "1.2"], "--every", "0.4", "--summary", *more)
+        assert done.stderr.count("allocscope: sleep:") >= 2, done.stderr
 
 
 def children(recorder, folder):
@@ -217,6 +224,7 @@ def main():
         program = compiled(folder, "keeps", KEEPS, COMPILER, *WITHOUT_CXX)
         is_complete_however_the_program_ends(recorder, program)
         counts_and_samples(recorder, program)
+        places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
         says_what_is_wrong(str(program))
         says_that_nothing_can_be_loaded(recorder, folder)

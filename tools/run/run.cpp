@@ -7,7 +7,9 @@
 #include "run_options.hpp"
 #include "started_program.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -110,28 +112,33 @@ private:
     using event = started_program::event;
 
     void watch(started_program& program, recording_file& file) {
-        if (wanted_.every_seconds < 0 && wanted_.follows_children)
-            return watch_children(program, file);
+        using clock = std::chrono::steady_clock;
+        constexpr double soon = 0.25;
+        const bool is_periodic = wanted_.every_seconds > 0;
+        const std::chrono::duration<double> period{wanted_.every_seconds};
+        clock::time_point reported = clock::now();
         for (;;) {
-            const event happened = program.wait(wanted_.every_seconds);
+            const std::chrono::duration<double> left = period - (clock::now() - reported);
+            double seconds = is_periodic ? std::max(left.count(), 0.0) : -1;
+            if (wanted_.follows_children) seconds = is_periodic ? std::min(seconds, soon) : soon;
+            const event happened = program.wait(seconds);
             if (happened == event::ended) return;
-            const bool shows_progress = happened == event::time_is_up && is_shown_on_terminal();
-            if (shows_progress) show_progress(file);
-            if (!shows_progress) report_running(file);
+            if (wanted_.follows_children) report_ended(file);
+            const bool is_due = is_periodic && clock::now() - reported >= period;
+            if (is_due) reported = clock::now();
+            if (is_due && is_shown_on_terminal()) {
+                show_progress(file);
+            } else if (is_due || happened == event::report_asked) {
+                report_running(file);
+            }
         }
     }
 
     // What ended programs have recorded takes memory, so it is reported soon.
-    void watch_children(started_program& program, recording_file& file) {
-        constexpr double soon = 0.25;
-        for (;;) {
-            const event happened = program.wait(soon);
-            if (happened == event::ended) return;
-            if (happened == event::report_asked) report_running(file);
-            for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-                if (file.program(i).process_id == 0) break;  // it has only just begun
-                if (!is_reported(i) && has_ended(file, i)) report_last(file, i);
-            }
+    void report_ended(recording_file& file) {
+        for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            if (file.program(i).process_id == 0) break;  // it has only just begun
+            if (!is_reported(i) && has_ended(file, i)) report_last(file, i);
         }
     }
 

@@ -1,5 +1,7 @@
 #include "run_options.hpp"
 
+#include <allocscope/types/frame_rule.hpp>
+
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -120,7 +122,9 @@ std::string read_signal(const std::string& text, run_options& into) {
 
 std::string read_library_frames(const std::string& text, run_options& into) {
     into.library_frames.push_back(text);
-    return {};
+    allocscope::symbolize::frame_rule tried;
+    const std::string reason = tried.add(text.c_str());
+    return reason.empty() ? "" : "--library-frames is \"" + text + "\"; " + reason;
 }
 
 std::string read_executable(const std::string& text, run_options& into) {

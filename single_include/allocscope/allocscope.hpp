@@ -28626,19 +28626,17 @@ inline void write_json_interval(json_writer& json, const char* low, const char* 
 }
 
 inline void write_json_totals(json_writer& json, const snapshot::window_info& info) {
-    const bool is_sampled = info.record == recording::sampled;
-    const snapshot::window_estimates& about = info.estimates;
+    const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
     json.key("totals");
     json.begin('{');
-    json.field("allocations", is_sampled ? about.allocations.value : info.totals.allocations);
-    json.field("frees", is_sampled ? about.frees.value : info.totals.frees);
-    json.field("bytes_allocated",
-               is_sampled ? about.bytes_allocated.value : info.totals.bytes_allocated);
-    json.field("bytes_freed", is_sampled ? about.bytes_freed.value : info.totals.bytes_freed);
-    json.field("live_objects", is_sampled ? about.live_objects.value : info.totals.live_objects());
-    json.field("live_bytes", is_sampled ? about.live_bytes.value : info.totals.live_bytes());
+    json.field("allocations", about.allocations.value);
+    json.field("frees", about.frees.value);
+    json.field("bytes_allocated", about.bytes_allocated.value);
+    json.field("bytes_freed", about.bytes_freed.value);
+    json.field("live_objects", about.live_objects.value);
+    json.field("live_bytes", about.live_bytes.value);
     json.field("peak_bytes", info.totals.peak_bytes);
-    if (is_sampled) {
+    if (info.record == recording::sampled) {
         write_json_interval(json, "allocations_low", "allocations_high", about.allocations.low,
                             about.allocations.high);
         write_json_interval(json, "bytes_allocated_low", "bytes_allocated_high",

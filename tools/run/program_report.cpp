@@ -28,23 +28,16 @@ std::string with_commas(std::uint64_t number) {
 
 void print_summary(const std::string& name, const allocscope::snapshot& rows) {
     const auto& info = rows.info();
-    const bool is_sampled = info.record == allocscope::recording::sampled;
-    const auto& about = info.estimates;
-    const std::uint64_t allocations =
-        is_sampled ? about.allocations.value : info.totals.allocations;
-    const std::uint64_t allocated =
-        is_sampled ? about.bytes_allocated.value : info.totals.bytes_allocated;
-    const std::uint64_t frees = is_sampled ? about.frees.value : info.totals.frees;
-    const std::uint64_t objects =
-        is_sampled ? about.live_objects.value : info.totals.live_objects();
-    const std::uint64_t bytes = is_sampled ? about.live_bytes.value : info.totals.live_bytes();
-    const char* mark = is_sampled ? "~" : "";
+    const auto& about = info.estimates;  // or the totals themselves
+    const char* mark = info.record == allocscope::recording::sampled ? "~" : "";
     std::fprintf(stderr,
                  "allocscope: %s: %s%s allocations, %s%s frees, %s%s bytes allocated; alive:"
                  " %s%s objects of %s%s bytes; peak %s bytes\n",
-                 name.c_str(), mark, with_commas(allocations).c_str(), mark,
-                 with_commas(frees).c_str(), mark, with_commas(allocated).c_str(), mark,
-                 with_commas(objects).c_str(), mark, with_commas(bytes).c_str(),
+                 name.c_str(), mark, with_commas(about.allocations.value).c_str(), mark,
+                 with_commas(about.frees.value).c_str(), mark,
+                 with_commas(about.bytes_allocated.value).c_str(), mark,
+                 with_commas(about.live_objects.value).c_str(), mark,
+                 with_commas(about.live_bytes.value).c_str(),
                  with_commas(info.totals.peak_bytes).c_str());
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         std::fprintf(stderr, "allocscope: %s: lost: %s %s\n", name.c_str(),

@@ -7,16 +7,15 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_BEGIN_RECORDING_HPP
 
-#include "../recording_path.hpp"
+#include "open_recording.hpp"
+#include "start_modules.hpp"
 
-#include <allocscope/binary/module_fingerprint.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/recording_head.hpp>
-#include <allocscope/unwind/module_identity.hpp>
 #include <allocscope/windows/window_control.hpp>
 
 #include <atomic>
@@ -26,11 +25,8 @@
 #include <cstring>
 #include <new>
 
-#include <fcntl.h>
-#include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 // Defined by the run-time library of a sanitizer, if there is one.
@@ -43,48 +39,6 @@ void __msan_init() __attribute__((weak));
 
 namespace allocscope {
 namespace detail {
-
-// --- the file ---
-
-// Writes a number in decimal; returns the end.
-inline char* write_number(char* to, std::uint32_t number) noexcept {
-    char digits[10];
-    int count = 0;
-    do {
-        digits[count++] = static_cast<char>('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    while (count > 0) *to++ = digits[--count];
-    return to;
-}
-
-inline char* write_text(char* to, const char* text) noexcept {
-    while (*text != '\0') *to++ = *text++;
-    *to = '\0';
-    return to;
-}
-
-// The path under which the loader has this library.
-inline const char* own_path() noexcept {
-    const module_identity own = identify_module(reinterpret_cast<std::uintptr_t>(&lasting));
-    return own.loaded != nullptr ? own.loaded->l_name : "";
-}
-
-// The command's file, or -1.
-inline int open_recording() noexcept {
-    const allocscope_tools::recording_place place =
-        allocscope_tools::read_recording_path(own_path());
-    if (place.process == 0) return -1;
-    char path[64];
-    char* at = write_number(write_text(path, "/proc/"), place.process);
-    *write_number(write_text(at, "/fd/"), place.descriptor) = '\0';
-    const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0) return -1;
-    struct stat about;
-    if (::fstat(file, &about) == 0 && S_ISREG(about.st_mode)) return file;
-    ::close(file);
-    return -1;
-}
 
 // --- the segment ---
 
@@ -116,37 +70,6 @@ inline bool keep_gate_private() noexcept {
     void* const own = ::mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
                                static_cast<void*>(&process.entry));
     return own != MAP_FAILED && ::madvise(own, bytes, MADV_WIPEONFORK) == 0;
-}
-
-// --- the modules ---
-
-inline void note_start_module(const link_map& loaded, const char* path) noexcept {
-    module_identity found = identify_module(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
-    if (found.start == 0) return;
-    met_module met;
-    met.start = found.start;
-    met.size = found.size;
-    met.base = loaded.l_addr;
-    met.path = path;
-    module_segments segments;
-    if (find_module_segments(found.start, segments)) {
-        const build_id id = build_id_in(segments);
-        met.has_build_id = id.known();
-        met.fingerprint = id.known()
-                              ? fingerprint_of(id)
-                              : fingerprint_of(reinterpret_cast<const void*>(found.start), path);
-    }
-    modules_at_start.note(met);
-}
-
-inline void note_start_modules(recording_head& head) noexcept {
-    const ssize_t length = ::readlink("/proc/self/exe", head.program, sizeof head.program - 1);
-    head.program[length > 0 ? length : 0] = '\0';
-    bool is_program = true;
-    for (const link_map* each = _r_debug.r_map; each != nullptr; each = each->l_next) {
-        note_start_module(*each, is_program ? head.program : each->l_name);
-        is_program = false;
-    }
 }
 
 // --- all together ---

@@ -12,7 +12,8 @@
 #ifndef ALLOCSCOPE_TOOLS_PRELOAD_HAND_OVER_HPP
 #define ALLOCSCOPE_TOOLS_PRELOAD_HAND_OVER_HPP
 
-#include "begin_recording.hpp"
+#include "../recording_path.hpp"
+#include "open_recording.hpp"
 
 #include <cerrno>
 #include <cstddef>

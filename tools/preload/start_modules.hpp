@@ -1,4 +1,4 @@
-// start_modules.hpp - keeps which modules the program began with, for the command to name places by.
+// start_modules.hpp - keeps which modules the program began with: the command names places by them.
 //
 // Called:   once, when the recording begins
 // Threads:  the process has one

@@ -64,6 +64,57 @@ public:
         std::uint64_t bytes_low, bytes_high;
     };
 
+    // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
+    // with equal frames differ in their return addresses, modules or family.
+    struct stack {
+        const frame* frames;  // innermost first, starting at the caller of operator new
+        std::size_t frame_count;
+        std::size_t user_frame;         // as in the row
+        std::uint64_t objects, bytes;   // alive; in a difference two's complement, as all numbers
+        std::uint64_t allocations;      // since the window began
+        std::uint64_t bytes_allocated;  // as requested
+        const char* file;               // from here on as in the row
+        int line;
+        const char* type;
+        const char* function;
+        std::uint64_t offset;
+        std::uint64_t samples;  // a sampled window: how many of its samples are alive
+        std::uint64_t objects_low, objects_high;  // as in a row
+        std::uint64_t bytes_low, bytes_high;
+    };
+
+    // A file that frames of stacks lie in.
+    struct module {
+        const char* path;
+        const char* build_id;   // in hexadecimal digits; "" when it has none or cannot be read
+        std::uint64_t address;  // of its offset 0, as in this process
+        std::uint64_t size;     // from there to the end of its last segment; 0: not known
+    };
+
+    // One point of the time series of a window.
+    struct moment {
+        std::uint64_t at_ns;  // since the window began
+        std::uint64_t live_objects, live_bytes;
+        std::uint64_t allocations, bytes_allocated;
+        const char* mark;  // a name for what happened here; "" mostly
+    };
+
+    // A row of things that the snapshot keeps.
+    template <class T>
+    class range {
+    public:
+        range(const T* first, std::size_t count) noexcept : first_(first), count_(count) {}
+        bool empty() const noexcept { return count_ == 0; }
+        std::size_t size() const noexcept { return count_; }
+        const T* begin() const noexcept { return first_; }
+        const T* end() const noexcept { return first_ + count_; }
+        const T& operator[](std::size_t index) const noexcept { return first_[index]; }
+
+    private:
+        const T* first_;
+        std::size_t count_;
+    };
+
     // The totals again, with their 95% intervals; low == value == high unless sampled.
     struct window_estimates {
         estimate allocations, frees, live_objects;
@@ -111,6 +162,11 @@ public:
         // None in a difference.
         const family* families;
         std::size_t family_count;
+        std::uint64_t process_id;    // whose window it was; 0: not known
+        std::int64_t taken_unix_ns;  // when; nanoseconds since 1970 (UTC)
+        const char* command;         // how the program was called; "" when not known
+        const moment* moments;       // the time series, oldest first; none unless one was kept
+        std::size_t moment_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -130,6 +186,16 @@ public:
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
+    // Every stack of the window, most bytes alive first, then most bytes allocated: also those whose
+    // objects have all been freed. The first call names these, which may take as long as stats();
+    // later ones cost nothing. What nested windows made the tables forget is in the totals alone: so
+    // the sum of `allocations` is at most info().totals.allocations. None in a window that only
+    // counts, or when memory for the names is refused: has_stacks() is then false.
+    range<stack> stacks() const;
+    bool has_stacks() const;
+    // The files that the frames of stacks() lie in; the program itself first.
+    range<module> modules() const;
+
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
@@ -143,6 +209,14 @@ private:
 
 namespace detail {
 
+// What stacks() and modules() give.
+struct stack_table {
+    const snapshot::stack* stacks;
+    std::size_t stack_count;
+    const snapshot::module* modules;
+    std::size_t module_count;
+};
+
 // The head of the block. The engine that made it also frees it, through `release`.
 struct snapshot_data {
     std::uint32_t references;
@@ -153,6 +227,8 @@ struct snapshot_data {
     std::uint64_t live_bytes;
     snapshot::window_info info;
     snapshot_data* (*difference)(const snapshot_data& later, const snapshot_data& earlier);
+    // Null: memory was refused. A null function: the snapshot knows no stacks.
+    const stack_table* (*stacks)(const snapshot_data& of);
 };
 
 }  // namespace detail

@@ -43,7 +43,13 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              0,
              nullptr,
+             0,
+             0,
+             0,
+             "",
+             nullptr,
              0},
+            nullptr,
             nullptr};
 }
 
@@ -136,6 +142,31 @@ inline std::uint64_t snapshot::live_bytes() const noexcept {
 
 inline const snapshot::window_info& snapshot::info() const noexcept {
     return detail::data_or_nothing(data_).info;
+}
+
+namespace detail {
+
+inline const stack_table* stacks_of(const snapshot_data* data) {
+    const snapshot_data& known = data_or_nothing(data);
+    return known.stacks != nullptr ? known.stacks(known) : nullptr;
+}
+
+}  // namespace detail
+
+inline bool snapshot::has_stacks() const {
+    return detail::stacks_of(data_) != nullptr;
+}
+
+inline snapshot::range<snapshot::stack> snapshot::stacks() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {nullptr, 0};
+    return {known->stacks, known->stack_count};
+}
+
+inline snapshot::range<snapshot::module> snapshot::modules() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {nullptr, 0};
+    return {known->modules, known->module_count};
 }
 
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {

@@ -606,6 +606,57 @@ public:
         std::uint64_t bytes_low, bytes_high;
     };
 
+    // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
+    // with equal frames differ in their return addresses, modules or family.
+    struct stack {
+        const frame* frames;  // innermost first, starting at the caller of operator new
+        std::size_t frame_count;
+        std::size_t user_frame;         // as in the row
+        std::uint64_t objects, bytes;   // alive; in a difference two's complement, as all numbers
+        std::uint64_t allocations;      // since the window began
+        std::uint64_t bytes_allocated;  // as requested
+        const char* file;               // from here on as in the row
+        int line;
+        const char* type;
+        const char* function;
+        std::uint64_t offset;
+        std::uint64_t samples;  // a sampled window: how many of its samples are alive
+        std::uint64_t objects_low, objects_high;  // as in a row
+        std::uint64_t bytes_low, bytes_high;
+    };
+
+    // A file that frames of stacks lie in.
+    struct module {
+        const char* path;
+        const char* build_id;   // in hexadecimal digits; "" when it has none or cannot be read
+        std::uint64_t address;  // of its offset 0, as in this process
+        std::uint64_t size;     // from there to the end of its last segment; 0: not known
+    };
+
+    // One point of the time series of a window.
+    struct moment {
+        std::uint64_t at_ns;  // since the window began
+        std::uint64_t live_objects, live_bytes;
+        std::uint64_t allocations, bytes_allocated;
+        const char* mark;  // a name for what happened here; "" mostly
+    };
+
+    // A row of things that the snapshot keeps.
+    template <class T>
+    class range {
+    public:
+        range(const T* first, std::size_t count) noexcept : first_(first), count_(count) {}
+        bool empty() const noexcept { return count_ == 0; }
+        std::size_t size() const noexcept { return count_; }
+        const T* begin() const noexcept { return first_; }
+        const T* end() const noexcept { return first_ + count_; }
+        const T& operator[](std::size_t index) const noexcept { return first_[index]; }
+
+    private:
+        const T* first_;
+        std::size_t count_;
+    };
+
     // The totals again, with their 95% intervals; low == value == high unless sampled.
     struct window_estimates {
         estimate allocations, frees, live_objects;
@@ -653,6 +704,11 @@ public:
         // None in a difference.
         const family* families;
         std::size_t family_count;
+        std::uint64_t process_id;    // whose window it was; 0: not known
+        std::int64_t taken_unix_ns;  // when; nanoseconds since 1970 (UTC)
+        const char* command;         // how the program was called; "" when not known
+        const moment* moments;       // the time series, oldest first; none unless one was kept
+        std::size_t moment_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -672,6 +728,16 @@ public:
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
+    // Every stack of the window, most bytes alive first, then most bytes allocated: also those
+    // whose objects have all been freed. The first call names these, which may take as long as
+    // stats(); later ones cost nothing. What nested windows made the tables forget is in the totals
+    // alone: so the sum of `allocations` is at most info().totals.allocations. None in a window
+    // that only counts, or when memory for the names is refused: has_stacks() is then false.
+    range<stack> stacks() const;
+    bool has_stacks() const;
+    // The files that the frames of stacks() lie in; the program itself first.
+    range<module> modules() const;
+
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
@@ -685,6 +751,14 @@ private:
 
 namespace detail {
 
+// What stacks() and modules() give.
+struct stack_table {
+    const snapshot::stack* stacks;
+    std::size_t stack_count;
+    const snapshot::module* modules;
+    std::size_t module_count;
+};
+
 // The head of the block. The engine that made it also frees it, through `release`.
 struct snapshot_data {
     std::uint32_t references;
@@ -695,6 +769,8 @@ struct snapshot_data {
     std::uint64_t live_bytes;
     snapshot::window_info info;
     snapshot_data* (*difference)(const snapshot_data& later, const snapshot_data& earlier);
+    // Null: memory was refused. A null function: the snapshot knows no stacks.
+    const stack_table* (*stacks)(const snapshot_data& of);
 };
 
 }  // namespace detail
@@ -738,7 +814,13 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              0,
              nullptr,
+             0,
+             0,
+             0,
+             "",
+             nullptr,
              0},
+            nullptr,
             nullptr};
 }
 
@@ -831,6 +913,31 @@ inline std::uint64_t snapshot::live_bytes() const noexcept {
 
 inline const snapshot::window_info& snapshot::info() const noexcept {
     return detail::data_or_nothing(data_).info;
+}
+
+namespace detail {
+
+inline const stack_table* stacks_of(const snapshot_data* data) {
+    const snapshot_data& known = data_or_nothing(data);
+    return known.stacks != nullptr ? known.stacks(known) : nullptr;
+}
+
+}  // namespace detail
+
+inline bool snapshot::has_stacks() const {
+    return detail::stacks_of(data_) != nullptr;
+}
+
+inline snapshot::range<snapshot::stack> snapshot::stacks() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {nullptr, 0};
+    return {known->stacks, known->stack_count};
+}
+
+inline snapshot::range<snapshot::module> snapshot::modules() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {nullptr, 0};
+    return {known->modules, known->module_count};
 }
 
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {
@@ -9639,28 +9746,38 @@ ALLOCSCOPE_WARM_END
 
 #include <time.h>
 
-// monotonic_clock.hpp - nanoseconds that never go back.
+// clocks.hpp - what time it is: since some moment in the past, and since 1970.
 
-#ifndef ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
-#define ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+#ifndef ALLOCSCOPE_PLATFORM_CLOCKS_HPP
+#define ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
 // 0 when there is no clock; a difference of two readings is then 0 and nothing divides by it.
-inline std::uint64_t monotonic_ns() noexcept {
+inline std::uint64_t clock_ns(clockid_t clock) noexcept {
     struct timespec now;
-    if (::clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
+    if (::clock_gettime(clock, &now) != 0) return 0;
     return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U +
            static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Never goes back.
+inline std::uint64_t monotonic_ns() noexcept {
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+// Since 1970 (UTC), as the system's clock has it now.
+inline std::int64_t unix_time_ns() noexcept {
+    return static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_PLATFORM_MONOTONIC_CLOCK_HPP
+#endif  // ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -13469,6 +13586,8 @@ struct live_site {
     std::uint32_t id;  // of the site; 0: the stack is not known
     std::uint64_t objects;
     std::uint64_t bytes;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
     sample_sums samples;        // of a sampled window: what objects and bytes are estimated from
     std::uint64_t hash;         // of the frames below
     std::uint32_t first_frame;  // index into live_window::frames
@@ -13478,11 +13597,12 @@ struct live_site {
     std::uint32_t tag;         // what its objects say of themselves
 };
 
-// One window at one moment.
+// One window at one moment. The stacks lie in `kept`, all else in `scratch`.
 struct live_window {
-    explicit live_window(arena& memory) noexcept
-        : sites(memory), frames(memory), families(memory) {}
+    live_window(arena& kept, arena& question) noexcept
+        : scratch(question), sites(kept), gone(kept), frames(kept), families(question) {}
 
+    arena& scratch;
     bool exists = false;
     window_id id = 0;
     char name[sizeof(open_window::name)] = {};
@@ -13492,30 +13612,30 @@ struct live_window {
     window_sum totals;
     reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
-    list<live_site> sites;
+    list<live_site> sites;  // with live objects
+    list<live_site> gone;   // all their objects have been freed
     list<std::uintptr_t> frames;
     list<family_sum> families;  // none where all is of one
 };
 
 // --- sites ---
 
-// Which objects of a site are counted.
-enum class counted_objects { alive, born };
-
-// One cohort's part of that: as counted, or in a sampled window as estimated.
+// One cohort's part of a site: as counted, or in a sampled window as estimated.
 struct cohort_part {
     std::uint32_t site;
-    std::uint64_t objects;
+    std::uint64_t objects;  // alive
     std::uint64_t bytes;
-    sample_sums samples;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    sample_sums samples;  // alive
+    sample_sums births;
 };
 
-// From cohort to cohort: what is alive, or what was born.
+// From cohort to cohort: what was born, and what of it is alive.
 class cohort_parts {
 public:
-    cohort_parts(const kept_counts& counts, counted_objects which, bool in_samples,
-                 arena& memory) noexcept
-        : counts_(counts), which_(which), in_samples_(in_samples), foreign_(memory) {}
+    cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
+        : counts_(counts), in_samples_(in_samples), foreign_(memory) {}
 
     // Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
@@ -13524,21 +13644,24 @@ public:
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.site, 0, 0, each.alive});
+            parts.push_back({each.site, 0, 0, 0, 0, each.alive, each.births});
         }
     }
 
 private:
     cohort_part part_of(const cohort_count& own) const noexcept {
-        death_sum deaths;
-        if (which_ == counted_objects::alive) {
-            deaths = foreign_deaths_of_cohort(own.id);
-            deaths.deaths += own.deaths;
-            deaths.bytes += own.death_bytes;
-        }
-        cohort_part part{own.site, own.births - deaths.deaths, own.birth_bytes - deaths.bytes, {}};
+        death_sum deaths = foreign_deaths_of_cohort(own.id);
+        deaths.deaths += own.deaths;
+        deaths.bytes += own.death_bytes;
+        cohort_part part{own.site,
+                         own.births - deaths.deaths,
+                         own.birth_bytes - deaths.bytes,
+                         own.births,
+                         own.birth_bytes,
+                         {},
+                         {}};
         if (in_samples_) {
-            part.samples = certain_sums(own.births, own.birth_bytes);
+            part.births = part.samples = certain_sums(own.births, own.birth_bytes);
             part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
         }
         return part;
@@ -13553,7 +13676,6 @@ private:
     }
 
     const kept_counts& counts_;
-    const counted_objects which_;
     const bool in_samples_;
     list<cohort_count> foreign_;
 };
@@ -13565,62 +13687,78 @@ inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t c
     return hash_finish(hash);
 }
 
-// `frames` are not those of `to`; the first `count` of them are asked for.
-inline void add_site(live_window& to, live_site found, const std::uintptr_t* frames,
-                     std::uint32_t count, std::uint32_t all_frames) {
-    found.first_frame = static_cast<std::uint32_t>(to.frames.size());
-    found.frame_count = count;
-    found.all_frames = all_frames;
-    found.hash = hash_of_stack(frames, count);
-    for (std::uint32_t i = 0; i < all_frames; ++i) to.frames.push_back(frames[i]);
-    to.sites.push_back(found);
-}
-
 // `frames` are those of the window.
 inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
     return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
 }
 
-inline void add_known_site(live_window& to, live_site found) {
-    const site* known = process.sites.by_id(found.id);
-    if (known == nullptr) {
-        add_site(to, found, nullptr, 0, 0);
-        return;
+// One site, of its parts.
+inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_samples) noexcept {
+    live_site sum{};
+    sum.id = parts->site;
+    sample_sums births;
+    for (std::size_t i = 0; i < count; ++i) {
+        sum.objects += parts[i].objects;
+        sum.bytes += parts[i].bytes;
+        sum.allocations += parts[i].allocations;
+        sum.bytes_allocated += parts[i].bytes_allocated;
+        sum.samples.add(parts[i].samples);
+        births.add(parts[i].births);
     }
-    found.site_hash = known->hash;
-    found.tag = known->tag;
-    const std::uint32_t most = to.wanted.stack_frames;
-    add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most,
-             known->frame_count);
+    if (in_samples) {
+        sum.objects = sum.samples.objects_95().value;
+        sum.bytes = sum.samples.bytes_95().value;
+        sum.allocations = births.objects_95().value;
+        sum.bytes_allocated = births.bytes_95().value;
+    }
+    return sum;
+}
+
+// How much room the frames of a site take.
+inline std::uint32_t add_known_facts(live_site& to, std::uint32_t most_frames) noexcept {
+    const site* known = process.sites.by_id(to.id);
+    if (known == nullptr) return 0;
+    to.site_hash = known->hash;
+    to.tag = known->tag;
+    to.all_frames = known->frame_count;
+    to.frame_count = to.all_frames < most_frames ? to.all_frames : most_frames;
+    return to.all_frames;
+}
+
+inline void add_frames(live_window& to, list<live_site>& sites) {
+    for (live_site& each : sites) {
+        each.first_frame = static_cast<std::uint32_t>(to.frames.size());
+        const site* known = process.sites.by_id(each.id);
+        for (std::uint32_t i = 0; i < each.all_frames; ++i) to.frames.push_back(known->frames()[i]);
+        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
+    }
 }
 
 // Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
 // std::bad_alloc when memory for the sites is refused; the totals are read then, too.
-inline void read_sites(live_window& to, const window_facts& facts, counted_objects which) {
+inline void read_sites(live_window& to, const window_facts& facts) {
     const bool in_samples = facts.how == recording::sampled;
     kept_counts counts;
     to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
     if (counts.has_refused()) refuse_memory();
     sum_families(to.families, facts.retired, counts, to.totals, in_samples);
-    list<cohort_part> found{to.sites.memory()};
+    list<cohort_part> found{to.scratch};
     if (facts.how == recording::counters) return;
-    cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
+    cohort_parts{counts, in_samples, to.scratch}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
+    std::size_t all_frames = 0;
     for (std::size_t i = 0; i < found.size();) {
-        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0, 0};
         std::size_t end = i;
-        for (; end < found.size() && found[end].site == here.id; ++end) {
-            here.objects += found[end].objects;
-            here.bytes += found[end].bytes;
-            here.samples.add(found[end].samples);
-        }
-        if (in_samples) {
-            here.objects = here.samples.objects_95().value;
-            here.bytes = here.samples.bytes_95().value;
-        }
-        if (here.objects != 0) add_known_site(to, here);
+        while (end < found.size() && found[end].site == found[i].site) ++end;
+        live_site here = sum_of(&found[i], end - i, in_samples);
         i = end;
+        if (here.objects == 0 && here.allocations == 0) continue;
+        all_frames += add_known_facts(here, to.wanted.stack_frames);
+        (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
+    to.frames.reserve(all_frames);
+    add_frames(to, to.sites);
+    add_frames(to, to.gone);
 }
 
 // --- the window ---
@@ -13686,29 +13824,22 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
     if (taken.wanted.record == recording::counters && !process.tags.has_families()) {
         taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
     } else {
-        has_sites = is_done_with_memory([&] { read_sites(taken, facts, counted_objects::alive); });
+        has_sites = is_done_with_memory([&] { read_sites(taken, facts); });
     }
     end_taking(taken, facts);
     if (!has_sites) refuse_memory();
 }
 
-// Replaces the live objects of a window that records every event by all that were born in it,
-// whatever has become of them since: who allocated too much may have freed it all again. What
-// nested windows have reclaimed meanwhile is in the totals only.
-inline void count_births_by_site(live_window& window, window_id id) {
-    const walking_lock walk;
-    live_window born{window.sites.memory()};
-    window_facts facts;
-    {
-        const control_lock lock;
-        if (!begin_taking(born, facts, id, after_stats::go_on)) return;
+// Of a window that records every event: all objects that were born in it take the place of those
+// that are alive: who allocated too much may have freed it all again. What nested windows have
+// reclaimed meanwhile is in the totals only.
+inline void count_births_by_site(live_window& window) {
+    for (const live_site& each : window.gone) window.sites.push_back(each);
+    window.gone.cut(0);
+    for (live_site& each : window.sites) {
+        each.objects = each.allocations;
+        each.bytes = each.bytes_allocated;
     }
-    const bool has_sites =
-        is_done_with_memory([&] { read_sites(born, facts, counted_objects::born); });
-    end_taking(born, facts);
-    if (!has_sites) refuse_memory();
-    window.sites = born.sites;
-    window.frames = born.frames;
 }
 
 }  // namespace detail
@@ -20364,6 +20495,9 @@ public:
         return kept.data();
     }
 
+    // As they were at refresh().
+    const list<symbolize::loaded_module>& modules() const noexcept { return symbols_.modules(); }
+
     bool has_new() const noexcept { return has_new_; }
     void forget_new() noexcept { has_new_ = false; }
 
@@ -20605,6 +20739,13 @@ private:
     bool is_done_ = false;
 };
 
+inline named_stack& name_stack(name_book& book, const known_stack& stack,
+                               const symbolize::frame_rule& rule = library_rule) {
+    named_stack& named = book.find(stack, rule);
+    if (stack.count == 0) named.place = book.keep("(place not recorded)");
+    return named;
+}
+
 // With so many names a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;
 
@@ -20669,8 +20810,9 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
             around(totals.live_bytes(), alive.bytes_95(sample_bytes))};
 }
 
-// All numbers of a row that are estimated: objects, bytes, samples, and the intervals.
-inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept {
+// All numbers of a row or stack that are estimated: objects, bytes, samples, and the intervals.
+template <class Row>
+void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -20682,8 +20824,9 @@ inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept
     row.bytes_high = bytes.high;
 }
 
-// Of a row of a window that records every event: the numbers are known.
-inline void set_exact(snapshot::row& row) noexcept {
+// Of a row or stack of a window that records every event: the numbers are known.
+template <class Row>
+void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }
@@ -20771,6 +20914,31 @@ namespace detail {
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
 
+// Defined in naming/stacks_of_window.hpp and naming/stacks_of_difference.hpp.
+ALLOCSCOPE_HIDDEN const stack_table* stacks_of_window(const snapshot_data& of);
+ALLOCSCOPE_HIDDEN const stack_table* stacks_of_difference(const snapshot_data& of);
+
+// Of a path in the rows, the name that they show.
+struct file_name {
+    const char* path;
+    const char* file;
+};
+
+// The stacks of a window, until somebody asks for them. All lie in the snapshot's block.
+struct kept_stacks {
+    const live_site* sites;  // with live objects
+    named_stack** names;     // of these
+    std::size_t site_count;
+    const live_site* gone;
+    std::size_t gone_count;
+    const std::uintptr_t* frames;
+    const file_name* files;
+    std::size_t file_count;
+    bool is_sampled;
+    std::atomic<bool> is_named;  // the table is there
+    stack_table table;
+};
+
 class snapshot_block {
 public:
     snapshot_block() {
@@ -20833,6 +21001,37 @@ public:
         head_->family_count = placed.size();
     }
 
+    // The window's stacks, which lie in memory() already; `names` are those of window.sites.
+    void keep_stacks(const live_window& window, const list<named_stack*>& names,
+                     const list<file_name>& files) {
+        kept_stacks& kept = head_->stacks;
+        kept.sites = window.sites.data();
+        kept.names = names.data();
+        kept.site_count = window.sites.size();
+        kept.gone = window.gone.data();
+        kept.gone_count = window.gone.size();
+        kept.frames = window.frames.data();
+        kept.files = files.data();
+        kept.file_count = files.size();
+        kept.is_sampled = window.wanted.record == recording::sampled;
+        head_->data.stacks = &stacks_of_window;
+    }
+
+    // Of a difference, after keep(later) and keep(earlier).
+    void keep_stacks_of_parents() noexcept { head_->data.stacks = &stacks_of_difference; }
+
+    // Of a finished block. Naming lock, but for the atomic.
+    static kept_stacks& stacks_in(const snapshot_data& of) noexcept { return head_of(of).stacks; }
+    static arena& memory_of(const snapshot_data& of) noexcept { return head_of(of).memory; }
+    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+        return head_of(of).parents[which];
+    }
+    // The names of the stacks may be in another book than those of the rows.
+    static void keep_second_book(const snapshot_data& of, name_book& book) noexcept {
+        hold_book(book);
+        head_of(of).second_book = &book;
+    }
+
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
     // not_recording and the reasons must be constants or kept.
     snapshot_data* finish(const snapshot::window_info& info) noexcept {
@@ -20868,20 +21067,27 @@ private:
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies
         name_book* book;
+        name_book* second_book;
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
+        kept_stacks stacks;
         snapshot::loss losses[most_losses];
         char name[sizeof(open_window::name)];
     };
 
+    static head& head_of(const snapshot_data& of) noexcept {
+        return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
+    }
+
     static void let_go(head& of) noexcept {
         if (of.book != nullptr) drop_book(*of.book);
+        if (of.second_book != nullptr) drop_book(*of.second_book);
         for (snapshot_data* parent : of.parents) drop_reference(parent);
     }
 
     static void release(snapshot_data* data) {
-        head& block = *reinterpret_cast<head*>(data);
+        head& block = head_of(*data);
         let_go(block);
         arena last;
         last.take(block.memory);  // the block goes with it
@@ -20896,6 +21102,334 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+
+// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
+
+#ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+#define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class uncharged_work {
+public:
+    uncharged_work() noexcept : engine_(find_engine()) {
+        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
+        if (engine_ != nullptr) engine_->pause(+1);
+    }
+    ~uncharged_work() {
+        if (engine_ != nullptr) engine_->pause(-1);
+        ::pthread_setcancelstate(cancel_state_, nullptr);
+    }
+    uncharged_work(const uncharged_work&) = delete;
+    uncharged_work& operator=(const uncharged_work&) = delete;
+
+private:
+    const engine* engine_;
+    int cancel_state_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
+
+// stacks_of_window.hpp - all stacks of a window, named when somebody asks for them.
+
+#ifndef ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// --- files ---
+
+// Names of files that agree with those of the rows: the directory that the rows have lost is lost
+// here, too, and a path outside of it stays whole.
+class files_like_rows {
+public:
+    files_like_rows(const kept_stacks& kept, const list<named_stack*>& others, arena& memory)
+        : files_(memory) {
+        for (std::size_t i = 0; i < kept.file_count; ++i) {
+            const text path = kept.files[i].path;
+            const text file = kept.files[i].file;
+            files_[path] = file;
+            if (path.ends_with(file)) cut_of(path) = path.substr(0, path.size() - file.size());
+        }
+        if (!files_.empty()) return;
+        list<text> names{memory};
+        for (const named_stack* stack : others) {
+            if (files_.insert(stack->path).is_new) names.push_back(stack->path);
+        }
+        symbolize::shorten_paths(memory, names);
+        std::size_t at = 0;
+        for (auto& each : files_) each.value = names[at++];
+    }
+
+    text operator()(text path) {
+        if (const text* known = files_.find(path)) return *known;
+        const text cut = cut_of(path);
+        return path.starts_with(cut) ? path.substr(cut.size()) : path;
+    }
+
+private:
+    text& cut_of(text path) noexcept { return cuts_[path.starts_with("/") ? 1 : 0]; }
+
+    table<text, text> files_;
+    text cuts_[2];  // of relative and of absolute paths
+};
+
+// --- stacks ---
+
+inline snapshot::stack stack_of(const live_site& site, const named_stack& named, const char* file,
+                                bool is_sampled) noexcept {
+    snapshot::stack made{};
+    made.frames = named.frames.data();
+    made.frame_count = named.frames.size();
+    made.user_frame = named.user_frame;
+    made.objects = site.objects;
+    made.bytes = site.bytes;
+    made.allocations = site.allocations;
+    made.bytes_allocated = site.bytes_allocated;
+    made.file = file;
+    made.line = named.line;
+    made.type = named.type;
+    made.function = named.function;
+    made.offset = named.offset;
+    if (is_sampled) {
+        set_estimates(made, site.samples);
+    } else {
+        set_exact(made);
+    }
+    return made;
+}
+
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
+    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+    if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    return size_of_change(a.bytes_allocated, is_difference) >
+           size_of_change(b.bytes_allocated, is_difference);
+}
+
+inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
+    sort(
+        stacks.data(), stacks.size(),
+        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
+            return stack_comes_before(a, b, is_difference);
+        },
+        scratch);
+}
+
+// --- modules ---
+
+inline const char* text_of(arena& memory, const build_id& id) {
+    text_out out{memory};
+    for (std::size_t i = 0; i < id.size; ++i) {
+        out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];
+    }
+    return out.c_str();
+}
+
+// Those that a frame lies in, in the order of the loader, which begins with the program.
+inline void add_modules(list<snapshot::module>& modules, name_book& book,
+                        const list<snapshot::stack>& stacks, arena& scratch) {
+    table<text, bool> met{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
+    }
+    for (const symbolize::loaded_module& each : book.modules()) {
+        if (met.find(each.path) == nullptr) continue;
+        modules.push_back({book.keep(each.path), text_of(modules.memory(), each.id), each.base,
+                           each.high - each.base});
+    }
+}
+
+// --- all together ---
+
+inline void name_all(kept_stacks& kept, name_book& book, arena& memory) {
+    arena scratch;
+    book.refresh();
+    book.forget_new();
+    list<named_stack*> gone{scratch};
+    for (std::size_t i = 0; i < kept.gone_count; ++i) {
+        gone.push_back(
+            &name_stack(book, stack_of(kept.gone[i], kept.frames + kept.gone[i].first_frame)));
+    }
+    if (book.has_new()) book.rest();
+    files_like_rows file_of{kept, gone, scratch};
+    list<snapshot::stack> stacks{memory};
+    stacks.reserve(kept.site_count + kept.gone_count);
+    const auto add = [&](const live_site& site, const named_stack& named) {
+        const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
+        stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+    };
+    for (std::size_t i = 0; i < kept.site_count; ++i) add(kept.sites[i], *kept.names[i]);
+    for (std::size_t i = 0; i < kept.gone_count; ++i) add(kept.gone[i], *gone[i]);
+    sort_stacks(stacks, scratch, false);
+    list<snapshot::module> modules{memory};
+    add_modules(modules, book, stacks, scratch);
+    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+}
+
+// Null: memory for the names was refused.
+inline const stack_table* stacks_of_window(const snapshot_data& of) {
+    kept_stacks& kept = snapshot_block::stacks_in(of);
+    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+    const uncharged_work meanwhile;
+    is_done_with_memory([&] {
+        names_at_work names;
+        if (kept.is_named.load(std::memory_order_relaxed)) {
+            names.done();
+            return;
+        }
+        name_all(kept, names.book(), snapshot_block::memory_of(of));
+        snapshot_block::keep_second_book(of, names.book());
+        names.done();
+        kept.is_named.store(true, std::memory_order_release);
+    });
+    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
+
+// stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
+
+#ifndef ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#define ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack as a key: by what its frames say.
+struct stack_names {
+    const snapshot::stack* of;
+};
+
+inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+    return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
+           std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
+           std::strcmp(a.module, b.module) == 0;
+}
+
+inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
+    if (a.of->frame_count != b.of->frame_count) return false;
+    if (std::strcmp(a.of->type, b.of->type) != 0) return false;
+    if (a.of->frames == b.of->frames) return true;
+    for (std::size_t i = 0; i < a.of->frame_count; ++i) {
+        if (!is_same_frame(a.of->frames[i], b.of->frames[i])) return false;
+    }
+    return true;
+}
+
+inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
+    for (std::size_t i = 0; i < key.of->frame_count; ++i) {
+        const snapshot::frame& frame = key.of->frames[i];
+        hash = hash_step(hash, frame.offset ^ (static_cast<std::uint64_t>(frame.line) << 40U));
+    }
+    return hash_finish(hash);
+}
+
+struct changed_stack {
+    snapshot::stack sum;
+    interval_reach objects;
+    interval_reach bytes;
+
+    void add(const snapshot::stack& part, bool is_later) noexcept {
+        const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
+        sum.objects += sign * part.objects;
+        sum.bytes += sign * part.bytes;
+        sum.allocations += sign * part.allocations;
+        sum.bytes_allocated += sign * part.bytes_allocated;
+        sum.samples += part.samples;
+        objects.meet({part.objects, part.objects_low, part.objects_high}, is_later);
+        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_later);
+    }
+
+    bool has_changed() const noexcept {
+        return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
+    }
+
+    const snapshot::stack& finished() noexcept {
+        const estimate objects_95 = objects.around(sum.objects);
+        const estimate bytes_95 = bytes.around(sum.bytes);
+        sum.objects_low = objects_95.low;
+        sum.objects_high = objects_95.high;
+        sum.bytes_low = bytes_95.low;
+        sum.bytes_high = bytes_95.high;
+        return sum;
+    }
+};
+
+inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
+    snapshot::stack made = of;
+    made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
+    return made;
+}
+
+inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2], arena& memory) {
+    arena scratch;
+    table<stack_names, changed_stack> merged{scratch};
+    list<snapshot::module> modules{memory};
+    table<text, bool> has_module{scratch};
+    for (const stack_table* each : both) {
+        if (each == nullptr) continue;
+        for (std::size_t i = 0; i < each->stack_count; ++i) {
+            const snapshot::stack& stack = each->stacks[i];
+            const auto at = merged.insert({&stack});
+            if (at.is_new) at.value.sum = without_numbers(stack);
+            at.value.add(stack, each == both[0]);
+        }
+        for (std::size_t i = 0; i < each->module_count; ++i) {
+            if (has_module.insert(each->modules[i].path).is_new) {
+                modules.push_back(each->modules[i]);
+            }
+        }
+    }
+    list<snapshot::stack> stacks{memory};
+    for (auto& each : merged) {
+        if (each.value.has_changed()) stacks.push_back(each.value.finished());
+    }
+    sort_stacks(stacks, scratch, true);
+    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+}
+
+// Null: memory was refused, or one of the two has no stacks.
+inline const stack_table* stacks_of_difference(const snapshot_data& of) {
+    kept_stacks& kept = snapshot_block::stacks_in(of);
+    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+    const uncharged_work meanwhile;
+    const stack_table* both[2] = {};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const snapshot_data* parent = snapshot_block::parent_of(of, i);
+        both[i] = stacks_of(parent);
+        if (both[i] == nullptr && parent != &snapshot_of_no_window) return nullptr;
+    }
+    is_done_with_memory([&] {
+        const naming_lock lock;
+        if (kept.is_named.load(std::memory_order_relaxed)) return;
+        merge_stacks(kept, both, snapshot_block::memory_of(of));
+        kept.is_named.store(true, std::memory_order_release);
+    });
+    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
 
 // snapshot_difference.hpp - what one snapshot has more than an earlier one, place by place.
 
@@ -21150,6 +21684,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     if (!is_made) return nullptr;
     block.keep(later);
     block.keep(earlier);
+    block.keep_stacks_of_parents();
     return block.finish(info);
 }
 
@@ -21226,7 +21761,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
 // object may go meanwhile, so its memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
                          const list<named_stack*>& stacks) {
-    arena& scratch = stacks.memory();
+    arena& scratch = window.scratch;
     table<std::uint64_t, named_stack*> open{scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         if (window.sites[i].id != 0 && !stacks[i]->is_type_final) {
@@ -21311,8 +21846,8 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     return made;
 }
 
-inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_window& window,
-                      const list<named_stack*>& stacks) {
+inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
+                      const live_window& window, const list<named_stack*>& stacks) {
     arena& scratch = rows.memory();
     table<row_key, row_sum> sums{scratch};
     sum_rows(sums, window, stacks);
@@ -21327,11 +21862,13 @@ inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_win
         files.push_back(sum.key.path);
     }
     symbolize::shorten_paths(scratch, files);
-    for (text& file : files) file = book.keep(file);
+    for (const auto& number : numbers) {
+        names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
+    }
     const bool is_sampled = window.wanted.record == recording::sampled;
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
-        const char* file = number != nullptr ? files[*number].data() : sum.key.place;
+        const char* file = number != nullptr ? names[*number].file : sum.key.place;
         rows.push_back(row_of(sum.value, file, is_sampled));
     }
 }
@@ -21397,6 +21934,9 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.losses = losses;
     info.loss_count = loss_count;
     info.not_recording = not_recording;
+    info.process_id = static_cast<std::uint64_t>(::getpid());
+    info.taken_unix_ns = unix_time_ns();
+    info.command = "";
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
         info.samples = window.totals.births.samples;
@@ -21425,13 +21965,11 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
                                       const symbolize::frame_rule& rule) {
     book.refresh();
     book.forget_new();
-    list<named_stack*> stacks{window.sites.memory()};
+    list<named_stack*> stacks{window.sites.memory()};  // the snapshot may keep them
     stacks.reserve(window.sites.size());
     for (const live_site& site : window.sites) {
-        named_stack& stack =
-            book.find(stack_of(site, window.frames.data() + site.first_frame), rule);
-        if (site.frame_count == 0) stack.place = book.keep("(place not recorded)");
-        stacks.push_back(&stack);
+        stacks.push_back(
+            &name_stack(book, stack_of(site, window.frames.data() + site.first_frame), rule));
     }
     if (book.has_new()) {
         settle_types(book, window, stacks);
@@ -21440,27 +21978,20 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     return stacks;
 }
 
-// Names the window's sites and puts their rows into the block. Throws std::bad_alloc; the names are
-// then left to be dropped: see names_at_work.
+// Names the window's sites and puts their rows into the block, in whose memory the sites lie.
+// Throws std::bad_alloc; the names are then left to be dropped: see names_at_work.
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);
-    list<snapshot::row> rows{window.sites.memory()};
-    make_rows(rows, book, window, stacks);
+    list<snapshot::row> rows{window.scratch};
+    list<file_name> files{window.sites.memory()};
+    make_rows(rows, files, book, window, stacks);
     snapshot::window_info info{};
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
     add_families_of(block, window);
     block.keep(book);
-}
-
-// The window as a snapshot with one reference. Throws std::bad_alloc, also for the numbers.
-inline snapshot_data* rows_of_window(name_book& book, const live_window& window,
-                                     const symbolize::frame_rule& rule) {
-    snapshot_block block;
-    if (!block.has_memory()) refuse_memory();
-    add_rows_of(block, book, window, rule);
-    return finish_block(block, window, "");
+    if (info.record != recording::counters) block.keep_stacks(window, stacks, files);
 }
 
 }  // namespace detail
@@ -22654,7 +23185,7 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
         const known_stack stack = stack_of(site, addresses);
         if (book.knows(stack, library_rule)) return false;
         has_read = true;
-        arena& scratch = window.sites.memory();
+        arena& scratch = window.scratch;
         const borrowed_memory meanwhile{scratch};
         const symbol_stack names = book.symbols_of(scratch, stack, library_rule);
         return is_expected_stack(asked, asked.is_expected_by_symbols,
@@ -22666,8 +23197,11 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
 // What a function-local static allocated when it was initialised stays until the program ends, and
 // is no leak of the code that happened to use it first.
 inline object_sum drop_first_use(live_window& window) {
-    table<std::uint64_t, bool> known{window.sites.memory()};
-    for (const std::uintptr_t address : window.frames) known[address];
+    table<std::uint64_t, bool> known{window.scratch};
+    for (const live_site& site : window.sites) {
+        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
+    }
     while_modules_stay([&known] {
         for (auto& each : known) each.value = is_first_use(each.key);
     });
@@ -22717,40 +23251,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_EXPECTED_LEAKS_HPP
 
-// uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
-
-#ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
-#define ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-class uncharged_work {
-public:
-    uncharged_work() noexcept : engine_(find_engine()) {
-        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-        if (engine_refusal(engine_)[0] != '\0') engine_ = nullptr;
-        if (engine_ != nullptr) engine_->pause(+1);
-    }
-    ~uncharged_work() {
-        if (engine_ != nullptr) engine_->pause(-1);
-        ::pthread_setcancelstate(cancel_state_, nullptr);
-    }
-    uncharged_work(const uncharged_work&) = delete;
-    uncharged_work& operator=(const uncharged_work&) = delete;
-
-private:
-    const engine* engine_;
-    int cancel_state_ = PTHREAD_CANCEL_ENABLE;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
-
 // check_window.hpp - judges a window: what was expected, what happened, where.
 
 #ifndef ALLOCSCOPE_VERDICT_CHECK_WINDOW_HPP
@@ -22772,10 +23272,12 @@ struct seen_window {
 
 inline seen_window look_at(arena& scratch, const check_request& asked,
                            const leak_patterns& expected, evidence wanted) {
-    live_window window{scratch};
+    snapshot_block block;
+    if (!block.has_memory()) refuse_memory();
+    live_window window{block.memory(), scratch};
     take_live_objects(window, asked.window, after_stats::go_on);
     if (wanted == evidence::allocated && window.wanted.record == recording::exact) {
-        count_births_by_site(window, asked.window);
+        count_births_by_site(window);
     }
     seen_window seen;
     {
@@ -22784,7 +23286,8 @@ inline seen_window look_at(arena& scratch, const check_request& asked,
             seen.first_use = drop_expected(names.book(), window, expected, asked);
         }
         if (!window.sites.empty()) add_own_memory(window);
-        seen.rows = snapshot{rows_of_window(names.book(), window, library_rule)};
+        add_rows_of(block, names.book(), window, library_rule);
+        seen.rows = snapshot{finish_block(block, window, "")};
         names.done();
     }
     seen.counts = seen.rows.info().totals;
@@ -23007,7 +23510,9 @@ namespace detail {
 inline snapshot snapshot_of_event(arena& scratch, const char* name, const allocation_counts& totals,
                                   std::uint64_t bytes, const std::uintptr_t* frames,
                                   std::uint32_t frame_count) {
-    live_window window{scratch};
+    snapshot_block block;
+    if (!block.has_memory()) refuse_memory();
+    live_window window{block.memory(), scratch};
     window.exists = true;
     copy_name(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
@@ -23016,11 +23521,16 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     live_site site{};
     site.objects = 1;
     site.bytes = bytes;
-    add_site(window, site, frames, frame_count, frame_count);
+    site.allocations = site.objects;
+    site.bytes_allocated = bytes;
+    site.frame_count = site.all_frames = frame_count;
+    site.hash = hash_of_stack(frames, frame_count);
+    for (std::uint32_t i = 0; i < frame_count; ++i) window.frames.push_back(frames[i]);
+    window.sites.push_back(site);
     names_at_work names;
-    snapshot rows{rows_of_window(names.book(), window, library_rule)};
+    add_rows_of(block, names.book(), window, library_rule);
     names.done();
-    return rows;
+    return snapshot{finish_block(block, window, "")};
 }
 
 // --- broken ---
@@ -23419,8 +23929,8 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
     if (!block.has_memory()) {
         return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
     }
-    arena memory;
-    live_window window{memory};
+    arena scratch;
+    live_window window{block.memory(), scratch};
     const bool has_rows = is_done_with_memory([&] {
         take_live_objects(window, id, then);
         if (!window.exists) return;

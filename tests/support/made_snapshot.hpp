@@ -46,6 +46,27 @@ struct row_text {
     std::uint64_t bytes_high = 0;
 };
 
+struct stack_text : row_text {
+    std::uint64_t allocations = 0;
+    std::uint64_t bytes_allocated = 0;
+};
+
+struct module_text {
+    std::string path;
+    std::string build_id;
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+};
+
+struct moment_text {
+    std::uint64_t at_ns = 0;
+    std::uint64_t live_objects = 0;
+    std::uint64_t live_bytes = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t bytes_allocated = 0;
+    std::string mark;
+};
+
 struct loss_text {
     std::string reason;
     std::uint64_t count = 0;
@@ -69,6 +90,12 @@ struct info_text {
     bool is_of_two_windows = false;
     std::uint64_t uncertain_objects = 0;
     std::uint64_t uncertain_bytes = 0;
+    std::uint64_t process_id = 0;
+    std::int64_t taken_unix_ns = 0;
+    std::string command;
+    std::vector<moment_text> moments;
+    std::vector<stack_text> stacks;
+    std::vector<module_text> modules;
 };
 
 // A row without a stack.
@@ -105,13 +132,18 @@ inline const char* kept(plain::arena& memory, const std::string& text) {
     return plain::copy_of(memory, {text.data(), text.size()}).data();
 }
 
-inline allocscope::snapshot::row kept_row(plain::arena& memory, const row_text& row) {
+inline const allocscope::snapshot::frame* kept_frames(plain::arena& memory,
+                                                      const std::vector<frame_text>& texts) {
     plain::list<allocscope::snapshot::frame> frames{memory};
-    for (const frame_text& frame : row.frames) {
+    for (const frame_text& frame : texts) {
         frames.push_back({kept(memory, frame.function), kept(memory, frame.file), frame.line,
                           frame.column, frame.is_inlined, frame.address, kept(memory, frame.module),
                           frame.offset});
     }
+    return frames.data();
+}
+
+inline allocscope::snapshot::row kept_row(plain::arena& memory, const row_text& row) {
     return {row.objects,
             row.bytes,
             kept(memory, row.file),
@@ -120,14 +152,59 @@ inline allocscope::snapshot::row kept_row(plain::arena& memory, const row_text& 
             kept(memory, row.function),
             row.offset,
             row.sites,
-            frames.data(),
-            frames.size(),
+            kept_frames(memory, row.frames),
+            row.frames.size(),
             row.user_frame,
             row.samples,
             row.objects_low,
             row.objects_high,
             row.bytes_low,
             row.bytes_high};
+}
+
+inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_text& stack) {
+    allocscope::snapshot::stack made{};
+    made.frames = kept_frames(memory, stack.frames);
+    made.frame_count = stack.frames.size();
+    made.user_frame = stack.user_frame < made.frame_count ? stack.user_frame : made.frame_count;
+    made.objects = stack.objects;
+    made.bytes = stack.bytes;
+    made.allocations = stack.allocations;
+    made.bytes_allocated = stack.bytes_allocated;
+    made.file = kept(memory, stack.file);
+    made.line = stack.line;
+    made.type = kept(memory, stack.type);
+    made.function = kept(memory, stack.function);
+    made.offset = stack.offset;
+    made.samples = stack.samples;
+    made.objects_low = stack.objects_low;
+    made.objects_high = stack.objects_high;
+    made.bytes_low = stack.bytes_low;
+    made.bytes_high = stack.bytes_high;
+    if (stack.samples == 0) detail::set_exact(made);
+    return made;
+}
+
+inline const detail::stack_table* no_stacks(const detail::snapshot_data&) {
+    static constexpr detail::stack_table none{};
+    return &none;
+}
+
+// The stacks that were made last: a snapshot is asked for them before the next one is made.
+inline detail::stack_table& last_made_stacks() {
+    static detail::stack_table table{};
+    return table;
+}
+
+inline void make_stacks(plain::arena& memory, const info_text& about) {
+    plain::list<allocscope::snapshot::stack> stacks{memory};
+    for (const stack_text& stack : about.stacks) stacks.push_back(kept_stack(memory, stack));
+    plain::list<allocscope::snapshot::module> modules{memory};
+    for (const module_text& module : about.modules) {
+        modules.push_back({kept(memory, module.path), kept(memory, module.build_id), module.address,
+                           module.size});
+    }
+    last_made_stacks() = {stacks.data(), stacks.size(), modules.data(), modules.size()};
 }
 
 }  // namespace made_snapshot_detail
@@ -166,10 +243,28 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.uncertain_objects,
                 about.uncertain_bytes,
                 nullptr,
-                0};
+                0,
+                about.process_id,
+                about.taken_unix_ns,
+                kept(block.memory(), about.command),
+                nullptr,
+                about.moments.size()};
+        plain::list<allocscope::snapshot::moment> moments{block.memory()};
+        for (const moment_text& each : about.moments) {
+            moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,
+                               each.bytes_allocated, kept(block.memory(), each.mark)});
+        }
+        info.moments = moments.data();
         block.add_rows(kept_rows, info, scratch);
+        if (!about.stacks.empty()) make_stacks(block.memory(), about);
     });
-    return is_made ? block.finish(info) : nullptr;
+    if (!is_made) return nullptr;
+    detail::snapshot_data* made = block.finish(info);
+    const auto made_stacks = [](const detail::snapshot_data&) -> const detail::stack_table* {
+        return &last_made_stacks();
+    };
+    made->stacks = about.stacks.empty() ? &no_stacks : made_stacks;
+    return made;
 }
 
 inline allocscope::snapshot made_snapshot(const std::vector<row_text>& rows,

@@ -65,8 +65,8 @@ void let_threads_be() {
 
 snapshot_data* totals_of_window(window_id id) {
     snapshot_block block;
-    arena memory;
-    live_window window{memory};
+    arena scratch;
+    live_window window{scratch, scratch};
     take_live_objects(window, id, after_stats::go_on);
     return window.exists ? finish_block(block, window, "") : nullptr;
 }

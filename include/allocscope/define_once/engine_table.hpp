@@ -67,8 +67,8 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
     if (!block.has_memory()) {
         return is_open(id) ? const_cast<snapshot_data*>(&snapshot_without_memory) : nullptr;
     }
-    arena memory;
-    live_window window{memory};
+    arena scratch;
+    live_window window{block.memory(), scratch};
     const bool has_rows = is_done_with_memory([&] {
         take_live_objects(window, id, then);
         if (!window.exists) return;

@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by define_once/engine_table.hpp for stats(), by verdict/ for checks
 // Threads:  any; copies under the walking lock, while hooks go on
-// Memory:   of the question's arena: 8 bytes for each frame of each stack with live objects
+// Memory:   8 bytes for each frame of each stack of the window
 //
 // The result is plain numbers and addresses. Names come later, outside the lock.
 
@@ -18,7 +18,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
-#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/clocks.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/windows/window_control.hpp>
 #include <allocscope/windows/window_reading.hpp>
@@ -36,6 +36,8 @@ struct live_site {
     std::uint32_t id;  // of the site; 0: the stack is not known
     std::uint64_t objects;
     std::uint64_t bytes;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
     sample_sums samples;        // of a sampled window: what objects and bytes are estimated from
     std::uint64_t hash;         // of the frames below
     std::uint32_t first_frame;  // index into live_window::frames
@@ -45,11 +47,12 @@ struct live_site {
     std::uint32_t tag;         // what its objects say of themselves
 };
 
-// One window at one moment.
+// One window at one moment. The stacks lie in `kept`, all else in `scratch`.
 struct live_window {
-    explicit live_window(arena& memory) noexcept
-        : sites(memory), frames(memory), families(memory) {}
+    live_window(arena& kept, arena& question) noexcept
+        : scratch(question), sites(kept), gone(kept), frames(kept), families(question) {}
 
+    arena& scratch;
     bool exists = false;
     window_id id = 0;
     char name[sizeof(open_window::name)] = {};
@@ -59,30 +62,30 @@ struct live_window {
     window_sum totals;
     reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
-    list<live_site> sites;
+    list<live_site> sites;  // with live objects
+    list<live_site> gone;   // all their objects have been freed
     list<std::uintptr_t> frames;
     list<family_sum> families;  // none where all is of one
 };
 
 // --- sites ---
 
-// Which objects of a site are counted.
-enum class counted_objects { alive, born };
-
-// One cohort's part of that: as counted, or in a sampled window as estimated.
+// One cohort's part of a site: as counted, or in a sampled window as estimated.
 struct cohort_part {
     std::uint32_t site;
-    std::uint64_t objects;
+    std::uint64_t objects;  // alive
     std::uint64_t bytes;
-    sample_sums samples;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    sample_sums samples;  // alive
+    sample_sums births;
 };
 
-// From cohort to cohort: what is alive, or what was born.
+// From cohort to cohort: what was born, and what of it is alive.
 class cohort_parts {
 public:
-    cohort_parts(const kept_counts& counts, counted_objects which, bool in_samples,
-                 arena& memory) noexcept
-        : counts_(counts), which_(which), in_samples_(in_samples), foreign_(memory) {}
+    cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
+        : counts_(counts), in_samples_(in_samples), foreign_(memory) {}
 
     // Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
@@ -91,21 +94,24 @@ public:
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.site, 0, 0, each.alive});
+            parts.push_back({each.site, 0, 0, 0, 0, each.alive, each.births});
         }
     }
 
 private:
     cohort_part part_of(const cohort_count& own) const noexcept {
-        death_sum deaths;
-        if (which_ == counted_objects::alive) {
-            deaths = foreign_deaths_of_cohort(own.id);
-            deaths.deaths += own.deaths;
-            deaths.bytes += own.death_bytes;
-        }
-        cohort_part part{own.site, own.births - deaths.deaths, own.birth_bytes - deaths.bytes, {}};
+        death_sum deaths = foreign_deaths_of_cohort(own.id);
+        deaths.deaths += own.deaths;
+        deaths.bytes += own.death_bytes;
+        cohort_part part{own.site,
+                         own.births - deaths.deaths,
+                         own.birth_bytes - deaths.bytes,
+                         own.births,
+                         own.birth_bytes,
+                         {},
+                         {}};
         if (in_samples_) {
-            part.samples = certain_sums(own.births, own.birth_bytes);
+            part.births = part.samples = certain_sums(own.births, own.birth_bytes);
             part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
         }
         return part;
@@ -120,7 +126,6 @@ private:
     }
 
     const kept_counts& counts_;
-    const counted_objects which_;
     const bool in_samples_;
     list<cohort_count> foreign_;
 };
@@ -132,62 +137,78 @@ inline std::uint64_t hash_of_stack(const std::uintptr_t* frames, std::uint32_t c
     return hash_finish(hash);
 }
 
-// `frames` are not those of `to`; the first `count` of them are asked for.
-inline void add_site(live_window& to, live_site found, const std::uintptr_t* frames,
-                     std::uint32_t count, std::uint32_t all_frames) {
-    found.first_frame = static_cast<std::uint32_t>(to.frames.size());
-    found.frame_count = count;
-    found.all_frames = all_frames;
-    found.hash = hash_of_stack(frames, count);
-    for (std::uint32_t i = 0; i < all_frames; ++i) to.frames.push_back(frames[i]);
-    to.sites.push_back(found);
-}
-
 // `frames` are those of the window.
 inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames) noexcept {
     return {site.hash, frames, site.frame_count, site.all_frames, site.site_hash, site.tag};
 }
 
-inline void add_known_site(live_window& to, live_site found) {
-    const site* known = process.sites.by_id(found.id);
-    if (known == nullptr) {
-        add_site(to, found, nullptr, 0, 0);
-        return;
+// One site, of its parts.
+inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_samples) noexcept {
+    live_site sum{};
+    sum.id = parts->site;
+    sample_sums births;
+    for (std::size_t i = 0; i < count; ++i) {
+        sum.objects += parts[i].objects;
+        sum.bytes += parts[i].bytes;
+        sum.allocations += parts[i].allocations;
+        sum.bytes_allocated += parts[i].bytes_allocated;
+        sum.samples.add(parts[i].samples);
+        births.add(parts[i].births);
     }
-    found.site_hash = known->hash;
-    found.tag = known->tag;
-    const std::uint32_t most = to.wanted.stack_frames;
-    add_site(to, found, known->frames(), known->frame_count < most ? known->frame_count : most,
-             known->frame_count);
+    if (in_samples) {
+        sum.objects = sum.samples.objects_95().value;
+        sum.bytes = sum.samples.bytes_95().value;
+        sum.allocations = births.objects_95().value;
+        sum.bytes_allocated = births.bytes_95().value;
+    }
+    return sum;
+}
+
+// How much room the frames of a site take.
+inline std::uint32_t add_known_facts(live_site& to, std::uint32_t most_frames) noexcept {
+    const site* known = process.sites.by_id(to.id);
+    if (known == nullptr) return 0;
+    to.site_hash = known->hash;
+    to.tag = known->tag;
+    to.all_frames = known->frame_count;
+    to.frame_count = to.all_frames < most_frames ? to.all_frames : most_frames;
+    return to.all_frames;
+}
+
+inline void add_frames(live_window& to, list<live_site>& sites) {
+    for (live_site& each : sites) {
+        each.first_frame = static_cast<std::uint32_t>(to.frames.size());
+        const site* known = process.sites.by_id(each.id);
+        for (std::uint32_t i = 0; i < each.all_frames; ++i) to.frames.push_back(known->frames()[i]);
+        each.hash = hash_of_stack(to.frames.data() + each.first_frame, each.frame_count);
+    }
 }
 
 // Walking lock. Reads the window's totals, and its sites from the same numbers. Throws
 // std::bad_alloc when memory for the sites is refused; the totals are read then, too.
-inline void read_sites(live_window& to, const window_facts& facts, counted_objects which) {
+inline void read_sites(live_window& to, const window_facts& facts) {
     const bool in_samples = facts.how == recording::sampled;
     kept_counts counts;
     to.totals = totals_in(facts.range, facts.how, facts.retired, to.doubt, &counts);
     if (counts.has_refused()) refuse_memory();
     sum_families(to.families, facts.retired, counts, to.totals, in_samples);
-    list<cohort_part> found{to.sites.memory()};
+    list<cohort_part> found{to.scratch};
     if (facts.how == recording::counters) return;
-    cohort_parts{counts, which, in_samples, to.sites.memory()}.add_to(found);
+    cohort_parts{counts, in_samples, to.scratch}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
+    std::size_t all_frames = 0;
     for (std::size_t i = 0; i < found.size();) {
-        live_site here{found[i].site, 0, 0, {}, 0, 0, 0, 0, 0, 0};
         std::size_t end = i;
-        for (; end < found.size() && found[end].site == here.id; ++end) {
-            here.objects += found[end].objects;
-            here.bytes += found[end].bytes;
-            here.samples.add(found[end].samples);
-        }
-        if (in_samples) {
-            here.objects = here.samples.objects_95().value;
-            here.bytes = here.samples.bytes_95().value;
-        }
-        if (here.objects != 0) add_known_site(to, here);
+        while (end < found.size() && found[end].site == found[i].site) ++end;
+        live_site here = sum_of(&found[i], end - i, in_samples);
         i = end;
+        if (here.objects == 0 && here.allocations == 0) continue;
+        all_frames += add_known_facts(here, to.wanted.stack_frames);
+        (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
+    to.frames.reserve(all_frames);
+    add_frames(to, to.sites);
+    add_frames(to, to.gone);
 }
 
 // --- the window ---
@@ -253,29 +274,22 @@ inline void take_live_objects(live_window& taken, window_id id, after_stats then
     if (taken.wanted.record == recording::counters && !process.tags.has_families()) {
         taken.totals = totals_in(facts.range, facts.how, facts.retired, taken.doubt, nullptr);
     } else {
-        has_sites = is_done_with_memory([&] { read_sites(taken, facts, counted_objects::alive); });
+        has_sites = is_done_with_memory([&] { read_sites(taken, facts); });
     }
     end_taking(taken, facts);
     if (!has_sites) refuse_memory();
 }
 
-// Replaces the live objects of a window that records every event by all that were born in it,
-// whatever has become of them since: who allocated too much may have freed it all again. What
-// nested windows have reclaimed meanwhile is in the totals only.
-inline void count_births_by_site(live_window& window, window_id id) {
-    const walking_lock walk;
-    live_window born{window.sites.memory()};
-    window_facts facts;
-    {
-        const control_lock lock;
-        if (!begin_taking(born, facts, id, after_stats::go_on)) return;
+// Of a window that records every event: all objects that were born in it take the place of those
+// that are alive: who allocated too much may have freed it all again. What nested windows have
+// reclaimed meanwhile is in the totals only.
+inline void count_births_by_site(live_window& window) {
+    for (const live_site& each : window.gone) window.sites.push_back(each);
+    window.gone.cut(0);
+    for (live_site& each : window.sites) {
+        each.objects = each.allocations;
+        each.bytes = each.bytes_allocated;
     }
-    const bool has_sites =
-        is_done_with_memory([&] { read_sites(born, facts, counted_objects::born); });
-    end_taking(born, facts);
-    if (!has_sites) refuse_memory();
-    window.sites = born.sites;
-    window.frames = born.frames;
 }
 
 }  // namespace detail

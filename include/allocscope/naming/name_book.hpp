@@ -166,6 +166,9 @@ public:
         return kept.data();
     }
 
+    // As they were at refresh().
+    const list<symbolize::loaded_module>& modules() const noexcept { return symbols_.modules(); }
+
     bool has_new() const noexcept { return has_new_; }
     void forget_new() noexcept { has_new_ = false; }
 

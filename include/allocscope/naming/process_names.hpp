@@ -62,6 +62,13 @@ private:
     bool is_done_ = false;
 };
 
+inline named_stack& name_stack(name_book& book, const known_stack& stack,
+                               const symbolize::frame_rule& rule = library_rule) {
+    named_stack& named = book.find(stack, rule);
+    if (stack.count == 0) named.place = book.keep("(place not recorded)");
+    return named;
+}
+
 // With so many names a book is not worth keeping for a window that may never come.
 constexpr std::size_t most_kept_names = 512;
 

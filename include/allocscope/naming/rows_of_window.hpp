@@ -17,14 +17,18 @@
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/snapshot_block.hpp>
 #include <allocscope/naming/snapshot_difference.hpp>
+#include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
+#include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+#include <unistd.h>  // getpid
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -61,7 +65,7 @@ inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample
 // object may go meanwhile, so its memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
                          const list<named_stack*>& stacks) {
-    arena& scratch = stacks.memory();
+    arena& scratch = window.scratch;
     table<std::uint64_t, named_stack*> open{scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         if (window.sites[i].id != 0 && !stacks[i]->is_type_final) {
@@ -146,8 +150,8 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     return made;
 }
 
-inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_window& window,
-                      const list<named_stack*>& stacks) {
+inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
+                      const live_window& window, const list<named_stack*>& stacks) {
     arena& scratch = rows.memory();
     table<row_key, row_sum> sums{scratch};
     sum_rows(sums, window, stacks);
@@ -162,11 +166,13 @@ inline void make_rows(list<snapshot::row>& rows, name_book& book, const live_win
         files.push_back(sum.key.path);
     }
     symbolize::shorten_paths(scratch, files);
-    for (text& file : files) file = book.keep(file);
+    for (const auto& number : numbers) {
+        names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
+    }
     const bool is_sampled = window.wanted.record == recording::sampled;
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
-        const char* file = number != nullptr ? files[*number].data() : sum.key.place;
+        const char* file = number != nullptr ? names[*number].file : sum.key.place;
         rows.push_back(row_of(sum.value, file, is_sampled));
     }
 }
@@ -232,6 +238,9 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.losses = losses;
     info.loss_count = loss_count;
     info.not_recording = not_recording;
+    info.process_id = static_cast<std::uint64_t>(::getpid());
+    info.taken_unix_ns = unix_time_ns();
+    info.command = "";
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
         info.samples = window.totals.births.samples;
@@ -260,13 +269,11 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
                                       const symbolize::frame_rule& rule) {
     book.refresh();
     book.forget_new();
-    list<named_stack*> stacks{window.sites.memory()};
+    list<named_stack*> stacks{window.sites.memory()};  // the snapshot may keep them
     stacks.reserve(window.sites.size());
     for (const live_site& site : window.sites) {
-        named_stack& stack =
-            book.find(stack_of(site, window.frames.data() + site.first_frame), rule);
-        if (site.frame_count == 0) stack.place = book.keep("(place not recorded)");
-        stacks.push_back(&stack);
+        stacks.push_back(
+            &name_stack(book, stack_of(site, window.frames.data() + site.first_frame), rule));
     }
     if (book.has_new()) {
         settle_types(book, window, stacks);
@@ -275,27 +282,20 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
     return stacks;
 }
 
-// Names the window's sites and puts their rows into the block. Throws std::bad_alloc; the names are
-// then left to be dropped: see names_at_work.
+// Names the window's sites and puts their rows into the block, in whose memory the sites lie.
+// Throws std::bad_alloc; the names are then left to be dropped: see names_at_work.
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);
-    list<snapshot::row> rows{window.sites.memory()};
-    make_rows(rows, book, window, stacks);
+    list<snapshot::row> rows{window.scratch};
+    list<file_name> files{window.sites.memory()};
+    make_rows(rows, files, book, window, stacks);
     snapshot::window_info info{};
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
     add_families_of(block, window);
     block.keep(book);
-}
-
-// The window as a snapshot with one reference. Throws std::bad_alloc, also for the numbers.
-inline snapshot_data* rows_of_window(name_book& book, const live_window& window,
-                                     const symbolize::frame_rule& rule) {
-    snapshot_block block;
-    if (!block.has_memory()) refuse_memory();
-    add_rows_of(block, book, window, rule);
-    return finish_block(block, window, "");
+    if (info.record != recording::counters) block.keep_stacks(window, stacks, files);
 }
 
 }  // namespace detail

@@ -19,6 +19,7 @@
 #define ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -29,8 +30,9 @@
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/windows/window_control.hpp>
 
+#include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint64_t
+#include <cstdint>  // int64_t, uint64_t, uintptr_t
 #include <cstring>  // strcmp
 
 ALLOCSCOPE_WARM_BEGIN
@@ -72,6 +74,31 @@ namespace detail {
 // Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
+
+// Defined in naming/stacks_of_window.hpp and naming/stacks_of_difference.hpp.
+ALLOCSCOPE_HIDDEN const stack_table* stacks_of_window(const snapshot_data& of);
+ALLOCSCOPE_HIDDEN const stack_table* stacks_of_difference(const snapshot_data& of);
+
+// Of a path in the rows, the name that they show.
+struct file_name {
+    const char* path;
+    const char* file;
+};
+
+// The stacks of a window, until somebody asks for them. All lie in the snapshot's block.
+struct kept_stacks {
+    const live_site* sites;  // with live objects
+    named_stack** names;     // of these
+    std::size_t site_count;
+    const live_site* gone;
+    std::size_t gone_count;
+    const std::uintptr_t* frames;
+    const file_name* files;
+    std::size_t file_count;
+    bool is_sampled;
+    std::atomic<bool> is_named;  // the table is there
+    stack_table table;
+};
 
 class snapshot_block {
 public:
@@ -135,6 +162,37 @@ public:
         head_->family_count = placed.size();
     }
 
+    // The window's stacks, which lie in memory() already; `names` are those of window.sites.
+    void keep_stacks(const live_window& window, const list<named_stack*>& names,
+                     const list<file_name>& files) {
+        kept_stacks& kept = head_->stacks;
+        kept.sites = window.sites.data();
+        kept.names = names.data();
+        kept.site_count = window.sites.size();
+        kept.gone = window.gone.data();
+        kept.gone_count = window.gone.size();
+        kept.frames = window.frames.data();
+        kept.files = files.data();
+        kept.file_count = files.size();
+        kept.is_sampled = window.wanted.record == recording::sampled;
+        head_->data.stacks = &stacks_of_window;
+    }
+
+    // Of a difference, after keep(later) and keep(earlier).
+    void keep_stacks_of_parents() noexcept { head_->data.stacks = &stacks_of_difference; }
+
+    // Of a finished block. Naming lock, but for the atomic.
+    static kept_stacks& stacks_in(const snapshot_data& of) noexcept { return head_of(of).stacks; }
+    static arena& memory_of(const snapshot_data& of) noexcept { return head_of(of).memory; }
+    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+        return head_of(of).parents[which];
+    }
+    // The names of the stacks may be in another book than those of the rows.
+    static void keep_second_book(const snapshot_data& of, name_book& book) noexcept {
+        hold_book(book);
+        head_of(of).second_book = &book;
+    }
+
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
     // not_recording and the reasons must be constants or kept.
     snapshot_data* finish(const snapshot::window_info& info) noexcept {
@@ -170,20 +228,27 @@ private:
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies
         name_book* book;
+        name_book* second_book;
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
+        kept_stacks stacks;
         snapshot::loss losses[most_losses];
         char name[sizeof(open_window::name)];
     };
 
+    static head& head_of(const snapshot_data& of) noexcept {
+        return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
+    }
+
     static void let_go(head& of) noexcept {
         if (of.book != nullptr) drop_book(*of.book);
+        if (of.second_book != nullptr) drop_book(*of.second_book);
         for (snapshot_data* parent : of.parents) drop_reference(parent);
     }
 
     static void release(snapshot_data* data) {
-        head& block = *reinterpret_cast<head*>(data);
+        head& block = head_of(*data);
         let_go(block);
         arena last;
         last.take(block.memory);  // the block goes with it

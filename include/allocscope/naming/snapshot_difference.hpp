@@ -14,6 +14,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/naming/snapshot_block.hpp>
+#include <allocscope/naming/stacks_of_difference.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -274,6 +275,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     if (!is_made) return nullptr;
     block.keep(later);
     block.keep(earlier);
+    block.keep_stacks_of_parents();
     return block.finish(info);
 }
 

@@ -20,7 +20,7 @@
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/clocks.hpp>
 
 #include <cerrno>   // errno and its values
 #include <cstddef>  // size_t

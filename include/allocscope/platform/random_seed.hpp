@@ -13,7 +13,7 @@
 #define ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
 #include <allocscope/base/hash_mix.hpp>
-#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/clocks.hpp>
 
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy

@@ -55,8 +55,9 @@ inline snapshot::window_estimates sampled_estimates(const allocation_counts& tot
             around(totals.live_bytes(), alive.bytes_95(sample_bytes))};
 }
 
-// All numbers of a row that are estimated: objects, bytes, samples, and the intervals.
-inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept {
+// All numbers of a row or stack that are estimated: objects, bytes, samples, and the intervals.
+template <class Row>
+void set_estimates(Row& row, const sample_sums& alive) noexcept {
     const estimate objects = alive.objects_95();
     const estimate bytes = alive.bytes_95();
     row.samples = alive.samples;
@@ -68,8 +69,9 @@ inline void set_estimates(snapshot::row& row, const sample_sums& alive) noexcept
     row.bytes_high = bytes.high;
 }
 
-// Of a row of a window that records every event: the numbers are known.
-inline void set_exact(snapshot::row& row) noexcept {
+// Of a row or stack of a window that records every event: the numbers are known.
+template <class Row>
+void set_exact(Row& row) noexcept {
     row.objects_low = row.objects_high = row.objects;
     row.bytes_low = row.bytes_high = row.bytes;
 }

@@ -186,11 +186,11 @@ public:
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
-    // Every stack of the window, most bytes alive first, then most bytes allocated: also those whose
-    // objects have all been freed. The first call names these, which may take as long as stats();
-    // later ones cost nothing. What nested windows made the tables forget is in the totals alone: so
-    // the sum of `allocations` is at most info().totals.allocations. None in a window that only
-    // counts, or when memory for the names is refused: has_stacks() is then false.
+    // Every stack of the window, most bytes alive first, then most bytes allocated: also those
+    // whose objects have all been freed. The first call names these, which may take as long as
+    // stats(); later ones cost nothing. What nested windows made the tables forget is in the totals
+    // alone: so the sum of `allocations` is at most info().totals.allocations. None in a window
+    // that only counts, or when memory for the names is refused: has_stacks() is then false.
     range<stack> stacks() const;
     bool has_stacks() const;
     // The files that the frames of stacks() lie in; the program itself first.

@@ -49,10 +49,12 @@ struct seen_window {
 
 inline seen_window look_at(arena& scratch, const check_request& asked,
                            const leak_patterns& expected, evidence wanted) {
-    live_window window{scratch};
+    snapshot_block block;
+    if (!block.has_memory()) refuse_memory();
+    live_window window{block.memory(), scratch};
     take_live_objects(window, asked.window, after_stats::go_on);
     if (wanted == evidence::allocated && window.wanted.record == recording::exact) {
-        count_births_by_site(window, asked.window);
+        count_births_by_site(window);
     }
     seen_window seen;
     {
@@ -61,7 +63,8 @@ inline seen_window look_at(arena& scratch, const check_request& asked,
             seen.first_use = drop_expected(names.book(), window, expected, asked);
         }
         if (!window.sites.empty()) add_own_memory(window);
-        seen.rows = snapshot{rows_of_window(names.book(), window, library_rule)};
+        add_rows_of(block, names.book(), window, library_rule);
+        seen.rows = snapshot{finish_block(block, window, "")};
         names.done();
     }
     seen.counts = seen.rows.info().totals;

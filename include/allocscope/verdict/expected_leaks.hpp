@@ -133,7 +133,7 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
         const known_stack stack = stack_of(site, addresses);
         if (book.knows(stack, library_rule)) return false;
         has_read = true;
-        arena& scratch = window.sites.memory();
+        arena& scratch = window.scratch;
         const borrowed_memory meanwhile{scratch};
         const symbol_stack names = book.symbols_of(scratch, stack, library_rule);
         return is_expected_stack(asked, asked.is_expected_by_symbols,
@@ -145,8 +145,11 @@ inline void drop_expected_by_symbols(name_book& book, live_window& window,
 // What a function-local static allocated when it was initialised stays until the program ends, and
 // is no leak of the code that happened to use it first.
 inline object_sum drop_first_use(live_window& window) {
-    table<std::uint64_t, bool> known{window.sites.memory()};
-    for (const std::uintptr_t address : window.frames) known[address];
+    table<std::uint64_t, bool> known{window.scratch};
+    for (const live_site& site : window.sites) {
+        const std::uintptr_t* addresses = window.frames.data() + site.first_frame;
+        for (std::uint32_t i = 0; i < site.frame_count; ++i) known[addresses[i]];
+    }
     while_modules_stay([&known] {
         for (auto& each : known) each.value = is_first_use(each.key);
     });

@@ -36,7 +36,9 @@ namespace detail {
 inline snapshot snapshot_of_event(arena& scratch, const char* name, const allocation_counts& totals,
                                   std::uint64_t bytes, const std::uintptr_t* frames,
                                   std::uint32_t frame_count) {
-    live_window window{scratch};
+    snapshot_block block;
+    if (!block.has_memory()) refuse_memory();
+    live_window window{block.memory(), scratch};
     window.exists = true;
     copy_name(window.name, sizeof window.name, name);
     window.wanted.from = threads::current;
@@ -45,11 +47,16 @@ inline snapshot snapshot_of_event(arena& scratch, const char* name, const alloca
     live_site site{};
     site.objects = 1;
     site.bytes = bytes;
-    add_site(window, site, frames, frame_count, frame_count);
+    site.allocations = site.objects;
+    site.bytes_allocated = bytes;
+    site.frame_count = site.all_frames = frame_count;
+    site.hash = hash_of_stack(frames, frame_count);
+    for (std::uint32_t i = 0; i < frame_count; ++i) window.frames.push_back(frames[i]);
+    window.sites.push_back(site);
     names_at_work names;
-    snapshot rows{rows_of_window(names.book(), window, library_rule)};
+    add_rows_of(block, names.book(), window, library_rule);
     names.done();
-    return rows;
+    return snapshot{finish_block(block, window, "")};
 }
 
 // --- broken ---

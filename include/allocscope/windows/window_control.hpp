@@ -16,7 +16,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/link/engine.hpp>
-#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/thread_fence.hpp>
 #include <allocscope/record/recorder.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>

@@ -23,7 +23,7 @@
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/platform/monotonic_clock.hpp>
+#include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/page_list.hpp>
 #include <allocscope/record/answer_reading.hpp>
 #include <allocscope/record/peak_tracking.hpp>

@@ -1,0 +1,154 @@
+// stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   through snapshot_data::stacks, by snapshot::stacks() of a difference
+// Threads:  any; the first one merges the stacks, under the naming lock
+// Memory:   of the difference's block: 160 bytes for each stack that has changed
+//
+// Stacks of the two snapshots are the same when all their frames and types are. The frames are
+// compared as texts: one of the snapshots may have been read from a file.
+
+#ifndef ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#define ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/naming/process_names.hpp>
+#include <allocscope/naming/snapshot_block.hpp>
+#include <allocscope/naming/stacks_of_window.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_members.hpp>
+#include <allocscope/windows/uncharged_work.hpp>
+
+#include <atomic>   // memory_order
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <cstring>  // strcmp
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A stack as a key: by what its frames say.
+struct stack_names {
+    const snapshot::stack* of;
+};
+
+inline bool is_same_frame(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+    return a.line == b.line && a.offset == b.offset && a.is_inlined == b.is_inlined &&
+           std::strcmp(a.function, b.function) == 0 && std::strcmp(a.file, b.file) == 0 &&
+           std::strcmp(a.module, b.module) == 0;
+}
+
+inline bool operator==(const stack_names& a, const stack_names& b) noexcept {
+    if (a.of->frame_count != b.of->frame_count) return false;
+    if (std::strcmp(a.of->type, b.of->type) != 0) return false;
+    if (a.of->frames == b.of->frames) return true;
+    for (std::size_t i = 0; i < a.of->frame_count; ++i) {
+        if (!is_same_frame(a.of->frames[i], b.of->frames[i])) return false;
+    }
+    return true;
+}
+
+inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.of->frame_count);
+    for (std::size_t i = 0; i < key.of->frame_count; ++i) {
+        const snapshot::frame& frame = key.of->frames[i];
+        hash = hash_step(hash, frame.offset ^ (static_cast<std::uint64_t>(frame.line) << 40U));
+    }
+    return hash_finish(hash);
+}
+
+struct changed_stack {
+    snapshot::stack sum;
+    interval_reach objects;
+    interval_reach bytes;
+
+    void add(const snapshot::stack& part, bool is_later) noexcept {
+        const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
+        sum.objects += sign * part.objects;
+        sum.bytes += sign * part.bytes;
+        sum.allocations += sign * part.allocations;
+        sum.bytes_allocated += sign * part.bytes_allocated;
+        sum.samples += part.samples;
+        objects.meet({part.objects, part.objects_low, part.objects_high}, is_later);
+        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_later);
+    }
+
+    bool has_changed() const noexcept {
+        return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
+    }
+
+    const snapshot::stack& finished() noexcept {
+        const estimate objects_95 = objects.around(sum.objects);
+        const estimate bytes_95 = bytes.around(sum.bytes);
+        sum.objects_low = objects_95.low;
+        sum.objects_high = objects_95.high;
+        sum.bytes_low = bytes_95.low;
+        sum.bytes_high = bytes_95.high;
+        return sum;
+    }
+};
+
+inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
+    snapshot::stack made = of;
+    made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
+    return made;
+}
+
+inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2], arena& memory) {
+    arena scratch;
+    table<stack_names, changed_stack> merged{scratch};
+    list<snapshot::module> modules{memory};
+    table<text, bool> has_module{scratch};
+    for (const stack_table* each : both) {
+        if (each == nullptr) continue;
+        for (std::size_t i = 0; i < each->stack_count; ++i) {
+            const snapshot::stack& stack = each->stacks[i];
+            const auto at = merged.insert({&stack});
+            if (at.is_new) at.value.sum = without_numbers(stack);
+            at.value.add(stack, each == both[0]);
+        }
+        for (std::size_t i = 0; i < each->module_count; ++i) {
+            if (has_module.insert(each->modules[i].path).is_new) {
+                modules.push_back(each->modules[i]);
+            }
+        }
+    }
+    list<snapshot::stack> stacks{memory};
+    for (auto& each : merged) {
+        if (each.value.has_changed()) stacks.push_back(each.value.finished());
+    }
+    sort_stacks(stacks, scratch, true);
+    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+}
+
+// Null: memory was refused, or one of the two has no stacks.
+inline const stack_table* stacks_of_difference(const snapshot_data& of) {
+    kept_stacks& kept = snapshot_block::stacks_in(of);
+    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+    const uncharged_work meanwhile;
+    const stack_table* both[2] = {};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const snapshot_data* parent = snapshot_block::parent_of(of, i);
+        both[i] = stacks_of(parent);
+        if (both[i] == nullptr && parent != &snapshot_of_no_window) return nullptr;
+    }
+    is_done_with_memory([&] {
+        const naming_lock lock;
+        if (kept.is_named.load(std::memory_order_relaxed)) return;
+        merge_stacks(kept, both, snapshot_block::memory_of(of));
+        kept.is_named.store(true, std::memory_order_release);
+    });
+    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP

@@ -1,0 +1,193 @@
+// stacks_of_window.hpp - all stacks of a window, named when somebody asks for them.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   through snapshot_data::stacks, by snapshot::stacks() and snapshot::modules()
+// Threads:  any; the first one names the stacks, under the naming lock
+// Memory:   of the snapshot's block: 160 bytes for each stack; names are in the name book
+//
+//     rows of stats()      stacks with live objects, named at once
+//     snapshot::stacks()   these, and the stacks whose objects have all been freed
+//
+// A window that has run for long has many more of the second kind than of the first, and most users
+// of stats() never ask for them: so their names wait.
+
+#ifndef ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/live_window.hpp>
+#include <allocscope/naming/name_book.hpp>
+#include <allocscope/naming/process_names.hpp>
+#include <allocscope/naming/snapshot_block.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/types/shorten_paths.hpp>
+#include <allocscope/windows/uncharged_work.hpp>
+
+#include <atomic>   // memory_order
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// --- files ---
+
+// Names of files that agree with those of the rows: the directory that the rows have lost is lost
+// here, too, and a path outside of it stays whole.
+class files_like_rows {
+public:
+    files_like_rows(const kept_stacks& kept, const list<named_stack*>& others, arena& memory)
+        : files_(memory) {
+        for (std::size_t i = 0; i < kept.file_count; ++i) {
+            const text path = kept.files[i].path;
+            const text file = kept.files[i].file;
+            files_[path] = file;
+            if (path.ends_with(file)) cut_of(path) = path.substr(0, path.size() - file.size());
+        }
+        if (!files_.empty()) return;
+        list<text> names{memory};
+        for (const named_stack* stack : others) {
+            if (files_.insert(stack->path).is_new) names.push_back(stack->path);
+        }
+        symbolize::shorten_paths(memory, names);
+        std::size_t at = 0;
+        for (auto& each : files_) each.value = names[at++];
+    }
+
+    text operator()(text path) {
+        if (const text* known = files_.find(path)) return *known;
+        const text cut = cut_of(path);
+        return path.starts_with(cut) ? path.substr(cut.size()) : path;
+    }
+
+private:
+    text& cut_of(text path) noexcept { return cuts_[path.starts_with("/") ? 1 : 0]; }
+
+    table<text, text> files_;
+    text cuts_[2];  // of relative and of absolute paths
+};
+
+// --- stacks ---
+
+inline snapshot::stack stack_of(const live_site& site, const named_stack& named, const char* file,
+                                bool is_sampled) noexcept {
+    snapshot::stack made{};
+    made.frames = named.frames.data();
+    made.frame_count = named.frames.size();
+    made.user_frame = named.user_frame;
+    made.objects = site.objects;
+    made.bytes = site.bytes;
+    made.allocations = site.allocations;
+    made.bytes_allocated = site.bytes_allocated;
+    made.file = file;
+    made.line = named.line;
+    made.type = named.type;
+    made.function = named.function;
+    made.offset = named.offset;
+    if (is_sampled) {
+        set_estimates(made, site.samples);
+    } else {
+        set_exact(made);
+    }
+    return made;
+}
+
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
+    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+    if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    return size_of_change(a.bytes_allocated, is_difference) >
+           size_of_change(b.bytes_allocated, is_difference);
+}
+
+inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
+    sort(
+        stacks.data(), stacks.size(),
+        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
+            return stack_comes_before(a, b, is_difference);
+        },
+        scratch);
+}
+
+// --- modules ---
+
+inline const char* text_of(arena& memory, const build_id& id) {
+    text_out out{memory};
+    for (std::size_t i = 0; i < id.size; ++i) {
+        out << "0123456789abcdef"[id.bytes[i] >> 4U] << "0123456789abcdef"[id.bytes[i] & 15U];
+    }
+    return out.c_str();
+}
+
+// Those that a frame lies in, in the order of the loader, which begins with the program.
+inline void add_modules(list<snapshot::module>& modules, name_book& book,
+                        const list<snapshot::stack>& stacks, arena& scratch) {
+    table<text, bool> met{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
+    }
+    for (const symbolize::loaded_module& each : book.modules()) {
+        if (met.find(each.path) == nullptr) continue;
+        modules.push_back({book.keep(each.path), text_of(modules.memory(), each.id), each.base,
+                           each.high - each.base});
+    }
+}
+
+// --- all together ---
+
+inline void name_all(kept_stacks& kept, name_book& book, arena& memory) {
+    arena scratch;
+    book.refresh();
+    book.forget_new();
+    list<named_stack*> gone{scratch};
+    for (std::size_t i = 0; i < kept.gone_count; ++i) {
+        gone.push_back(
+            &name_stack(book, stack_of(kept.gone[i], kept.frames + kept.gone[i].first_frame)));
+    }
+    if (book.has_new()) book.rest();
+    files_like_rows file_of{kept, gone, scratch};
+    list<snapshot::stack> stacks{memory};
+    stacks.reserve(kept.site_count + kept.gone_count);
+    const auto add = [&](const live_site& site, const named_stack& named) {
+        const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
+        stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+    };
+    for (std::size_t i = 0; i < kept.site_count; ++i) add(kept.sites[i], *kept.names[i]);
+    for (std::size_t i = 0; i < kept.gone_count; ++i) add(kept.gone[i], *gone[i]);
+    sort_stacks(stacks, scratch, false);
+    list<snapshot::module> modules{memory};
+    add_modules(modules, book, stacks, scratch);
+    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+}
+
+// Null: memory for the names was refused.
+inline const stack_table* stacks_of_window(const snapshot_data& of) {
+    kept_stacks& kept = snapshot_block::stacks_in(of);
+    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+    const uncharged_work meanwhile;
+    is_done_with_memory([&] {
+        names_at_work names;
+        if (kept.is_named.load(std::memory_order_relaxed)) {
+            names.done();
+            return;
+        }
+        name_all(kept, names.book(), snapshot_block::memory_of(of));
+        snapshot_block::keep_second_book(of, names.book());
+        names.done();
+        kept.is_named.store(true, std::memory_order_release);
+    });
+    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP

@@ -74,6 +74,7 @@ snapshot_data* totals_of_window(window_id id) {
 }  // namespace
 
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
+                                     const recorded_program& program, const std::string& command,
                                      const std::vector<std::string>& library_frames,
                                      std::string& error) {
     for (const std::string& pattern : library_frames) {
@@ -99,8 +100,14 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     let_threads_be();
     snapshot_data* made = wants_rows ? snapshot_of_window(head.window, after_stats::go_on)
                                      : totals_of_window(head.window);
-    if (made == nullptr) error = "the recording has no window";
-    return made != nullptr ? allocscope::snapshot{made} : allocscope::snapshot{};
+    if (made == nullptr) {
+        error = "the recording has no window";
+        return {};
+    }
+    static const std::string kept_command = command;  // this process adopts one program
+    made->info.command = kept_command.c_str();
+    made->info.process_id = static_cast<std::uint64_t>(program.process_id);
+    return allocscope::snapshot{made};
 }
 
 }  // namespace allocscope_tools

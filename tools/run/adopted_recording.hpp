@@ -2,6 +2,8 @@
 #ifndef ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 
+#include "recording_file.hpp"
+
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstdint>
@@ -15,7 +17,9 @@ namespace allocscope_tools {
 // recording must be free here; that it is not is an error which another process need not have.
 // `library_frames`: patterns of code that no row is to be placed in (types/frame_rule.hpp).
 // Without rows nothing is named, which is most of the work.
+// `command` is how the program was called.
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
+                                     const recorded_program& program, const std::string& command,
                                      const std::vector<std::string>& library_frames,
                                      std::string& error);
 

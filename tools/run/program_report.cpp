@@ -55,6 +55,14 @@ program_report::program_report(const run_options& wanted, const recording_file& 
       path_(std::move(path)),
       program_(file.program(index)) {}
 
+// Of the first program as it was typed; the others have been started by it.
+std::string program_report::command_line() const {
+    if (index_ != 0) return program_.path;
+    std::string line;
+    for (const std::string& word : wanted_.command) line += (line.empty() ? "" : " ") + word;
+    return line;
+}
+
 template <class Work>
 void program_report::in_own_process(bool wants_rows, const Work& work) const {
     std::fflush(nullptr);
@@ -66,7 +74,8 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
     if (child == 0) {
         std::string error;
         const allocscope::snapshot rows =
-            adopt_recording(file_.descriptor(), index_, wants_rows, wanted_.library_frames, error);
+            adopt_recording(file_.descriptor(), index_, wants_rows, program_, command_line(),
+                            wanted_.library_frames, error);
         if (error.empty()) {
             work(rows);
         } else {

@@ -44,6 +44,7 @@ public:
 private:
     template <class Work>
     void in_own_process(bool wants_rows, const Work& work) const;
+    std::string command_line() const;
 
     const run_options& wanted_;
     const recording_file& file_;

@@ -105,13 +105,14 @@ inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2],
     table<stack_names, changed_stack> merged{scratch};
     list<snapshot::module> modules{memory};
     table<text, bool> has_module{scratch};
-    for (const stack_table* each : both) {
+    for (std::size_t side = 0; side < 2; ++side) {
+        const stack_table* each = both[side];
         if (each == nullptr) continue;
         for (std::size_t i = 0; i < each->stack_count; ++i) {
             const snapshot::stack& stack = each->stacks[i];
             const auto at = merged.insert({&stack});
             if (at.is_new) at.value.sum = without_numbers(stack);
-            at.value.add(stack, each == both[0]);
+            at.value.add(stack, side == 0);
         }
         for (std::size_t i = 0; i < each->module_count; ++i) {
             if (has_module.insert(each->modules[i].path).is_new) {

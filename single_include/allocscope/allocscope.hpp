@@ -20871,8 +20871,8 @@ ALLOCSCOPE_COLD_END
 
 // snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
 
-#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
-#define ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -20910,37 +20910,29 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
+// Defined in snapshot/snapshot_difference.hpp; every block carries it as its `difference`.
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
 
-// Defined in naming/stacks_of_window.hpp and naming/stacks_of_difference.hpp.
-ALLOCSCOPE_HIDDEN const stack_table* stacks_of_window(const snapshot_data& of);
-ALLOCSCOPE_HIDDEN const stack_table* stacks_of_difference(const snapshot_data& of);
-
-// Of a path in the rows, the name that they show.
-struct file_name {
-    const char* path;
-    const char* file;
+// What must stay as long as something else: `let_go(what)` is called at the end of that.
+struct kept_thing {
+    void* what;
+    void (*let_go)(void* what);
 };
 
-// The stacks of a window, until somebody asks for them. All lie in the snapshot's block.
-struct kept_stacks {
-    const live_site* sites;  // with live objects
-    named_stack** names;     // of these
-    std::size_t site_count;
-    const live_site* gone;
-    std::size_t gone_count;
-    const std::uintptr_t* frames;
-    const file_name* files;
-    std::size_t file_count;
-    bool is_sampled;
-    std::atomic<bool> is_named;  // the table is there
-    stack_table table;
+// Stacks that have been worked out after the block was finished, with the memory they are in.
+struct later_stacks {
+    stack_table table;  // first: a pointer to it is a pointer to this
+    kept_thing kept;    // what their frames point into
+    arena memory;       // where all this lies
 };
 
 class snapshot_block {
 public:
+    // Works out the stacks of a block. `source` is what set_stacks() was given. Throws
+    // std::bad_alloc.
+    using stack_finder = void (*)(const snapshot_data& of, const void* source, later_stacks& made);
+
     snapshot_block() {
         is_done_with_memory([this] { head_ = memory_.make<head>(); });
     }
@@ -20955,11 +20947,8 @@ public:
     // For texts and frames that nobody else keeps.
     arena& memory() noexcept { return memory_; }
 
-    // What the rows point to stays as long as this snapshot. At most one book and two snapshots.
-    void keep(name_book& book) noexcept {
-        hold_book(book);
-        head_->book = &book;
-    }
+    // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
+    void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -21001,35 +20990,16 @@ public:
         head_->family_count = placed.size();
     }
 
-    // The window's stacks, which lie in memory() already; `names` are those of window.sites.
-    void keep_stacks(const live_window& window, const list<named_stack*>& names,
-                     const list<file_name>& files) {
-        kept_stacks& kept = head_->stacks;
-        kept.sites = window.sites.data();
-        kept.names = names.data();
-        kept.site_count = window.sites.size();
-        kept.gone = window.gone.data();
-        kept.gone_count = window.gone.size();
-        kept.frames = window.frames.data();
-        kept.files = files.data();
-        kept.file_count = files.size();
-        kept.is_sampled = window.wanted.record == recording::sampled;
-        head_->data.stacks = &stacks_of_window;
+    // The stacks, which `find` works out when somebody asks for them. `source` lies in memory().
+    void set_stacks(stack_finder find, const void* source) noexcept {
+        head_->find_stacks = find;
+        head_->source = source;
+        head_->data.stacks = &stacks_in;
     }
-
-    // Of a difference, after keep(later) and keep(earlier).
-    void keep_stacks_of_parents() noexcept { head_->data.stacks = &stacks_of_difference; }
-
-    // Of a finished block. Naming lock, but for the atomic.
-    static kept_stacks& stacks_in(const snapshot_data& of) noexcept { return head_of(of).stacks; }
-    static arena& memory_of(const snapshot_data& of) noexcept { return head_of(of).memory; }
-    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
-        return head_of(of).parents[which];
-    }
-    // The names of the stacks may be in another book than those of the rows.
-    static void keep_second_book(const snapshot_data& of, name_book& book) noexcept {
-        hold_book(book);
-        head_of(of).second_book = &book;
+    // The stacks themselves; the table and what it points to lie in memory().
+    void set_stacks(const stack_table& table) noexcept {
+        head_->stacks.store(&table, std::memory_order_relaxed);
+        head_->data.stacks = &stacks_in;
     }
 
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
@@ -21041,7 +21011,7 @@ public:
         made.data.release = &release;
         made.data.difference = &difference_of;
         made.data.info = info;
-        copy_name(made.name, sizeof made.name, info.name);
+        copy_name(made.name, info.name);
         made.data.info.name = made.name;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -21059,30 +21029,72 @@ public:
         return &made.data;
     }
 
-private:
-    // A difference has those of both snapshots; equal reasons are one.
-    static constexpr std::size_t most_losses = 2 * static_cast<std::size_t>(loss_reason::count);
+    // Of a finished block: what keep() was given, later and earlier.
+    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+        return head_of(of).parents[which];
+    }
 
+    // A difference has those of both snapshots; equal reasons are one.
+    static constexpr std::size_t most_losses = 32;
+    static constexpr std::size_t name_bytes = 64;
+
+private:
     struct head {
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies
-        name_book* book;
-        name_book* second_book;
+        kept_thing kept;
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
-        kept_stacks stacks;
+        stack_finder find_stacks;  // null: `stacks` lie in the block
+        const void* source;
+        std::atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
-        char name[sizeof(open_window::name)];
+        char name[name_bytes];
     };
+
+    static void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+        const std::size_t length = ::strnlen(from, name_bytes - 1);
+        std::memcpy(to, from, length);
+        to[length] = '\0';
+    }
 
     static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
+    // Two threads may work the stacks out at once; those of the slower one are dropped.
+    static const stack_table* stacks_in(const snapshot_data& of) {
+        head& block = head_of(of);
+        const stack_table* known = block.stacks.load(std::memory_order_acquire);
+        if (known != nullptr) return known;
+        later_stacks* made = nullptr;
+        const bool is_made = is_done_with_memory([&] {
+            arena memory;
+            made = memory.make<later_stacks>();
+            made->memory.take(memory);
+            block.find_stacks(of, block.source, *made);
+        });
+        if (is_made &&
+            block.stacks.compare_exchange_strong(known, &made->table, std::memory_order_acq_rel)) {
+            return &made->table;
+        }
+        if (made != nullptr) let_go(*made);
+        return known;
+    }
+
+    static void let_go(later_stacks& stacks) noexcept {
+        if (stacks.kept.let_go != nullptr) stacks.kept.let_go(stacks.kept.what);
+        arena last;
+        last.take(stacks.memory);
+    }
+
     static void let_go(head& of) noexcept {
-        if (of.book != nullptr) drop_book(*of.book);
-        if (of.second_book != nullptr) drop_book(*of.second_book);
+        const stack_table* stacks = of.stacks.load(std::memory_order_acquire);
+        if (of.find_stacks != nullptr && stacks != nullptr) {
+            let_go(*reinterpret_cast<later_stacks*>(const_cast<stack_table*>(stacks)));
+        }
+        if (of.kept.let_go != nullptr) of.kept.let_go(of.kept.what);
         for (snapshot_data* parent : of.parents) drop_reference(parent);
     }
 
@@ -21101,7 +21113,41 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
+
+// stack_order.hpp - in which order snapshot::stacks() gives them.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
+#define ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Most bytes alive first (in a difference: the largest change), then most bytes allocated.
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
+    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+    if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    return size_of_change(a.bytes_allocated, is_difference) >
+           size_of_change(b.bytes_allocated, is_difference);
+}
+
+inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
+    sort(
+        stacks.data(), stacks.size(),
+        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
+            return stack_comes_before(a, b, is_difference);
+        },
+        scratch);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
 
 // uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
 
@@ -21146,17 +21192,33 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
+// Of a path in the rows, the name that they show.
+struct file_name {
+    const char* path;
+    const char* file;
+};
+
+// What is kept of a window until somebody asks for its stacks. All lies in the snapshot's block.
+struct kept_stacks {
+    list<live_site> sites;     // with live objects
+    list<named_stack*> names;  // of these
+    list<live_site> gone;
+    list<std::uintptr_t> frames;
+    list<file_name> files;
+    bool is_sampled;
+};
+
 // --- files ---
 
 // Names of files that agree with those of the rows: the directory that the rows have lost is lost
 // here, too, and a path outside of it stays whole.
 class files_like_rows {
 public:
-    files_like_rows(const kept_stacks& kept, const list<named_stack*>& others, arena& memory)
+    files_like_rows(const list<file_name>& known, const list<named_stack*>& others, arena& memory)
         : files_(memory) {
-        for (std::size_t i = 0; i < kept.file_count; ++i) {
-            const text path = kept.files[i].path;
-            const text file = kept.files[i].file;
+        for (const file_name& each : known) {
+            const text path = each.path;
+            const text file = each.file;
             files_[path] = file;
             if (path.ends_with(file)) cut_of(path) = path.substr(0, path.size() - file.size());
         }
@@ -21208,24 +21270,6 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     return made;
 }
 
-inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                               bool is_difference) {
-    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
-    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
-    if (a_bytes != b_bytes) return a_bytes > b_bytes;
-    return size_of_change(a.bytes_allocated, is_difference) >
-           size_of_change(b.bytes_allocated, is_difference);
-}
-
-inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
-    sort(
-        stacks.data(), stacks.size(),
-        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
-            return stack_comes_before(a, b, is_difference);
-        },
-        scratch);
-}
-
 // --- modules ---
 
 inline const char* text_of(arena& memory, const build_id& id) {
@@ -21252,48 +21296,41 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
 
 // --- all together ---
 
-inline void name_all(kept_stacks& kept, name_book& book, arena& memory) {
+inline void let_go_of_book(void* book) {
+    drop_book(*static_cast<name_book*>(book));
+}
+
+inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& made) {
     arena scratch;
     book.refresh();
     book.forget_new();
     list<named_stack*> gone{scratch};
-    for (std::size_t i = 0; i < kept.gone_count; ++i) {
-        gone.push_back(
-            &name_stack(book, stack_of(kept.gone[i], kept.frames + kept.gone[i].first_frame)));
+    for (const live_site& site : kept.gone) {
+        gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
     }
     if (book.has_new()) book.rest();
-    files_like_rows file_of{kept, gone, scratch};
-    list<snapshot::stack> stacks{memory};
-    stacks.reserve(kept.site_count + kept.gone_count);
+    files_like_rows file_of{kept.files, gone, scratch};
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(kept.sites.size() + kept.gone.size());
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
         stacks.push_back(stack_of(site, named, file, kept.is_sampled));
     };
-    for (std::size_t i = 0; i < kept.site_count; ++i) add(kept.sites[i], *kept.names[i]);
-    for (std::size_t i = 0; i < kept.gone_count; ++i) add(kept.gone[i], *gone[i]);
+    for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
+    for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
     sort_stacks(stacks, scratch, false);
-    list<snapshot::module> modules{memory};
+    list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
-    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    hold_book(book);
+    made.kept = {&book, &let_go_of_book};
 }
 
-// Null: memory for the names was refused.
-inline const stack_table* stacks_of_window(const snapshot_data& of) {
-    kept_stacks& kept = snapshot_block::stacks_in(of);
-    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+inline void find_stacks_of_window(const snapshot_data&, const void* source, later_stacks& made) {
     const uncharged_work meanwhile;
-    is_done_with_memory([&] {
-        names_at_work names;
-        if (kept.is_named.load(std::memory_order_relaxed)) {
-            names.done();
-            return;
-        }
-        name_all(kept, names.book(), snapshot_block::memory_of(of));
-        snapshot_block::keep_second_book(of, names.book());
-        names.done();
-        kept.is_named.store(true, std::memory_order_release);
-    });
-    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+    names_at_work names;
+    name_all(*static_cast<const kept_stacks*>(source), names.book(), made);
+    names.done();
 }
 
 }  // namespace detail
@@ -21302,10 +21339,37 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
 
+// probe_memory.hpp - reads memory of this process that may be gone.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// False when not all of it could be read, or where the kernel forbids the question. One system
+// call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
 // stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
 
-#ifndef ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
-#define ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
+#define ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21378,18 +21442,20 @@ inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     return made;
 }
 
-inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2], arena& memory) {
+inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made) {
+    arena& memory = made.memory;
     arena scratch;
     table<stack_names, changed_stack> merged{scratch};
     list<snapshot::module> modules{memory};
     table<text, bool> has_module{scratch};
-    for (const stack_table* each : both) {
+    for (std::size_t side = 0; side < 2; ++side) {
+        const stack_table* each = both[side];
         if (each == nullptr) continue;
         for (std::size_t i = 0; i < each->stack_count; ++i) {
             const snapshot::stack& stack = each->stacks[i];
             const auto at = merged.insert({&stack});
             if (at.is_new) at.value.sum = without_numbers(stack);
-            at.value.add(stack, each == both[0]);
+            at.value.add(stack, side == 0);
         }
         for (std::size_t i = 0; i < each->module_count; ++i) {
             if (has_module.insert(each->modules[i].path).is_new) {
@@ -21402,39 +21468,29 @@ inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2],
         if (each.value.has_changed()) stacks.push_back(each.value.finished());
     }
     sort_stacks(stacks, scratch, true);
-    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
 }
 
-// Null: memory was refused, or one of the two has no stacks.
-inline const stack_table* stacks_of_difference(const snapshot_data& of) {
-    kept_stacks& kept = snapshot_block::stacks_in(of);
-    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
-    const uncharged_work meanwhile;
+inline void find_stacks_of_difference(const snapshot_data& of, const void*, later_stacks& made) {
     const stack_table* both[2] = {};
-    for (std::size_t i = 0; i < 2; ++i) {
-        const snapshot_data* parent = snapshot_block::parent_of(of, i);
-        both[i] = stacks_of(parent);
-        if (both[i] == nullptr && parent != &snapshot_of_no_window) return nullptr;
+    for (std::size_t side = 0; side < 2; ++side) {
+        const snapshot_data* parent = snapshot_block::parent_of(of, side);
+        both[side] = stacks_of(parent);
+        if (both[side] == nullptr && parent != &snapshot_of_no_window) refuse_memory();
     }
-    is_done_with_memory([&] {
-        const naming_lock lock;
-        if (kept.is_named.load(std::memory_order_relaxed)) return;
-        merge_stacks(kept, both, snapshot_block::memory_of(of));
-        kept.is_named.store(true, std::memory_order_release);
-    });
-    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+    merge_stacks(both, made);
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
 // snapshot_difference.hpp - what one snapshot has more than an earlier one, place by place.
 
-#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
-#define ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21684,7 +21740,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     if (!is_made) return nullptr;
     block.keep(later);
     block.keep(earlier);
-    block.keep_stacks_of_parents();
+    block.set_stacks(&find_stacks_of_difference, nullptr);
     return block.finish(info);
 }
 
@@ -21692,34 +21748,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
-
-// probe_memory.hpp - reads memory of this process that may be gone.
-
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// False when not all of it could be read, or where the kernel forbids the question. One system
-// call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 
 // rows_of_window.hpp - a window's stacks become the rows of a snapshot.
 
@@ -21916,6 +21945,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
                                    const char* not_recording) noexcept {
     constexpr auto loss_count = static_cast<std::uint32_t>(loss_reason::count);
+    static_assert(2 * loss_count <= snapshot_block::most_losses, "a difference has two of each");
+    static_assert(sizeof window.name == snapshot_block::name_bytes, "names are whole");
     snapshot::loss losses[loss_count];
     for (std::uint32_t i = 0; i < loss_count; ++i) {
         losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
@@ -21990,8 +22021,12 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
     add_families_of(block, window);
-    block.keep(book);
-    if (info.record != recording::counters) block.keep_stacks(window, stacks, files);
+    hold_book(book);
+    block.keep({&book, &let_go_of_book});
+    if (info.record == recording::counters) return;
+    block.set_stacks(&find_stacks_of_window, block.memory().make<kept_stacks>(kept_stacks{
+                                                 window.sites, stacks, window.gone, window.frames,
+                                                 files, info.record == recording::sampled}));
 }
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// report.hpp - the door to the writers: a snapshot as text or JSON.
+// report.hpp - the door to the writers: a snapshot as text, as JSON, and in a file of its own.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that write reports
@@ -15,5 +15,7 @@
 #include <allocscope/report/json_report.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
+#include <allocscope/saved/load_snapshot.hpp>
+#include <allocscope/saved/save_snapshot.hpp>
 
 #endif  // ALLOCSCOPE_REPORT_HPP

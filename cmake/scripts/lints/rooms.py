@@ -23,6 +23,7 @@ ROOMS = {
     "measure": (8, False, "base link snapshot"),
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot measure"),
+    "saved": (10, False, "base platform plain snapshot measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),
     "define_once": (11, True,

@@ -8,8 +8,9 @@
 //     allocscope::snapshot then = allocscope::load_snapshot("then.allocscope");
 //     std::cout << window.stats().difference_from(then);
 //
-// The file may come from anybody: every length and number in it is checked before it is used. A file
-// that is not whole, or not as save() wrote it, is refused with a sentence that says what is wrong.
+// The file may come from anybody: every length and number in it is checked before it is used. A
+// file that is not whole, or not as save() wrote it, is refused with a sentence that says what is
+// wrong.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP

@@ -148,8 +148,13 @@ void asked_late() {
     done = {};
     allocscope::snapshot seen;
     {
-        allocscope::scope window{"late"};
-        done.run(2);
+        allocscope::options wanted;
+        wanted.stack_frames = 2;  // so that both threads have the same stacks
+        allocscope::scope window{"late", wanted};
+        own_thread other;
+        other.start([](void*) { done.run(2); }, nullptr);
+        other.join();
+        done.run(12);
         seen = window.stop();
     }
     done.release_all();

@@ -12,7 +12,10 @@
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP
 
+#include <allocscope/grouping/filter_stacks.hpp>
+#include <allocscope/grouping/group_by.hpp>
 #include <allocscope/report/json_report.hpp>
+#include <allocscope/report/text_groups.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
 #include <allocscope/saved/load_snapshot.hpp>

@@ -374,6 +374,7 @@ private:
         const std::uint64_t flags = from.number();
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        info.is_filtered = (flags & saved_is_filtered) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();

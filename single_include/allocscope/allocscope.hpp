@@ -573,6 +573,10 @@ struct snapshot_data;
 
 template <class T>
 class snapshot_range;
+class snapshot_groups;
+struct stack_filter;
+enum class group_key : int;
+enum class stack_value : int;
 
 class snapshot {
 public:
@@ -699,6 +703,7 @@ public:
         const char* command;         // how the program was called; "" when not known
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
+        bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -731,6 +736,12 @@ public:
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
+
+    // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
+    // next one: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
+    snapshot filter(const stack_filter& wanted) const;
+    // The sums of the stacks by place, type, function, file, module or size, largest first.
+    snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show into a file, which load_snapshot() reads again.
     // Throws report_error. Needs <allocscope/report.hpp>.
@@ -832,7 +843,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              "",
              nullptr,
-             0},
+             0,
+             false},
             nullptr,
             nullptr};
 }
@@ -25386,6 +25398,8 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
         out << " may be alive (95%)";
     } else if (info.record == recording::counters && alive != 0) {
         out << "counters only: there are no rows";
+    } else if (info.is_filtered) {
+        out << "no row fits what was asked for";
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
@@ -29044,11 +29058,232 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <algorithm>
 #include <climits>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
+
+// piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
+
+#ifndef ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+#define ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What the targets have in common: an errno value, or a sentence of their own.
+class target_problem {
+public:
+    std::string problem() const {
+        return sentence_ != nullptr ? sentence_ : std::generic_category().message(error_);
+    }
+
+protected:
+    bool is_fine(int error) noexcept {
+        error_ = error;
+        return error == 0;
+    }
+    bool is_refused(const char* sentence) noexcept {
+        sentence_ = sentence;
+        return false;
+    }
+
+private:
+    int error_ = 0;
+    const char* sentence_ = nullptr;
+};
+
+class path_target : public target_problem {
+public:
+    explicit path_target(const char* path) noexcept : path_(path) {}
+
+    bool open() noexcept {
+        return path_ != nullptr ? is_fine(file_.open(path_)) : is_refused("a path is needed");
+    }
+    bool put(text piece) noexcept { return is_fine(file_.write(piece.data(), piece.size())); }
+    bool finish() noexcept { return is_fine(file_.commit()); }
+
+    std::string name() const {
+        if (path_ == nullptr) return "a null path";
+        arena memory;
+        text_out shown{memory};
+        shown << '\'';
+        write_printable(shown, path_);
+        shown << '\'';
+        return shown.c_str();
+    }
+    // Where a text would be seen, if that is known; else -1.
+    int descriptor() const noexcept { return path_ != nullptr ? descriptor_named_by(path_) : -1; }
+
+private:
+    const char* path_;
+    output_file file_;
+};
+
+class descriptor_target : public target_problem {
+public:
+    explicit descriptor_target(int descriptor) noexcept : descriptor_(descriptor) {}
+
+    bool open() noexcept { return descriptor_ >= 0 || is_refused("a descriptor is not negative"); }
+    bool put(text piece) noexcept {
+        return is_fine(write_all(descriptor_, piece.data(), piece.size()));
+    }
+    bool finish() noexcept { return true; }
+    std::string name() const { return "descriptor " + std::to_string(descriptor_); }
+    int descriptor() const noexcept { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+// Flushed at the end, so that a full disk is noticed here and not at the end of the program.
+class stdio_target : public target_problem {
+public:
+    explicit stdio_target(std::FILE* file) noexcept : file_(file) {}
+
+    bool open() noexcept { return file_ != nullptr || is_refused("an open file is needed"); }
+    bool put(text piece) noexcept {
+        const file_size_signal_blocked quietly;
+        errno = 0;
+        if (std::fwrite(piece.data(), 1, piece.size(), file_) == piece.size()) return true;
+        return is_fine(errno != 0 ? errno : EIO);
+    }
+    bool finish() noexcept {
+        const file_size_signal_blocked quietly;
+        errno = 0;
+        if (std::fflush(file_) == 0) return true;
+        return is_fine(errno != 0 ? errno : EIO);
+    }
+    std::string name() const { return file_ != nullptr ? "a FILE*" : "a null FILE*"; }
+    int descriptor() const noexcept { return file_ != nullptr ? ::fileno(file_) : -1; }
+
+private:
+    std::FILE* file_;
+};
+
+template <class Stream>
+class stream_target : public target_problem {
+public:
+    explicit stream_target(Stream& stream) noexcept : stream_(stream) {}
+
+    bool open() { return is_good(); }
+    bool put(text piece) {
+        stream_.write(piece.data(), static_cast<std::ptrdiff_t>(piece.size()));
+        return is_good();
+    }
+    bool finish() { return is_good(); }
+    std::string name() const { return "a stream"; }
+    int descriptor() const noexcept { return -1; }
+
+private:
+    bool is_good() { return !stream_.fail() || is_refused("the stream has failed"); }
+
+    Stream& stream_;
+};
+
+inline path_target target_for(const char* path) noexcept {
+    return path_target{path};
+}
+inline path_target target_for(const std::string& path) noexcept {
+    return path_target{path.c_str()};
+}
+inline descriptor_target target_for(int descriptor) noexcept {
+    return descriptor_target{descriptor};
+}
+inline stdio_target target_for(std::FILE* file) noexcept {
+    return stdio_target{file};
+}
+template <class Traits>
+stream_target<std::basic_ostream<char, Traits>> target_for(
+    std::basic_ostream<char, Traits>& stream) {
+    return stream_target<std::basic_ostream<char, Traits>>{stream};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
+
+#ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+#define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+// Which of the numbers of a stack is meant, where there is room for one only.
+enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
+
+namespace detail {
+
+// In a difference all four are two's complement.
+struct stack_numbers {
+    std::uint64_t objects = 0;  // alive
+    std::uint64_t bytes = 0;    // alive
+    std::uint64_t allocations = 0;
+    std::uint64_t bytes_allocated = 0;
+
+    void add(const stack_numbers& more) noexcept {
+        objects += more.objects;
+        bytes += more.bytes;
+        allocations += more.allocations;
+        bytes_allocated += more.bytes_allocated;
+    }
+
+    std::uint64_t operator[](stack_value which) const noexcept {
+        switch (which) {
+            case stack_value::live_objects:
+                return objects;
+            case stack_value::bytes_allocated:
+                return bytes_allocated;
+            case stack_value::allocations:
+                return allocations;
+            case stack_value::live_bytes:
+                break;
+        }
+        return bytes;
+    }
+
+    bool is_nothing() const noexcept {
+        return (objects | bytes | allocations | bytes_allocated) == 0;
+    }
+};
+
+inline stack_numbers numbers_of(const snapshot::stack& stack) noexcept {
+    return {stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated};
+}
+
+inline stack_numbers sum_of_stacks(const snapshot& rows) {
+    stack_numbers sum;
+    for (const snapshot::stack& stack : rows.stacks()) sum.add(numbers_of(stack));
+    return sum;
+}
+
+// As a person names it; for `live_bytes`: "live bytes".
+inline const char* name_of(stack_value which) noexcept {
+    switch (which) {
+        case stack_value::live_objects:
+            return "live objects";
+        case stack_value::bytes_allocated:
+            return "bytes allocated";
+        case stack_value::allocations:
+            return "allocations";
+        case stack_value::live_bytes:
+            break;
+    }
+    return "live bytes";
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
 // text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
 
@@ -29156,19 +29391,1055 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP
 
-// json_report.hpp - a snapshot as JSON, for other programs to read.
+// format_job.hpp - one snapshot is written in one format: what every writer is given.
 
-#ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
-#define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// A text that is handed on whenever about a megabyte of it has gathered.
+class piecewise_text {
+public:
+    using put_piece = bool (*)(void* target, text piece);
+
+    piecewise_text(arena& memory, put_piece put, void* target) noexcept
+        : gathered(memory), put_(put), target_(target) {}
+
+    text_out gathered;  // written to
+
+    // Called between two pieces of work: what was gathered may go.
+    void may_go() {
+        if (gathered.size() >= enough_bytes) hand_on();
+    }
+    // False: one of the pieces could not be written.
+    bool finish() {
+        hand_on();
+        return is_written_;
+    }
+
+private:
+    static constexpr std::size_t enough_bytes = std::size_t{1} << 20U;
+
+    void hand_on() {
+        is_written_ = is_written_ && put_(target_, gathered.view());
+        gathered.cut(0);
+    }
+
+    put_piece put_;
+    void* target_;
+    bool is_written_ = true;
+};
+
+struct format_job {
+    const snapshot& rows;
+    arena& memory;  // for as long as the file is being written
+    piecewise_text& pieces;
+    text_out& out;      // pieces.gathered
+    text_out& refusal;  // why this cannot be written, if it cannot
+    stack_value value;  // for formats with one number for each stack
+    int descriptor;     // where a text will be seen; -1: not known
+
+    bool refuse(text reason) {
+        refusal << reason;
+        return false;
+    }
+};
+
+// False: the job has refused. Nothing was written then.
+using format_body = bool (*)(format_job& job);
+
+// --- stacks ---
+
+template <class Work>
+void for_each_stack(format_job& job, const Work& work) {
+    for (const snapshot::stack& stack : job.rows.stacks()) {
+        work(stack);
+        job.pieces.may_go();
+    }
+}
+
+constexpr bool is_negative(std::uint64_t number) noexcept {
+    return static_cast<std::int64_t>(number) < 0;
+}
+
+inline bool has_stacks_to_write(format_job& job) {
+    if (job.rows.has_stacks()) return true;
+    const snapshot::window_info& info = job.rows.info();
+    if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
+    if (info.record == recording::counters) {
+        return job.refuse("the window only counted, so there are no stacks");
+    }
+    return job.refuse("memory for the stacks was refused");
+}
+
+// For formats that have no negative numbers: a difference may be written when nothing became less.
+inline bool has_writable_stacks(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    if (!job.rows.info().is_difference) return true;
+    for (const snapshot::stack& stack : job.rows.stacks()) {
+        const stack_numbers numbers = numbers_of(stack);
+        if (is_negative(numbers.objects) || is_negative(numbers.bytes) ||
+            is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated)) {
+            return job.refuse(
+                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
+                " CSV can");
+        }
+    }
+    return true;
+}
+
+// --- from the call of a user to the body ---
+
+// Opened with the first piece: a job that refuses leaves no trace.
+template <class Target>
+struct lazy_target {
+    Target& target;
+    bool is_open = false;
+
+    static bool put(void* self, text piece) {
+        auto& here = *static_cast<lazy_target*>(self);
+        if (!here.is_open && !here.target.open()) return false;
+        here.is_open = true;
+        return here.target.put(piece);
+    }
+};
+
+template <class Target>
+bool write_pieces(format_body body, const snapshot& rows, Target& target, stack_value value,
+                  std::string& error) {
+    arena memory;
+    text_out refusal{memory};
+    lazy_target<Target> opened{target};
+    piecewise_text pieces{memory, &lazy_target<Target>::put, &opened};
+    format_job job{rows, memory, pieces, pieces.gathered, refusal, value, target.descriptor()};
+    if (!body(job)) {
+        error = report_problem(target.name(), std::string(refusal.c_str()));
+        return false;
+    }
+    if (pieces.finish() && target.finish()) return true;
+    error = report_problem(target.name(), target.problem());
+    return false;
+}
+
+template <class Target>
+void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
+                    stack_value value = stack_value::live_bytes) {
+    const pause_recording quietly;
+    std::string error;
+    auto target = target_for(wanted);
+    if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
+}
+
+// The same, with running out of memory as one more reason not to write.
+template <class Target>
+bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
+               stack_value value = stack_value::live_bytes) {
+    const pause_recording quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    auto target = target_for(wanted);
+    return write_pieces(body, rows, target, value, error);
+#else
+    try {
+        auto target = target_for(wanted);
+        return write_pieces(body, rows, target, value, error);
+    } catch (const std::exception& problem) {
+        error = problem.what();
+        return false;
+    }
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+
+// frame_text.hpp - what a frame is called in the formats of other tools.
+
+#ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+#define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool is_empty(const char* name) noexcept {
+    return name == nullptr || name[0] == '\0';
+}
+
+// What is behind the last slash.
+inline const char* file_name_of(const char* path) noexcept {
+    const char* name = path;
+    for (const char* at = path; *at != '\0'; ++at) {
+        if (*at == '/') name = at + 1;
+    }
+    return name;
+}
+
+// The function; without one the module with an offset.
+inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
+    if (!is_empty(frame.function)) {
+        write_printable(out, frame.function);
+        return;
+    }
+    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module));
+    if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
+}
+
+// As Valgrind's tools write it.
+inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
+    out << "0x" << hexadecimal{frame.address} << ": ";
+    write_frame_name(out, frame);
+    out << " (";
+    if (!is_empty(frame.file)) {
+        write_printable(out, frame.file);
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    } else {
+        out << "in ";
+        write_printable(out, is_empty(frame.module) ? "?" : frame.module);
+    }
+    out << ')';
+}
+
+// Puts `instead` in the place of each character of `unwanted` in what was written since `from`.
+inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
+    // The text is ours: only its view is constant.
+    char* written = const_cast<char*>(out.view().data());
+    for (std::size_t i = from; i < out.size(); ++i) {
+        if (unwanted.find(written[i]) != text::npos) written[i] = instead;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+
+// summary_lines.hpp - what a format of another tool has no place for, in sentences.
+
+#ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+#define ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline void write_change(text_out& out, std::uint64_t number, bool is_difference) {
+    const bool is_below_zero = is_difference && is_negative(number);
+    if (is_below_zero) out << '-';
+    out << decimal{is_below_zero ? 0 - number : number};
+}
+
+inline void write_estimate(text_out& out, const char* name, const estimate& number,
+                           bool is_difference) {
+    out << name << ": ";
+    write_change(out, number.value, is_difference);
+    if (number.low == number.high) return;
+    out << " (95%: ";
+    write_change(out, number.low, is_difference);
+    out << " to ";
+    write_change(out, number.high, is_difference);
+    out << ')';
+}
+
+inline void write_origin(text_out& out, const snapshot::window_info& info) {
+    out << "allocscope " ALLOCSCOPE_VERSION_STRING;
+    if (!is_empty(info.name)) {
+        out << ", window '";
+        write_printable(out, info.name);
+        out << '\'';
+    }
+    if (info.process_id != 0) out << ", process " << decimal{info.process_id};
+    if (!is_empty(info.command)) {
+        out << ": ";
+        write_printable(out, info.command);
+    }
+}
+
+inline void write_totals(text_out& out, const snapshot::window_info& info) {
+    const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
+    const bool is_signed = info.is_difference;
+    write_estimate(out, "allocations", about.allocations, is_signed);
+    write_estimate(out, ", bytes allocated", about.bytes_allocated, is_signed);
+    write_estimate(out, ", live objects", about.live_objects, is_signed);
+    write_estimate(out, ", live bytes", about.live_bytes, is_signed);
+    if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
+}
+
+// `work` gets one line after the other, without its end.
+template <class Work>
+void for_each_summary_line(const format_job& job, const Work& work) {
+    const snapshot::window_info& info = job.rows.info();
+    arena memory;
+    text_out line{memory};
+    const auto end_line = [&line, &work] {
+        work(line.view());
+        line.cut(0);
+    };
+    write_origin(line, info);
+    end_line();
+    if (info.record == recording::sampled) {
+        line << "sampled, one sample about every " << decimal{info.sample_bytes}
+             << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
+        end_line();
+    }
+    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    write_totals(line, info);
+    end_line();
+    const stack_numbers sum = sum_of_stacks(job.rows);
+    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
+    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
+        line << decimal{allocations} << " allocations of "
+             << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
+             << " bytes are in the totals alone: their stacks are not kept";
+        end_line();
+    }
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        line << "lost: " << decimal{info.losses[i].count} << ' ';
+        write_printable(line, info.losses[i].reason);
+        end_line();
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+
+// text_numbers.hpp - equal texts have one number.
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+class text_numbers {
+public:
+    explicit text_numbers(arena& memory) noexcept
+        : by_pointer_(memory), by_text_(memory), texts_(memory) {}
+
+    // Of a zero-ended text that stays where it is; a null pointer is the empty text.
+    std::uint32_t number_of(const char* kept) {
+        const auto known = by_pointer_.insert(kept);
+        if (known.is_new) known.value = number_of_text(kept != nullptr ? kept : "");
+        return known.value;
+    }
+
+    // Of a text that stays where it is.
+    std::uint32_t number_of_text(text kept) {
+        const auto known = by_text_.insert(kept);
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(texts_.size());
+            texts_.push_back(kept);
+        }
+        return known.value;
+    }
+
+    std::size_t size() const noexcept { return texts_.size(); }
+    text operator[](std::size_t number) const noexcept { return texts_[number]; }
+
+private:
+    table<const void*, std::uint32_t> by_pointer_;
+    table<text, std::uint32_t> by_text_;
+    list<text> texts_;
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
+
+// frame_book.hpp - the different frames of many stacks, each with a number.
+
+#ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+#define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+enum class frames_differ_by {
+    address,  // two calls on one line are two frames
+    place     // function, file and line; where the function is unknown, module and offset
+};
+
+struct frame_key {
+    std::uint64_t address;
+    std::uint64_t offset;
+    std::uint32_t function, file, module;
+    std::uint32_t line, column;
+    std::uint32_t is_inlined;
+};
+
+inline bool operator==(const frame_key& a, const frame_key& b) noexcept {
+    return a.address == b.address && a.offset == b.offset && a.function == b.function &&
+           a.file == b.file && a.module == b.module && a.line == b.line && a.column == b.column &&
+           a.is_inlined == b.is_inlined;
+}
+
+inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.address);
+    hash = hash_step(hash, key.offset + key.is_inlined);
+    hash = hash_step(hash, std::uint64_t{key.function} << 32U | key.file);
+    hash = hash_step(hash, std::uint64_t{key.module} << 32U | key.line);
+    return hash_finish(hash_step(hash, key.column));
+}
+
+class frame_book {
+public:
+    frame_book(arena& memory, frames_differ_by identity)
+        : identity_(identity),
+          texts_(memory),
+          frames_(memory),
+          numbers_(memory),
+          cache_(static_cast<cached*>(memory.allocate(cache_size * sizeof(cached)))) {
+        for (std::size_t i = 0; i < cache_size; ++i) cache_[i] = {nullptr, 0};
+    }
+
+    // The first one is 0.
+    std::uint32_t number_of(const snapshot::frame& frame) {
+        cached& near = cache_[place_in_cache(frame)];
+        if (near.frame != nullptr && is_copy(*near.frame, frame)) return near.number;
+        const auto known = numbers_.insert(key_of(frame));
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(frames_.size());
+            frames_.push_back(&frame);
+        }
+        near = {&frame, known.value};
+        return known.value;
+    }
+
+    std::size_t size() const noexcept { return frames_.size(); }
+    const snapshot::frame& operator[](std::size_t number) const noexcept {
+        return *frames_[number];
+    }
+
+private:
+    struct cached {
+        const snapshot::frame* frame;
+        std::uint32_t number;
+    };
+    static constexpr std::size_t cache_size = 8192;
+
+    static std::size_t place_in_cache(const snapshot::frame& frame) noexcept {
+        std::uint64_t hash = hash_step(hash_seed, frame.address);
+        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
+                                   static_cast<std::uint64_t>(frame.line));
+        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+    }
+
+    static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+        return a.address == b.address && a.function == b.function && a.line == b.line &&
+               a.file == b.file && a.module == b.module && a.offset == b.offset &&
+               a.column == b.column && a.is_inlined == b.is_inlined;
+    }
+
+    frame_key key_of(const snapshot::frame& frame) {
+        frame_key key{};
+        key.function = texts_.number_of(frame.function);
+        key.file = texts_.number_of(frame.file);
+        key.line = static_cast<std::uint32_t>(frame.line);
+        const bool has_name = frame.function != nullptr && frame.function[0] != '\0';
+        if (identity_ == frames_differ_by::address || !has_name) {
+            key.module = texts_.number_of(frame.module);
+            key.offset = frame.offset;
+        }
+        if (identity_ == frames_differ_by::address) {
+            key.address = frame.address;
+            key.column = static_cast<std::uint32_t>(frame.column);
+            key.is_inlined = frame.is_inlined ? 1 : 0;
+        }
+        return key;
+    }
+
+    frames_differ_by identity_;
+    text_numbers texts_;
+    list<const snapshot::frame*> frames_;
+    table<frame_key, std::uint32_t> numbers_;
+    cached* cache_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+
+// call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
+
+#ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+#define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+enum class call_direction { top_down, bottom_up };
+
+struct call_node {
+    const snapshot::frame* frame;  // null: the root
+    std::uint32_t number;          // of the node; a parent's is less than its children's
+    std::uint32_t frame_number;    // equal in all nodes of equal frames
+    std::uint32_t parent;          // its number; the root's is its own
+    std::uint32_t child_count;
+    std::uint32_t first_child;  // in the tree's order of children
+    stack_numbers inclusive;
+    stack_numbers own;
+};
+
+struct call_edge_key {
+    std::uint32_t parent;
+    std::uint32_t frame_number;
+};
+
+inline bool operator==(call_edge_key a, call_edge_key b) noexcept {
+    return a.parent == b.parent && a.frame_number == b.frame_number;
+}
+inline std::uint64_t hash_of_key(call_edge_key key) noexcept {
+    return hash_finish(hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.frame_number));
+}
+
+class call_tree {
+public:
+    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+              frames_differ_by identity = frames_differ_by::place)
+        : frames_(memory, identity),
+          nodes_(memory),
+          edges_(memory),
+          order_(memory),
+          is_difference_(rows.info().is_difference) {
+        nodes_.push_back({nullptr, 0, 0, 0, 0, 0, {}, {}});
+        for (const snapshot::stack& stack : rows.stacks()) {
+            add(stack, direction == call_direction::top_down);
+        }
+        sort_children();
+    }
+
+    const call_node& root() const noexcept { return nodes_[0]; }
+    std::size_t size() const noexcept { return nodes_.size(); }
+    const call_node& operator[](std::size_t number) const noexcept { return nodes_[number]; }
+    // The different frames of the tree, by their numbers.
+    const frame_book& frames() const noexcept { return frames_; }
+
+    struct children {
+        const call_node* const* first;
+        std::size_t count;
+        const call_node* const* begin() const noexcept { return first; }
+        const call_node* const* end() const noexcept { return first + count; }
+        std::size_t size() const noexcept { return count; }
+        bool empty() const noexcept { return count == 0; }
+        const call_node* operator[](std::size_t index) const noexcept { return first[index]; }
+    };
+    children children_of(const call_node& node) const noexcept {
+        return {order_.data() + node.first_child, node.child_count};
+    }
+
+private:
+    void add(const snapshot::stack& stack, bool is_top_down) {
+        const stack_numbers numbers = numbers_of(stack);
+        std::uint32_t at = 0;
+        nodes_[0].inclusive.add(numbers);
+        for (std::size_t i = 0; i < stack.frame_count; ++i) {
+            const std::size_t index = is_top_down ? stack.frame_count - 1 - i : i;
+            at = child(at, stack.frames[index]);
+            nodes_[at].inclusive.add(numbers);
+        }
+        nodes_[at].own.add(numbers);
+    }
+
+    std::uint32_t child(std::uint32_t parent, const snapshot::frame& frame) {
+        const std::uint32_t frame_number = frames_.number_of(frame);
+        const auto edge = edges_.insert({parent, frame_number});
+        if (edge.is_new) {
+            edge.value = static_cast<std::uint32_t>(nodes_.size());
+            nodes_.push_back({&frame, edge.value, frame_number, parent, 0, 0, {}, {}});
+        }
+        return edge.value;
+    }
+
+    std::uint64_t size_of(std::uint64_t number) const noexcept {
+        const bool is_negative = is_difference_ && static_cast<std::int64_t>(number) < 0;
+        return is_negative ? 0 - number : number;
+    }
+
+    void sort_children() {
+        order_.reserve(nodes_.size());
+        for (const call_node& node : nodes_) {
+            if (node.number != 0) order_.push_back(&node);
+        }
+        sort(order_, [this](const call_node* a, const call_node* b) {
+            if (a->parent != b->parent) return a->parent < b->parent;
+            const std::uint64_t a_bytes = size_of(a->inclusive.bytes);
+            const std::uint64_t b_bytes = size_of(b->inclusive.bytes);
+            if (a_bytes != b_bytes) return a_bytes > b_bytes;
+            return size_of(a->inclusive.bytes_allocated) > size_of(b->inclusive.bytes_allocated);
+        });
+        for (std::uint32_t i = 0; i < order_.size(); ++i) {
+            call_node& parent = nodes_[order_[i]->parent];
+            if (parent.child_count++ == 0) parent.first_child = i;
+        }
+    }
+
+    frame_book frames_;
+    list<call_node> nodes_;
+    table<call_edge_key, std::uint32_t> edges_;
+    list<const call_node*> order_;  // siblings side by side
+    bool is_difference_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+
+// callgrind_format.hpp - costs by function and call, for KCachegrind and callgrind_annotate.
+
+#ifndef ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// A line of a function, and the function that is called there; none: what the line itself costs.
+struct callgrind_key {
+    std::uint32_t function;
+    std::uint32_t line;
+    std::uint32_t callee;
+};
+constexpr std::uint32_t callgrind_no_callee = static_cast<std::uint32_t>(-1);
+
+inline bool operator==(const callgrind_key& a, const callgrind_key& b) noexcept {
+    return a.function == b.function && a.line == b.line && a.callee == b.callee;
+}
+inline std::uint64_t hash_of_key(const callgrind_key& key) noexcept {
+    const std::uint64_t hash =
+        hash_step(hash_seed, std::uint64_t{key.function} << 32U | key.callee);
+    return hash_finish(hash_step(hash, key.line));
+}
+
+class callgrind_file {
+public:
+    explicit callgrind_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          tree_(job.memory, job.rows, call_direction::top_down),
+          texts_(job.memory),
+          functions_(job.memory),
+          costs_(job.memory),
+          is_text_written_(job.memory) {}
+
+    void write() {
+        sum_costs();
+        write_head();
+        using entry = table<callgrind_key, stack_numbers>::entry;
+        list<const entry*> order{job_.memory};
+        order.reserve(costs_.size());
+        for (const entry& each : costs_) order.push_back(&each);
+        sort(order,
+             [](const entry* a, const entry* b) { return a->key.function < b->key.function; });
+        std::uint32_t last = callgrind_no_callee;
+        for (const entry* each : order) {
+            if (each->key.function != last) {
+                last = each->key.function;
+                out_ << '\n';
+                write_function("fl=", "fn=", last);
+            }
+            write_cost(each->key, each->value);
+            job_.pieces.may_go();
+        }
+        out_ << "\ntotals: ";
+        write_numbers(tree_.root().inclusive);
+    }
+
+private:
+    struct function_key {
+        std::uint32_t name, file;
+        bool operator==(const function_key& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
+            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
+        }
+    };
+
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        text_out name{job_.memory};
+        write_frame_name(name, frame);
+        text_out file{job_.memory};
+        write_printable(file, is_empty(frame.file) ? "???" : frame.file);
+        const auto known = functions_.insert(
+            {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size() - 1);
+        return known.value;
+    }
+
+    void sum_costs() {
+        list<std::uint32_t> of_frame{job_.memory};
+        of_frame.reserve(tree_.frames().size());
+        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+            of_frame.push_back(function_of(tree_.frames()[i]));
+        }
+        const auto of = [&](const call_node& node) { return of_frame[node.frame_number]; };
+        const auto line = [](const call_node& node) {
+            return static_cast<std::uint32_t>(node.frame->line);
+        };
+        for (std::size_t i = 1; i < tree_.size(); ++i) {
+            const call_node& node = tree_[i];
+            if (!node.own.is_nothing()) {
+                costs_[{of(node), line(node), callgrind_no_callee}].add(node.own);
+            }
+            bool is_entered = false;
+            for (std::uint32_t at = node.parent; at != 0 && !is_entered; at = tree_[at].parent) {
+                is_entered = of(tree_[at]) == of(node);
+            }
+            if (node.parent == 0 || is_entered) continue;
+            const call_node& caller = tree_[node.parent];
+            costs_[{of(caller), line(caller), of(node)}].add(node.inclusive);
+        }
+        // Stacks without a frame.
+        if (!tree_.root().own.is_nothing()) {
+            const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
+            costs_[{function_of(unknown), 0, callgrind_no_callee}].add(tree_.root().own);
+        }
+    }
+
+    void write_head() {
+        const snapshot::window_info& info = job_.rows.info();
+        out_ << "# callgrind format\nversion: 1\ncreator: allocscope " ALLOCSCOPE_VERSION_STRING
+                "\n";
+        if (info.process_id != 0) out_ << "pid: " << decimal{info.process_id} << '\n';
+        out_ << "cmd: ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        out_ << '\n';
+        for_each_summary_line(job_, [this](text line) { out_ << "desc: " << line << '\n'; });
+        out_ << "positions: line\n"
+                "event: LiveBytes : bytes alive\n"
+                "event: LiveObjects : objects alive\n"
+                "event: AllocBytes : bytes allocated\n"
+                "event: Allocs : allocations\n"
+                "events: LiveBytes LiveObjects AllocBytes Allocs\n";
+        is_text_written_.resize(2 * texts_.size());
+    }
+
+    // Each name stands in the file once. Files and functions are numbered apart.
+    void write_name(std::uint32_t number, bool is_file) {
+        out_ << '(' << decimal{std::uint64_t{number} + 1} << ')';
+        bool& is_written = is_text_written_[2 * std::size_t{number} + (is_file ? 1 : 0)];
+        if (!is_written) out_ << ' ' << texts_[number];
+        is_written = true;
+        out_ << '\n';
+    }
+
+    void write_function(const char* file_key, const char* name_key, std::uint32_t number) {
+        const function_key& wanted = functions_.begin()[number].key;
+        out_ << file_key;
+        write_name(wanted.file, true);
+        out_ << name_key;
+        write_name(wanted.name, false);
+    }
+
+    void write_cost(const callgrind_key& key, const stack_numbers& cost) {
+        if (key.callee != callgrind_no_callee) {
+            write_function("cfi=", "cfn=", key.callee);
+            out_ << "calls=" << decimal{cost.allocations != 0 ? cost.allocations : 1} << " 0\n";
+        }
+        out_ << decimal{key.line} << ' ';
+        write_numbers(cost);
+    }
+
+    void write_numbers(const stack_numbers& numbers) {
+        out_ << decimal{numbers.bytes} << ' ' << decimal{numbers.objects} << ' '
+             << decimal{numbers.bytes_allocated} << ' ' << decimal{numbers.allocations} << '\n';
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+    text_numbers texts_;
+    table<function_key, std::uint32_t> functions_;
+    table<callgrind_key, stack_numbers> costs_;
+    list<bool> is_text_written_;  // for each text as a function's name, and as a file's
+};
+
+inline bool write_callgrind_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    callgrind_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_callgrind(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_callgrind_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_callgrind(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_callgrind_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
+
+// place_sums.hpp - what was allocated at each place: the rows, and the places where all is gone.
+
+#ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+#define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+struct place {
+    snapshot::row row;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    std::uint64_t most_allocations;  // of one stack: that one is shown where everything was freed
+};
+
+struct place_key {
+    std::uint32_t file, type;
+    int line;
+    std::uint64_t offset;  // counts only where there is no line
+};
+
+inline bool operator==(const place_key& a, const place_key& b) noexcept {
+    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const place_key& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
+    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
+    return hash_finish(hash_step(hash, key.offset));
+}
+
+class place_sums {
+public:
+    // The rows first, in their order, then the other places, in the order of their stacks.
+    place_sums(arena& memory, const snapshot& rows)
+        : texts_(memory), numbers_(memory), places_(memory), row_count_(rows.size()) {
+        for (const snapshot::row& row : rows) {
+            numbers_[key_of(row.file, row.line, row.offset, row.type)] = places_.size();
+            places_.push_back({row, 0, 0, 0});
+        }
+        for (const snapshot::stack& stack : rows.stacks()) add(stack);
+    }
+
+    const place* begin() const noexcept { return places_.begin(); }
+    const place* end() const noexcept { return places_.end(); }
+    // Behind the rows: the places where nothing is alive (in a difference: no more than before).
+    const place* first_freed() const noexcept { return begin() + row_count_; }
+
+private:
+    place_key key_of(const char* file, int line, std::uint64_t offset, const char* type) {
+        return {texts_.number_of(file), texts_.number_of(type), line, line == 0 ? offset : 0};
+    }
+
+    void add(const snapshot::stack& stack) {
+        const auto known =
+            numbers_.insert(key_of(stack.file, stack.line, stack.offset, stack.type));
+        if (known.is_new) {
+            known.value = places_.size();
+            places_.push_back({{}, 0, 0, 0});
+        }
+        place& here = places_[known.value];
+        here.allocations += stack.allocations;
+        here.bytes_allocated += stack.bytes_allocated;
+        if (known.value < row_count_) return;
+        // The stacks of such a place may cancel out in a difference.
+        snapshot::row& row = here.row;
+        row.objects += stack.objects;
+        row.bytes += stack.bytes;
+        row.samples += stack.samples;
+        row.objects_low += stack.objects_low;
+        row.objects_high += stack.objects_high;
+        row.bytes_low += stack.bytes_low;
+        row.bytes_high += stack.bytes_high;
+        ++row.sites;
+        if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
+        here.most_allocations = stack.allocations;
+        row.file = stack.file;
+        row.line = stack.line;
+        row.type = stack.type;
+        row.function = stack.function;
+        row.offset = stack.offset;
+        row.frames = stack.frames;
+        row.frame_count = stack.frame_count;
+        row.user_frame = stack.user_frame;
+    }
+
+    text_numbers texts_;
+    table<place_key, std::size_t> numbers_;
+    list<place> places_;
+    std::size_t row_count_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+
+// csv_format.hpp - a line for each place, for spreadsheets and data frames.
+
+#ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class csv_line {
+public:
+    csv_line(text_out& out, arena& scratch, bool is_signed) noexcept
+        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
+
+    void field(const char* shown) {
+        separate();
+        const borrowed_memory meanwhile{scratch_};
+        text_out printable{scratch_};
+        write_printable(printable, shown);
+        if (printable.view().find_first_of("\",") == text::npos) {
+            out_ << printable.view();
+            return;
+        }
+        out_ << '"';
+        for (const char c : printable.view()) {
+            if (c == '"') out_ << '"';
+            out_ << c;
+        }
+        out_ << '"';
+    }
+    void field(std::uint64_t number) {
+        separate();
+        const bool is_below_zero = is_signed_ && is_negative(number);
+        if (is_below_zero) out_ << '-';
+        out_ << decimal{is_below_zero ? 0 - number : number};
+    }
+    void empty_field() { separate(); }
+    void end() {
+        out_ << "\r\n";
+        is_first_ = true;
+    }
+
+private:
+    void separate() {
+        if (!is_first_) out_ << ',';
+        is_first_ = false;
+    }
+
+    text_out& out_;
+    arena& scratch_;
+    bool is_signed_;
+    bool is_first_ = true;
+};
+
+inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) {
+    const snapshot::row& row = here.row;
+    line.field(row.file);
+    if (row.line != 0) {
+        line.field(static_cast<std::uint64_t>(row.line));
+        line.empty_field();
+    } else {
+        line.empty_field();
+        line.field(row.offset);
+    }
+    line.field(row.type);
+    line.field(row.function);
+    line.field(row.objects);
+    line.field(row.bytes);
+    if (has_stacks) {
+        line.field(here.allocations);
+        line.field(here.bytes_allocated);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
+    line.field(row.sites);
+    line.field(row.samples);
+    line.field(row.objects_low);
+    line.field(row.objects_high);
+    line.field(row.bytes_low);
+    line.field(row.bytes_high);
+    line.end();
+}
+
+inline bool write_csv_body(format_job& job) {
+    const bool has_stacks = job.rows.has_stacks();
+    if (!has_stacks && job.rows.empty() && !has_stacks_to_write(job)) return false;
+    const place_sums places{job.memory, job.rows};
+    arena scratch;
+    csv_line line{job.out, scratch, job.rows.info().is_difference};
+    job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
+               "samples,objects_low,objects_high,bytes_low,bytes_high\r\n";
+    for (const place& here : places) {
+        write_csv_place(line, here, has_stacks);
+        job.pieces.may_go();
+    }
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_csv(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_csv_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_csv_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+
+// json_writer.hpp - JSON, member by member: brackets, commas, and strings that no reader chokes on.
+
+#ifndef ALLOCSCOPE_REPORT_JSON_WRITER_HPP
+#define ALLOCSCOPE_REPORT_JSON_WRITER_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// With its quotes. A null pointer is the empty text.
+inline void write_json_string(text_out& out, const char* shown) {
+    out << '"';
+    while (shown != nullptr && *shown != '\0') {
+        const std::size_t length = printable_length(shown);
+        if (length == 0) {
+            char escaped[escaped_byte_length];
+            write_escaped_byte(*shown++, escaped);
+            out << '\\' << text{escaped, sizeof escaped};
+            continue;
+        }
+        if (*shown == '"' || *shown == '\\') out << '\\';
+        out << text{shown, length};
+        shown += length;
+    }
+    out << '"';
+}
+
 class json_writer {
 public:
-    json_writer(text_out& out, arena& scratch, bool is_signed) noexcept
-        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
+    json_writer(text_out& out, bool is_signed) noexcept : out_(out), is_signed_(is_signed) {}
 
     void begin(char bracket) {
         separate();
@@ -29181,13 +30452,13 @@ public:
     }
     void key(const char* name) {
         separate();
-        write_string(name);
+        write_json_string(out_, name);
         out_ << ": ";
         is_first_ = true;  // the value needs no comma
     }
     void value(const char* shown) {
         separate();
-        write_string(shown);
+        write_json_string(out_, shown);
     }
     void value(bool is_true) {
         separate();
@@ -29215,23 +30486,499 @@ private:
         if (!is_first_) out_ << ", ";
         is_first_ = false;
     }
-    void write_string(const char* shown) {
-        const borrowed_memory meanwhile{scratch_};
-        text_out printable{scratch_};
-        write_printable(printable, shown);
-        out_ << '"';
-        for (const char c : printable.view()) {
-            if (c == '"' || c == '\\') out_ << '\\';
-            out_ << c;
-        }
-        out_ << '"';
-    }
 
     text_out& out_;
-    arena& scratch_;
     bool is_signed_;
     bool is_first_ = true;
 };
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_REPORT_JSON_WRITER_HPP
+
+// dhat_format.hpp - the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
+
+#ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class dhat_file {
+public:
+    explicit dhat_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          tree_(job.memory, job.rows, call_direction::bottom_up, frames_differ_by::address) {}
+
+    void write() {
+        write_head(job_.rows.info());
+        const char* separator = "\n";
+        list<std::uint32_t> path{job_.memory};
+        for (std::size_t i = 0; i < tree_.size(); ++i) {
+            const call_node& node = tree_[i];
+            if (node.own.is_nothing()) continue;
+            out_ << separator;
+            separator = ",\n";
+            write_point(node, path);
+            job_.pieces.may_go();
+        }
+        out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
+        text_out label{job_.memory};
+        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+            label.cut(0);
+            write_frame_label(label, tree_.frames()[i]);
+            out_ << ",\n";
+            write_json_string(out_, label.c_str());
+            job_.pieces.may_go();
+        }
+        out_ << "]}\n";
+    }
+
+private:
+    // In the table of frames, behind the root and the frame of stacks that have none.
+    static constexpr std::uint32_t unknown_frame = 1;
+    static constexpr std::uint32_t first_frame = 2;
+
+    void write_head(const snapshot::window_info& info) {
+        const std::uint64_t end = info.duration_ns / 1000;
+        text_out command{job_.memory};
+        command << (is_empty(info.command) ? info.name : info.command)
+                << " (allocscope: t-gmax and Max are those of t-end)";
+        out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
+                "\"bklt\": true, \"bkacc\": false,\n";
+        if (info.record == recording::sampled) {
+            out_ << "\"bu\": \"est. byte\", \"bsu\": \"est. bytes\", \"bksu\": \"est. blocks\",\n";
+        }
+        out_ << "\"tu\": \"\\u00b5s\", \"Mtu\": \"s\", \"tuth\": 10,\n\"cmd\": ";
+        write_json_string(out_, command.c_str());
+        out_ << ", \"pid\": " << decimal{info.process_id} << ",\n\"te\": " << decimal{end}
+             << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
+    }
+
+    void write_point(const call_node& node, list<std::uint32_t>& path) {
+        const decimal bytes{node.own.bytes};
+        const decimal objects{node.own.objects};
+        out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
+             << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
+             << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
+             << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
+        path.clear();
+        for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
+            path.push_back(tree_[at].frame_number + first_frame);
+        }
+        if (path.empty()) path.push_back(unknown_frame);
+        for (std::size_t i = path.size(); i > 0; --i) {
+            out_ << decimal{path[i - 1]};
+            if (i > 1) out_ << ',';
+        }
+        out_ << "]}";
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+};
+
+inline bool write_dhat_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    dhat_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_dhat(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_dhat_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_dhat(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_dhat_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+
+// folded_format.hpp - stacks on one line each, for flame graphs: main;load;parse 4096
+
+#ifndef ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The names of frames as they stand in a line; each is made once.
+class folded_names {
+public:
+    explicit folded_names(arena& memory)
+        : memory_(memory), book_(memory, frames_differ_by::place), names_(memory) {}
+
+    text name_of(const snapshot::frame& frame) {
+        const std::uint32_t number = book_.number_of(frame);
+        if (number == names_.size()) names_.push_back(made_name(frame));
+        return names_[number];
+    }
+
+private:
+    text made_name(const snapshot::frame& frame) {
+        text_out name{memory_};
+        write_frame_name(name, frame);
+        replace_since(name, 0, ";", ':');
+        return name.view();
+    }
+
+    arena& memory_;
+    frame_book book_;
+    list<text> names_;
+};
+
+inline bool write_folded_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    folded_names names{job.memory};
+    for_each_stack(job, [&job, &names](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[job.value];
+        if (value == 0) return;
+        if (stack.frame_count == 0) job.out << '?';
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            job.out << names.name_of(stack.frames[i - 1]);
+            if (i > 1) job.out << ';';
+        }
+        job.out << ' ' << decimal{value} << '\n';
+    });
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_folded(const snapshot& rows, Target&& target,
+                  stack_value value = stack_value::live_bytes) {
+    detail::write_or_throw(detail::write_folded_body, rows, target, value);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_folded(const snapshot& rows, Target&& target, std::string& error,
+                  stack_value value = stack_value::live_bytes) {
+    return detail::try_write(detail::write_folded_body, rows, target, error, value);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
+
+// location_book.hpp - return addresses with the calls that were inlined there, each with a number.
+
+#ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+#define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The outermost frame of a location, and the location of those that are inlined there; 0: none.
+struct location_key {
+    std::uint32_t inner;
+    std::uint32_t frame;
+};
+
+inline bool operator==(location_key a, location_key b) noexcept {
+    return a.inner == b.inner && a.frame == b.frame;
+}
+inline std::uint64_t hash_of_key(location_key key) noexcept {
+    return hash_finish(hash_step(hash_seed, std::uint64_t{key.inner} << 32U | key.frame));
+}
+
+class location_book {
+public:
+    explicit location_book(arena& memory)
+        : frames_(memory, frames_differ_by::address), locations_(memory), of_frame_(memory) {}
+
+    // The number, from 1, of the location that begins at frame `at`, which then is behind it.
+    std::uint32_t next_location(const snapshot::stack& stack, std::size_t& at) {
+        std::uint32_t number = location_of(stack.frames[at]);
+        while (stack.frames[at++].is_inlined && at < stack.frame_count) {
+            number = location_of({number, frames_.number_of(stack.frames[at])});
+        }
+        locations_.begin()[number - 1].value.is_met = true;
+        return number;
+    }
+
+    // Numbers are from 1 to size(); some are the inner part of others only.
+    std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
+    bool is_met(std::uint32_t number) const noexcept {
+        return locations_.begin()[number - 1].value.is_met;
+    }
+
+    // The frame that was not inlined, if the stack has it.
+    const snapshot::frame& outermost(std::uint32_t number) const noexcept {
+        return frames_[locations_.begin()[number - 1].key.frame];
+    }
+
+    // Innermost first.
+    template <class Work>
+    void for_each_frame(std::uint32_t number, const Work& work) const {
+        const location_key key = locations_.begin()[number - 1].key;
+        if (key.inner != 0) for_each_frame(key.inner, work);
+        work(frames_[key.frame]);
+    }
+
+    const frame_book& frames() const noexcept { return frames_; }
+
+private:
+    struct location {
+        std::uint32_t number;
+        bool is_met;
+    };
+
+    // Of the frame alone: most are, and are found without hashing.
+    std::uint32_t location_of(const snapshot::frame& frame) {
+        const std::uint32_t number = frames_.number_of(frame);
+        if (number >= of_frame_.size()) of_frame_.resize(number + 1);
+        if (of_frame_[number] == 0) of_frame_[number] = location_of({0, number});
+        return of_frame_[number];
+    }
+    std::uint32_t location_of(location_key key) {
+        const auto known = locations_.insert(key);
+        if (known.is_new) known.value.number = static_cast<std::uint32_t>(locations_.size());
+        return known.value.number;
+    }
+
+    frame_book frames_;
+    table<location_key, location> locations_;
+    list<std::uint32_t> of_frame_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+
+// heaptrack_format.hpp - a recording for heaptrack_print and heaptrack_gui, made of sums.
+
+#ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t most_heaptrack_events = 100000000;
+
+class heaptrack_file {
+public:
+    explicit heaptrack_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          strings_(job.memory),
+          locations_(job.memory),
+          written_location_(job.memory),
+          traces_(job.memory),
+          path_(job.memory),
+          line_(job.memory) {}
+
+    void write() {
+        const snapshot::window_info& info = job_.rows.info();
+        out_ << "v 10400 3\nX ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        out_ << "\nI 1000 0\n";
+        for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
+        out_ << "c 0\n";
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
+        if (has_waiting_) write_free(waiting_);
+        out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
+    }
+
+private:
+    struct trace_key {
+        std::uint32_t location, parent;
+        bool operator==(const trace_key& other) const noexcept {
+            return location == other.location && parent == other.parent;
+        }
+        friend std::uint64_t hash_of_key(const trace_key& key) noexcept {
+            return hash_finish(
+                hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.location));
+        }
+    };
+
+    // --- what the events point to; each is written before it is needed ---
+
+    std::uint32_t string(const char* shown) {
+        text_out printable{job_.memory};
+        write_printable(printable, shown);
+        if (printable.empty()) return 0;
+        const std::uint32_t number = strings_.number_of_text(printable.view()) + 1;
+        if (number > written_strings_) {
+            written_strings_ = number;
+            out_ << "s " << hexadecimal{printable.size()} << ' ' << printable.view() << '\n';
+        }
+        return number;
+    }
+
+    // The numbers of the file are in the order of writing.
+    std::uint32_t written(std::uint32_t location) {
+        if (location >= written_location_.size()) written_location_.resize(location + 1);
+        std::uint32_t& number = written_location_[location];
+        if (number != 0) return number;
+        const snapshot::frame& outermost = locations_.outermost(location);
+        const std::uint32_t module = string(is_empty(outermost.module) ? "?" : outermost.module);
+        line_.cut(0);
+        line_ << "i " << hexadecimal{outermost.address} << ' ' << hexadecimal{module};
+        text_out name{job_.memory};
+        locations_.for_each_frame(location, [this, &name](const snapshot::frame& frame) {
+            name.cut(0);
+            write_frame_name(name, frame);
+            const std::uint32_t function = string(name.c_str());
+            const std::uint32_t file = string(frame.file);
+            line_ << ' ' << hexadecimal{function} << ' ' << hexadecimal{file} << ' '
+                  << hexadecimal{static_cast<std::uint64_t>(frame.line)};
+        });
+        out_ << line_.view() << '\n';
+        number = ++location_count_;
+        return number;
+    }
+
+    std::uint32_t trace_of(const snapshot::stack& stack) {
+        path_.clear();
+        for (std::size_t i = 0; i < stack.frame_count;) {
+            path_.push_back(locations_.next_location(stack, i));
+        }
+        std::uint32_t trace = 0;
+        for (std::size_t i = path_.size(); i > 0; --i) {
+            const std::uint32_t location = written(path_[i - 1]);
+            const auto known = traces_.insert({location, trace});
+            if (known.is_new) {
+                known.value = static_cast<std::uint32_t>(traces_.size());
+                out_ << "t " << hexadecimal{location} << ' ' << hexadecimal{trace} << '\n';
+            }
+            trace = known.value;
+        }
+        return trace;
+    }
+
+    std::uint64_t allocation(std::uint64_t size, std::uint32_t trace) {
+        out_ << "a " << hexadecimal{size} << ' ' << hexadecimal{trace} << '\n';
+        return allocation_count_++;
+    }
+
+    // --- events ---
+
+    void write_birth(std::uint64_t allocation) {
+        out_ << "+ " << hexadecimal{allocation} << '\n';
+        if (has_waiting_) write_free(waiting_);
+        has_waiting_ = false;
+        job_.pieces.may_go();
+    }
+    void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
+
+    // heaptrack calls an object temporary that is freed right after its birth. That is not known
+    // here, so another one is born in between: each free waits for the birth of the next object,
+    // and objects of the same size take turns with two descriptions.
+    void write_freed(const snapshot::stack& stack) {
+        const std::uint64_t count = stack.allocations - stack.objects;
+        const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
+        if (count == 0) return;
+        const std::uint32_t trace = trace_of(stack);
+        const std::uint64_t size = bytes / count;
+        const std::uint64_t larger = bytes % count;
+        write_freed_objects(size + 1, larger, trace);
+        write_freed_objects(size, count - larger, trace);
+    }
+    void write_freed_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t turns[] = {allocation(size, trace),
+                                       count > 1 ? allocation(size, trace) : 0};
+        for (std::uint64_t i = 0; i < count; ++i) {
+            write_birth(turns[i % 2]);
+            waiting_ = turns[i % 2];
+            has_waiting_ = true;
+        }
+    }
+
+    void write_live(const snapshot::stack& stack) {
+        if (stack.objects == 0) return;
+        const std::uint32_t trace = trace_of(stack);
+        const std::uint64_t size = stack.bytes / stack.objects;
+        const std::uint64_t larger = stack.bytes % stack.objects;
+        write_live_objects(size + 1, larger, trace);
+        write_live_objects(size, stack.objects - larger, trace);
+    }
+    void write_live_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t described = allocation(size, trace);
+        for (std::uint64_t i = 0; i < count; ++i) write_birth(described);
+    }
+
+    format_job& job_;
+    text_out& out_;
+    text_numbers strings_;
+    std::uint32_t written_strings_ = 0;
+    location_book locations_;
+    list<std::uint32_t> written_location_;
+    std::uint32_t location_count_ = 0;
+    table<trace_key, std::uint32_t> traces_;
+    list<std::uint32_t> path_;
+    text_out line_;
+    std::uint64_t allocation_count_ = 0;
+    std::uint64_t waiting_ = 0;  // was born last and is to be freed
+    bool has_waiting_ = false;
+};
+
+inline bool write_heaptrack_body(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    if (job.rows.info().record == recording::sampled) {
+        return job.refuse(
+            "heaptrack's format is a list of events, and a sampled window has estimates only;"
+            " pprof, speedscope and others can hold those");
+    }
+    if (job.rows.info().is_difference) {
+        return job.refuse(
+            "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
+    }
+    if (sum_of_stacks(job.rows).allocations > most_heaptrack_events) {
+        return job.refuse(
+            "heaptrack's format has a line for each allocation, and these are more than 100"
+            " million; the other formats hold sums");
+    }
+    heaptrack_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_heaptrack(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_heaptrack_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_heaptrack_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+
+// json_report.hpp - a snapshot as JSON, for other programs to read.
+
+#ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+#define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
 
 inline const char* name_of(recording how) noexcept {
     return how == recording::exact ? "exact" : how == recording::sampled ? "sampled" : "counters";
@@ -29279,12 +31026,18 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_sampled) {
+inline void write_json_row(json_writer& json, const place& here, bool has_stacks, bool is_sampled) {
+    const snapshot::row& row = here.row;
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);
+    if (has_stacks) {
+        json.field("allocations", here.allocations);
+        json.field("bytes_allocated", here.bytes_allocated);
+    }
     json.field("file", row.file);
     json.field("line", static_cast<std::uint64_t>(row.line));
+    json.field("offset", row.offset);
     json.field("type", row.type);
     json.field("function", row.function);
     json.field("sites", row.sites);
@@ -29300,35 +31053,90 @@ inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_
     json.end('}');
 }
 
-inline void write_json_report(text_out& out, const snapshot& rows) {
-    const snapshot::window_info& info = rows.info();
-    const bool is_sampled = info.record == recording::sampled;
-    arena scratch;
-    json_writer json{out, scratch, info.is_difference};
-    json.begin('{');
+inline void write_json_rows(json_writer& json, const char* name, const place* begin,
+                            const place* end, const snapshot& rows) {
+    const bool is_sampled = rows.info().record == recording::sampled;
+    const bool has_stacks = rows.has_stacks();
+    json.key(name);
+    json.begin('[');
+    for (const place* each = begin; each != end; ++each) {
+        json.line();
+        write_json_row(json, *each, has_stacks, is_sampled);
+    }
+    json.end(']');
+}
+
+inline void write_json_families(json_writer& json, const snapshot::window_info& info) {
+    json.key("families");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.family_count; ++i) {
+        const snapshot::family& family = info.families[i];
+        json.begin('{');
+        json.field("name", family.name);
+        json.field("allocations", family.allocations);
+        json.field("frees", family.frees);
+        json.field("bytes_allocated", family.bytes_allocated);
+        json.field("bytes_freed", family.bytes_freed);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_moments(json_writer& json, const snapshot::window_info& info) {
+    json.key("moments");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const snapshot::moment& moment = info.moments[i];
+        json.begin('{');
+        json.field("at_ns", moment.at_ns);
+        json.field("live_objects", moment.live_objects);
+        json.field("live_bytes", moment.live_bytes);
+        json.field("allocations", moment.allocations);
+        json.field("bytes_allocated", moment.bytes_allocated);
+        json.field("mark", moment.mark);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
     json.field("record", name_of(info.record));
-    if (is_sampled) {
+    if (info.is_difference) {
+        json.key("is_difference");
+        json.value(true);
+    }
+    if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
         json.field("samples", info.samples);
     }
     json.field("duration_ns", info.duration_ns);
+    json.field("process_id", info.process_id);
+    json.field("command", info.command);
+    json.field("taken_unix_ns", static_cast<std::uint64_t>(info.taken_unix_ns));
     if (info.not_recording[0] != '\0') json.field("not_recording", info.not_recording);
     write_json_totals(json, info);
+    write_json_families(json, info);
+    write_json_moments(json, info);
     json.key("lost");
     json.begin('{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         json.field(info.losses[i].reason, info.losses[i].count);
     }
     json.end('}');
-    json.key("rows");
-    json.begin('[');
-    for (const snapshot::row& row : rows) {
-        json.line();
-        write_json_row(json, row, is_sampled);
+}
+
+inline void write_json_report(text_out& out, const snapshot& rows) {
+    arena memory;
+    const place_sums places{memory, rows};
+    json_writer json{out, rows.info().is_difference};
+    json.begin('{');
+    write_json_head(json, rows.info());
+    write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
+    if (rows.has_stacks()) {
+        write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
     }
-    json.end(']');
     json.end('}');
     json.line();
 }
@@ -29344,19 +31152,1822 @@ inline std::string to_json(const snapshot& rows) {
     return {out.view().data(), out.size()};
 }
 
-// To a path, as write_text does. Throws report_error.
-inline void write_json(const snapshot& rows, const char* path) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out out{memory};
-    detail::write_json_report(out, rows);
-    std::string error;
-    if (!detail::put_report(out.view(), path, error)) detail::raise_report_error(error);
-}
-
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
+// json_format.hpp - a snapshot as JSON, in a file: see report/json_report.hpp for what is in it.
+
+#ifndef ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool write_json_body(format_job& job) {
+    write_json_report(job.out, job.rows);
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_json(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_json_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_json(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_json_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+
+// massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
+
+#ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class massif_file {
+public:
+    explicit massif_file(format_job& job)
+        : job_(job), out_(job.out), tree_(job.memory, job.rows, call_direction::bottom_up) {}
+
+    void write() {
+        const snapshot::window_info& info = job_.rows.info();
+        write_head(info);
+        const std::uint64_t end_ms = info.duration_ns / 1000000;
+        write_point(0, 0, "empty");
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const std::uint64_t at_ms = info.moments[i].at_ns / 1000000;
+            if (at_ms < end_ms) write_point(at_ms, info.moments[i].live_bytes, "empty");
+        }
+        const std::uint64_t bytes = tree_.root().inclusive.bytes;
+        write_point(end_ms, bytes, "detailed");
+        least_shown_ = bytes / 1000;
+        write_node(tree_.root(), 0);
+    }
+
+private:
+    void write_head(const snapshot::window_info& info) {
+        for_each_summary_line(job_, [this](text line) {
+            const std::size_t begin = out_.size();
+            out_ << "desc: " << line;
+            replace_since(out_, begin, "#", '@');
+            out_ << '\n';
+        });
+        const std::size_t begin = out_.size();
+        out_ << "cmd: ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        replace_since(out_, begin, "#", '@');
+        out_ << "\ntime_unit: ms\n";
+    }
+
+    void write_point(std::uint64_t at_ms, std::uint64_t bytes, const char* heap_tree) {
+        out_ << "#-----------\nsnapshot=" << decimal{point_count_++}
+             << "\n#-----------\ntime=" << decimal{at_ms} << "\nmem_heap_B=" << decimal{bytes}
+             << "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=" << heap_tree << '\n';
+        job_.pieces.may_go();
+    }
+
+    // The children come in the order of their bytes, so those to be summed are the last ones.
+    std::size_t shown_children(const call_node& node) const {
+        std::size_t shown = 0;
+        for (const call_node* child : tree_.children_of(node)) {
+            if (child->inclusive.bytes == 0 || child->inclusive.bytes < least_shown_) break;
+            ++shown;
+        }
+        return shown;
+    }
+
+    void write_node(const call_node& node, std::size_t depth) {
+        const auto children = tree_.children_of(node);
+        const std::size_t shown = shown_children(node);
+        std::uint64_t rest = 0;
+        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i]->inclusive.bytes;
+        out_.fill(depth, ' ');
+        out_ << 'n' << decimal{shown + (rest != 0 ? 1 : 0)} << ": " << decimal{node.inclusive.bytes}
+             << ' ';
+        if (node.frame == nullptr) {
+            out_ << "(heap allocation functions) malloc/new/new[], --alloc-fns, etc.";
+        } else {
+            const std::size_t begin = out_.size();
+            write_frame_label(out_, *node.frame);
+            replace_since(out_, begin, "#", '@');
+        }
+        out_ << '\n';
+        job_.pieces.may_go();
+        for (std::size_t i = 0; i < shown; ++i) write_node(*children[i], depth + 1);
+        if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
+    }
+
+    // In massif's words: viewers know them.
+    void write_rest(std::size_t places, std::uint64_t bytes, std::size_t depth) {
+        out_.fill(depth, ' ');
+        out_ << "n0: " << decimal{bytes} << " in " << decimal{places}
+             << (places == 1 ? " place, below" : " places, all below")
+             << " massif's threshold (0.10%)\n";
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+    std::uint64_t point_count_ = 0;
+    std::uint64_t least_shown_ = 0;
+};
+
+inline bool write_massif_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    massif_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_massif(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_massif_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_massif_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+
+// gzip_stream.hpp - packs a file as gzip does, in one quick pass.
+
+#ifndef ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
+#define ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The checksum of RFC 1952, eight bytes at a time.
+class crc32_sum {
+public:
+    crc32_sum() noexcept {
+        for (std::uint32_t i = 0; i < 256; ++i) {
+            std::uint32_t value = i;
+            for (int bit = 0; bit < 8; ++bit) {
+                value = (value & 1U) != 0 ? value >> 1U ^ 0xedb88320U : value >> 1U;
+            }
+            after_[0][i] = value;
+        }
+        for (std::uint32_t i = 0; i < 256; ++i) {
+            for (int n = 1; n < 8; ++n) {
+                const std::uint32_t before = after_[n - 1][i];
+                after_[n][i] = before >> 8U ^ after_[0][before & 0xffU];
+            }
+        }
+    }
+
+    void add(text bytes) noexcept {
+        std::uint32_t sum = ~sum_;
+        const char* at = bytes.begin();
+        for (; bytes.end() - at >= 8; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, at, 8);
+            word ^= sum;
+            sum = 0;
+            for (unsigned i = 0; i < 8; ++i) sum ^= after_[7 - i][word >> (8 * i) & 0xffU];
+        }
+        for (; at != bytes.end(); ++at) {
+            sum = sum >> 8U ^ after_[0][(sum ^ static_cast<unsigned char>(*at)) & 0xffU];
+        }
+        sum_ = ~sum;
+    }
+
+    std::uint32_t value() const noexcept { return sum_; }
+
+private:
+    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum, n bytes before its end
+    std::uint32_t sum_ = 0;
+};
+
+// Bits, the lowest of each byte first, in a buffer that is large enough.
+class bit_writer {
+public:
+    void begin(char* at) noexcept { at_ = at; }
+    char* at() const noexcept { return at_; }
+
+    // At most 32 bits.
+    void put(std::uint32_t bits, unsigned count) noexcept {
+        waiting_ |= std::uint64_t{bits} << waiting_count_;
+        waiting_count_ += count;
+        if (waiting_count_ < 32) return;
+        const auto word = static_cast<std::uint32_t>(waiting_);
+        std::memcpy(at_, &word, 4);
+        at_ += 4;
+        waiting_ >>= 32U;
+        waiting_count_ -= 32;
+    }
+
+    // Up to the end of the byte.
+    void flush() noexcept {
+        for (; waiting_count_ > 0; waiting_count_ -= waiting_count_ < 8 ? waiting_count_ : 8) {
+            *at_++ = static_cast<char>(waiting_);
+            waiting_ >>= 8U;
+        }
+    }
+
+private:
+    char* at_ = nullptr;
+    std::uint64_t waiting_ = 0;
+    unsigned waiting_count_ = 0;
+};
+
+// The fixed codes of RFC 1951, 3.2.6, as they are put: the first bit of a code is the lowest.
+struct deflate_codes {
+    struct code {
+        std::uint32_t bits;
+        std::uint8_t count;
+    };
+    static constexpr std::uint32_t least_match = 4;
+    static constexpr std::uint32_t longest_match = 258;
+
+    code literals[256];
+    code lengths[longest_match + 1];  // with the extra bits
+
+    deflate_codes() noexcept {
+        for (std::uint32_t i = 0; i < 256; ++i) literals[i] = symbol(i);
+        for (std::uint32_t length = 3; length <= longest_match; ++length) {
+            lengths[length] = code_of_length(length);
+        }
+    }
+
+    static code symbol(std::uint32_t number) noexcept {
+        if (number < 144) return {reversed(0x30U + number, 8), 8};
+        if (number < 256) return {reversed(0x190U + number - 144, 9), 9};
+        if (number < 280) return {reversed(number - 256, 7), 7};
+        return {reversed(0xc0U + number - 280, 8), 8};
+    }
+
+    // How far back: a code of 5 bits and up to 13 extra bits.
+    static code distance(std::uint32_t distance) noexcept {
+        const std::uint32_t back = distance - 1;
+        if (back < 4) return {reversed(back, 5), 5};
+        const unsigned top = 31U - static_cast<unsigned>(__builtin_clz(back));
+        const unsigned extra = top - 1;
+        const std::uint32_t number = 2 * top + (back >> extra & 1U);
+        const std::uint32_t rest = back & ((1U << extra) - 1);
+        return {reversed(number, 5) | rest << 5U, static_cast<std::uint8_t>(5 + extra)};
+    }
+
+private:
+    static std::uint32_t reversed(std::uint32_t bits, unsigned count) noexcept {
+        std::uint32_t result = 0;
+        for (unsigned i = 0; i < count; ++i) result |= (bits >> i & 1U) << (count - 1 - i);
+        return result;
+    }
+
+    static code code_of_length(std::uint32_t length) noexcept {
+        if (length == longest_match) return symbol(285);
+        const std::uint32_t over = length - 3;
+        if (over < 8) return symbol(257 + over);
+        const unsigned top = 31U - static_cast<unsigned>(__builtin_clz(over));
+        const unsigned extra = top - 2;
+        code result = symbol(257 + 4 * (top - 1) + (over >> extra & 3U));
+        result.bits |= (over & ((1U << extra) - 1)) << result.count;
+        result.count = static_cast<std::uint8_t>(result.count + extra);
+        return result;
+    }
+};
+
+class gzip_stream {
+public:
+    gzip_stream(arena& memory, piecewise_text& to)
+        : memory_(memory), to_(to), state_(memory.make<state>()) {
+        // No name, no time of change; made on Unix (3 is its number).
+        to_.gathered << text{"\x1f\x8b\x08\0\0\0\0\0\0\x03", 10};
+    }
+
+    void add(text piece) {
+        make_room(piece.size() + piece.size() / 8 + 64);
+        bits_.begin(buffer_);
+        bits_.put(2, 3);  // a block with the fixed codes, not the last one
+        pack(piece);
+        put(deflate_codes::symbol(256));
+        to_.gathered << text{buffer_, static_cast<std::size_t>(bits_.at() - buffer_)};
+        to_.may_go();
+        state_->sum.add(piece);
+        size_ += piece.size();
+    }
+    // The same, as a piecewise_text wants it.
+    static bool put_piece(void* self, text piece) {
+        if (!piece.empty()) static_cast<gzip_stream*>(self)->add(piece);
+        return true;
+    }
+
+    void finish() {
+        make_room(64);
+        bits_.begin(buffer_);
+        bits_.put(3, 3);  // the last block: it is empty
+        put(deflate_codes::symbol(256));
+        bits_.flush();
+        bits_.put(state_->sum.value(), 32);
+        bits_.put(static_cast<std::uint32_t>(size_), 32);
+        to_.gathered << text{buffer_, static_cast<std::size_t>(bits_.at() - buffer_)};
+    }
+
+private:
+    static constexpr unsigned hash_bits = 15;
+    static constexpr std::uint32_t farthest = 32768;
+
+    struct state {
+        crc32_sum sum;
+        deflate_codes codes;
+        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash began, from 1
+    };
+
+    void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
+
+    void pack(text piece) noexcept {
+        std::memset(state_->last, 0, sizeof state_->last);
+        const char* bytes = piece.data();
+        const std::size_t size = piece.size();
+        std::size_t at = 0;
+        while (at + 8 <= size) {
+            const std::uint32_t length = length_of_match(bytes, at, size);
+            if (length == 0) {
+                put(state_->codes.literals[static_cast<unsigned char>(bytes[at++])]);
+                continue;
+            }
+            put(state_->codes.lengths[length]);
+            put(deflate_codes::distance(static_cast<std::uint32_t>(at - match_)));
+            at += length;
+        }
+        for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
+    }
+
+    // How many bytes at `at` are those that begin at `match_`; 0: too few.
+    std::uint32_t length_of_match(const char* bytes, std::size_t at, std::size_t size) noexcept {
+        std::uint32_t four = 0;
+        std::memcpy(&four, bytes + at, 4);
+        std::uint32_t& last = state_->last[four * 2654435761U >> (32 - hash_bits)];
+        const std::size_t before = last;
+        last = static_cast<std::uint32_t>(at + 1);
+        if (before == 0 || at + 1 - before > farthest) return 0;
+        match_ = before - 1;
+        if (std::memcmp(bytes + match_, bytes + at, 4) != 0) return 0;
+        std::uint32_t length = 4;
+        const std::size_t most =
+            size - at < deflate_codes::longest_match ? size - at : deflate_codes::longest_match;
+        while (length + 8 <= most) {
+            std::uint64_t here = 0;
+            std::uint64_t there = 0;
+            std::memcpy(&here, bytes + at + length, 8);
+            std::memcpy(&there, bytes + match_ + length, 8);
+            if (here != there) {
+                return length + static_cast<std::uint32_t>(__builtin_ctzll(here ^ there)) / 8;
+            }
+            length += 8;
+        }
+        while (length < most && bytes[match_ + length] == bytes[at + length]) ++length;
+        return length;
+    }
+
+    void make_room(std::size_t bytes) {
+        if (bytes <= room_) return;
+        buffer_ = static_cast<char*>(memory_.allocate(bytes));
+        room_ = bytes;
+    }
+
+    arena& memory_;
+    piecewise_text& to_;
+    state* state_;
+    bit_writer bits_;
+    char* buffer_ = nullptr;
+    std::size_t room_ = 0;
+    std::size_t match_ = 0;
+    std::uint64_t size_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
+
+// protobuf_message.hpp - the wire format of protocol buffers, as far as a profile needs it.
+
+#ifndef ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
+#define ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::size_t longest_varint = 10;
+
+// Seven bits in each byte, the lowest first. Returns the end.
+inline char* put_varint(char* at, std::uint64_t value) noexcept {
+    while (value >= 0x80U) {
+        *at++ = static_cast<char>(value | 0x80U);
+        value >>= 7U;
+    }
+    *at++ = static_cast<char>(value);
+    return at;
+}
+
+inline void write_varint(text_out& out, std::uint64_t value) {
+    char bytes[longest_varint];
+    out << text{bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes)};
+}
+
+// A negative number is its two's complement, as int64 has it.
+inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value) {
+    if (value == 0) return;
+    write_varint(out, std::uint64_t{field} << 3U);
+    write_varint(out, value);
+}
+
+// A string, a message, or numbers that were packed.
+inline void write_field(text_out& out, std::uint32_t field, text bytes) {
+    write_varint(out, std::uint64_t{field} << 3U | 2U);
+    write_varint(out, bytes.size());
+    out << bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
+
+// pprof_format.hpp - the profile that `go tool pprof`, Pyroscope, Parca and others read.
+
+#ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The numbers of the fields in profile.proto.
+namespace pprof_field {
+namespace profile {
+constexpr std::uint32_t sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5,
+                        string_table = 6, drop_frames = 7, time_nanos = 9, duration_nanos = 10,
+                        period_type = 11, period = 12, comment = 13, default_sample_type = 14;
+}
+namespace value_type {
+constexpr std::uint32_t type = 1, unit = 2;
+}
+namespace sample {
+constexpr std::uint32_t location_id = 1, value = 2, label = 3;
+}
+namespace label {
+constexpr std::uint32_t key = 1, str = 2;
+}
+namespace mapping {
+constexpr std::uint32_t id = 1, memory_start = 2, memory_limit = 3, filename = 5, build_id = 6,
+                        has_functions = 7, has_filenames = 8, has_line_numbers = 9,
+                        has_inline_frames = 10;
+}
+namespace location {
+constexpr std::uint32_t id = 1, mapping_id = 2, address = 3, line = 4;
+}
+namespace line {
+constexpr std::uint32_t function_id = 1, line = 2, column = 3;
+}
+namespace function {
+constexpr std::uint32_t id = 1, name = 2, filename = 4;
+}
+}  // namespace pprof_field
+
+// The way from the container to operator new says nothing about who allocates: pprof leaves these
+// frames out, and shows their numbers at the callers. A template argument list is part of a name.
+constexpr const char* pprof_dropped_frames =
+    "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
+    "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
+    "|std::__1::(allocator|allocator_traits)<.*>::allocate"
+    "|std::__1::__libcpp_(allocate|operator_new)(<.*>)?";
+
+class pprof_profile {
+public:
+    pprof_profile(format_job& job, piecewise_text& out)
+        : job_(job),
+          pieces_(out),
+          out_(out.gathered),
+          locations_(job.memory),
+          strings_(job.memory),
+          functions_(job.memory),
+          mappings_(job.memory),
+          message_(job.memory),
+          inner_(job.memory) {
+        strings_.number_of_text("");  // as every profile must begin
+    }
+
+    void write() {
+        write_head();
+        type_key_ = string("type");
+        for (const snapshot::stack& stack : job_.rows.stacks()) {
+            write_sample(stack);
+            pieces_.may_go();
+        }
+        gather_mappings();
+        for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
+            if (locations_.is_met(i)) write_location(i);
+        }
+        std::uint32_t number = 0;
+        for (const auto& each : functions_) write_function(++number, each.key);
+        for (std::size_t i = 0; i < mappings_.size(); ++i) write_mapping(i);
+        write_comments();
+        for (std::size_t i = 0; i < strings_.size(); ++i) {
+            write_field(out_, pprof_field::profile::string_table, strings_[i]);
+            pieces_.may_go();
+        }
+    }
+
+private:
+    struct function_key {
+        std::uint32_t name, file;
+        bool operator==(const function_key& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
+            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
+        }
+    };
+    struct mapping {
+        snapshot::module module;
+        bool has_functions, has_files, has_lines, has_inlined;
+    };
+
+    // The number of a text that is there for good.
+    std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
+
+    // The same of a name that nobody has looked at yet.
+    std::uint64_t printable_string(const char* shown) {
+        bool is_plain = true;
+        std::size_t length = 0;
+        for (; shown[length] != '\0' && is_plain; ++length) {
+            is_plain = shown[length] >= ' ' && shown[length] <= '~';
+        }
+        if (is_plain) return string(text{shown, length});
+        text_out printable{job_.memory};
+        write_printable(printable, shown);
+        return string(printable.view());
+    }
+
+    void write_value_type(std::uint32_t field, text type, text unit) {
+        message_.cut(0);
+        write_field(message_, pprof_field::value_type::type, string(type));
+        write_field(message_, pprof_field::value_type::unit, string(unit));
+        write_field(out_, field, message_.view());
+    }
+
+    void write_head() {
+        using namespace pprof_field;
+        const snapshot::window_info& info = job_.rows.info();
+        write_value_type(profile::sample_type, "alloc_objects", "count");
+        write_value_type(profile::sample_type, "alloc_space", "bytes");
+        write_value_type(profile::sample_type, "inuse_objects", "count");
+        write_value_type(profile::sample_type, "inuse_space", "bytes");
+        write_value_type(profile::period_type, "space", "bytes");
+        write_field(out_, profile::period, info.sample_bytes != 0 ? info.sample_bytes : 1);
+        write_field(out_, profile::default_sample_type, string("inuse_space"));
+        write_field(out_, profile::drop_frames, string(pprof_dropped_frames));
+        write_field(out_, profile::time_nanos, static_cast<std::uint64_t>(info.taken_unix_ns));
+        write_field(out_, profile::duration_nanos, info.duration_ns);
+    }
+
+    void write_sample(const snapshot::stack& stack) {
+        using namespace pprof_field;
+        inner_.cut(0);
+        for (std::size_t i = 0; i < stack.frame_count;) {
+            write_varint(inner_, locations_.next_location(stack, i));
+        }
+        message_.cut(0);
+        write_field(message_, sample::location_id, inner_.view());
+        char values[4 * longest_varint];
+        char* end = put_varint(values, stack.allocations);
+        end = put_varint(end, stack.bytes_allocated);
+        end = put_varint(end, stack.objects);
+        end = put_varint(end, stack.bytes);
+        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
+        if (stack.type[0] != '?') {
+            inner_.cut(0);
+            write_field(inner_, label::key, type_key_);
+            write_field(inner_, label::str, string_of_type(stack.type));
+            write_field(message_, sample::label, inner_.view());
+        }
+        write_field(out_, profile::sample, message_.view());
+    }
+
+    // Stacks one after the other are often of one type.
+    std::uint64_t string_of_type(const char* type) {
+        if (type != last_type_) {
+            last_type_ = type;
+            last_type_string_ = printable_string(type);
+        }
+        return last_type_string_;
+    }
+
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        std::uint64_t name = 0;
+        if (!is_empty(frame.function)) {
+            name = printable_string(frame.function);
+        } else {
+            text_out shown{job_.memory};
+            write_frame_name(shown, frame);
+            name = string(shown.view());
+        }
+        const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
+        const auto known =
+            functions_.insert({static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
+        return known.value;
+    }
+
+    // What pprof knows of a mapping it does not look up itself: so what is known is said.
+    void gather_mappings() {
+        for (const snapshot::module& module : job_.rows.modules()) {
+            mappings_.push_back({module, false, false, false, false});
+        }
+        const frame_book& frames = locations_.frames();
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const snapshot::frame& frame = frames[i];
+            const std::size_t number = mapping_of(frame);
+            if (number == 0) continue;
+            mapping& here = mappings_[number - 1];
+            here.has_functions = here.has_functions || !is_empty(frame.function);
+            here.has_files = here.has_files || !is_empty(frame.file);
+            here.has_lines = here.has_lines || frame.line != 0;
+            here.has_inlined = here.has_inlined || frame.is_inlined;
+        }
+    }
+
+    // The number from 1; 0: none. There are few modules.
+    std::size_t mapping_of(const snapshot::frame& frame) const {
+        if (frame.module == last_module_) return last_mapping_;
+        last_module_ = frame.module;
+        last_mapping_ = 0;
+        for (std::size_t i = 0; i < mappings_.size() && last_mapping_ == 0; ++i) {
+            if (!is_empty(frame.module) && text{mappings_[i].module.path} == text{frame.module}) {
+                last_mapping_ = i + 1;
+            }
+        }
+        return last_mapping_;
+    }
+
+    void write_line(const snapshot::frame& frame) {
+        using namespace pprof_field;
+        inner_.cut(0);
+        write_field(inner_, line::function_id, function_of(frame));
+        write_field(inner_, line::line, static_cast<std::uint64_t>(frame.line));
+        write_field(inner_, line::column, static_cast<std::uint64_t>(frame.column));
+        write_field(message_, location::line, inner_.view());
+    }
+
+    void write_location(std::uint32_t number) {
+        using namespace pprof_field;
+        const snapshot::frame& outermost = locations_.outermost(number);
+        message_.cut(0);
+        write_field(message_, location::id, number);
+        write_field(message_, location::mapping_id, mapping_of(outermost));
+        write_field(message_, location::address, outermost.address);
+        locations_.for_each_frame(number,
+                                  [this](const snapshot::frame& each) { write_line(each); });
+        write_field(out_, profile::location, message_.view());
+        pieces_.may_go();
+    }
+
+    void write_function(std::uint32_t number, const function_key& key) {
+        using namespace pprof_field;
+        message_.cut(0);
+        write_field(message_, function::id, number);
+        write_field(message_, function::name, key.name);
+        // system_name stays empty: where it equals the name, pprof demangles the name once more.
+        write_field(message_, function::filename, key.file);
+        write_field(out_, profile::function, message_.view());
+        pieces_.may_go();
+    }
+
+    void write_mapping(std::size_t index) {
+        using namespace pprof_field;
+        const mapping& here = mappings_[index];
+        message_.cut(0);
+        write_field(message_, pprof_field::mapping::id, index + 1);
+        write_field(message_, pprof_field::mapping::memory_start, here.module.address);
+        write_field(message_, pprof_field::mapping::memory_limit,
+                    here.module.address + here.module.size);
+        write_field(message_, pprof_field::mapping::filename, printable_string(here.module.path));
+        write_field(message_, pprof_field::mapping::build_id, string(here.module.build_id));
+        write_field(message_, pprof_field::mapping::has_functions, here.has_functions ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_filenames, here.has_files ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_line_numbers, here.has_lines ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_inline_frames, here.has_inlined ? 1 : 0);
+        write_field(out_, profile::mapping, message_.view());
+    }
+
+    void write_comments() {
+        for_each_summary_line(job_, [this](text line) {
+            write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
+        });
+    }
+
+    format_job& job_;
+    piecewise_text& pieces_;
+    text_out& out_;
+    location_book locations_;
+    text_numbers strings_;
+    table<function_key, std::uint32_t> functions_;
+    list<mapping> mappings_;
+    text_out message_;
+    text_out inner_;
+    std::uint64_t type_key_ = 0;
+    const char* last_type_ = nullptr;
+    std::uint64_t last_type_string_ = 0;
+    mutable const char* last_module_ = nullptr;
+    mutable std::size_t last_mapping_ = 0;
+};
+
+inline bool write_pprof_body(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    gzip_stream zipped{job.memory, job.pieces};
+    piecewise_text raw{job.memory, &gzip_stream::put_piece, &zipped};
+    pprof_profile{job, raw}.write();
+    raw.finish();
+    zipped.finish();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_pprof(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_pprof_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_pprof_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+
+// speedscope_format.hpp - the flame graphs of speedscope.app: one file with four of them.
+
+#ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_value::live_objects,
+                                             stack_value::bytes_allocated,
+                                             stack_value::allocations};
+
+inline void write_speedscope_profile(format_job& job, frame_book& book, stack_value which) {
+    const bool is_bytes = which == stack_value::live_bytes || which == stack_value::bytes_allocated;
+    const bool is_sampled = job.rows.info().record == recording::sampled;
+    text_out& out = job.out;
+    out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
+        << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
+        << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
+    const char* separator = "\n";
+    std::uint64_t sum = 0;
+    for_each_stack(job, [&](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[which];
+        if (value == 0) return;
+        sum += value;
+        out << separator << '[';
+        separator = ",\n";
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            out << decimal{book.number_of(stack.frames[i - 1])};
+            if (i > 1) out << ',';
+        }
+        out << ']';
+    });
+    out << "],\n\"weights\": [";
+    separator = "\n";
+    for_each_stack(job, [&](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[which];
+        if (value == 0) return;
+        out << separator << decimal{value};
+        separator = ",\n";
+    });
+    out << "],\n\"endValue\": " << decimal{sum} << '}';
+}
+
+inline void write_speedscope_frames(format_job& job, const frame_book& book) {
+    text_out& out = job.out;
+    arena scratch;
+    out << "\"shared\": {\"frames\": [";
+    for (std::size_t i = 0; i < book.size(); ++i) {
+        const snapshot::frame& frame = book[i];
+        const borrowed_memory meanwhile{scratch};
+        text_out name{scratch};
+        write_frame_name(name, frame);
+        out << (i == 0 ? "\n" : ",\n") << "{\"name\": ";
+        write_json_string(out, name.c_str());
+        if (!is_empty(frame.file)) {
+            out << ", \"file\": ";
+            write_json_string(out, frame.file);
+            if (frame.line > 0) {
+                out << ", \"line\": " << decimal{static_cast<std::uint64_t>(frame.line)};
+            }
+        }
+        out << '}';
+        job.pieces.may_go();
+    }
+    out << "]}";
+}
+
+inline bool write_speedscope_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    text_out& out = job.out;
+    frame_book book{job.memory, frames_differ_by::place};
+    out << "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
+           "\"exporter\": \"allocscope " ALLOCSCOPE_VERSION_STRING "\", \"name\": ";
+    write_json_string(out, job.rows.info().name);
+    out << ", \"activeProfileIndex\": 0,\n\"profiles\": [";
+    for (const stack_value which : speedscope_values) {
+        if (which != speedscope_values[0]) out << ",\n";
+        write_speedscope_profile(job, book, which);
+    }
+    out << "],\n";
+    write_speedscope_frames(job, book);
+    out << "}\n";
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_speedscope(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_speedscope_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_speedscope(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_speedscope_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+
+// saved_format.hpp - what a saved snapshot consists of.
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+#define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byte
+constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
+constexpr std::uint64_t saved_version = 1;
+
+enum class saved_tag : unsigned char {
+    text = 't',   // numbered from 1; 0 is ""
+    frame = 'f',  // numbered from 0
+    stack = 'l',  // the numbers of its frames; numbered from 0
+    info = 'i',   // once, before rows and sums
+    loss = 'x',
+    family = 'y',
+    moment = 'o',
+    module = 'm',
+    row = 'r',
+    sums = 's',  // what snapshot::stacks() says of one stack
+    end = 'e'    // the checksum of all bytes before it, as eight bytes, least first
+};
+
+// FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
+class saved_checksum {
+public:
+    void add(const char* bytes, std::size_t count) noexcept {
+        std::uint64_t value = value_;
+        for (std::size_t i = 0; i < count; ++i) {
+            value = (value ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3U;
+        }
+        value_ = value;
+    }
+    std::uint64_t value() const noexcept { return value_; }
+
+private:
+    std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+constexpr std::uint64_t saved_is_difference = 1;
+constexpr std::uint64_t saved_is_of_two_windows = 2;
+constexpr std::uint64_t saved_has_stacks = 4;
+constexpr std::uint64_t saved_is_filtered = 8;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+
+// save_snapshot.hpp - a snapshot goes into a file, with everything that a report can show.
+
+#ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Equal frames are one in the file.
+struct saved_frame {
+    std::uint64_t function, file, line, column, is_inlined, address, module, offset;
+};
+
+inline bool operator==(const saved_frame& a, const saved_frame& b) noexcept {
+    return a.function == b.function && a.file == b.file && a.line == b.line &&
+           a.column == b.column && a.is_inlined == b.is_inlined && a.address == b.address &&
+           a.module == b.module && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const saved_frame& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.address ^ (key.is_inlined << 63U));
+    hash = hash_step(hash, key.function ^ (key.line << 32U));
+    return hash_finish(hash_step(hash, key.file ^ (key.column << 32U)));
+}
+
+// One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
+class saved_record {
+public:
+    saved_record& operator<<(std::uint64_t number) noexcept {
+        while (number >= 0x80U) {
+            bytes_[size_++] = static_cast<char>(number | 0x80U);
+            number >>= 7U;
+        }
+        bytes_[size_++] = static_cast<char>(number);
+        return *this;
+    }
+    // An interval around a number: how far it reaches.
+    saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
+        return *this << value - low << high - value;
+    }
+    saved_record& number_95(const estimate& number) noexcept {
+        return (*this << number.value).reach(number.value, number.low, number.high);
+    }
+    text view() const noexcept { return {bytes_, size_}; }
+
+private:
+    char bytes_[640];
+    std::size_t size_ = 0;
+};
+
+template <class Write>
+class snapshot_saver {
+public:
+    // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
+    explicit snapshot_saver(const Write& write) : write_(write) {}
+
+    bool save(const snapshot& rows) {
+        out_ << text{saved_magic, saved_magic_bytes};
+        saved_record version;
+        version << saved_version;
+        out_ << version.view();
+        const bool has_stacks = rows.has_stacks();
+        add_info(rows, has_stacks);
+        for (const snapshot::row& row : rows) add_row(row);
+        if (has_stacks) {
+            for (const snapshot::module& module : rows.modules()) add_module(module);
+            for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
+        }
+        add_end();
+        flush();
+        return is_good_;
+    }
+
+private:
+    static constexpr std::size_t flushed_bytes = std::size_t{256} * 1024;
+
+    void flush() {
+        sum_.add(out_.view().data(), out_.size());
+        is_good_ = is_good_ && write_(out_.view());
+        out_.cut(0);
+    }
+
+    void put(saved_tag tag, text payload) {
+        saved_record length;
+        length << payload.size();
+        out_ << static_cast<char>(tag) << length.view() << payload;
+        if (out_.size() >= flushed_bytes) flush();
+    }
+    void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
+
+    // With its zero byte, so that a reader can use it where it is.
+    std::uint64_t number_of(const char* shown) {
+        if (shown[0] == '\0') return 0;
+        const auto known = by_address_.insert(shown);
+        if (!known.is_new) return known.value;
+        const text whole{shown};
+        const auto equal = texts_.insert(whole);
+        if (equal.is_new) {
+            equal.value = ++text_count_;
+            put(saved_tag::text, {shown, whole.size() + 1});
+        }
+        return known.value = equal.value;
+    }
+
+    std::uint64_t number_of(const snapshot::frame& frame) {
+        const saved_frame key{number_of(frame.function),
+                              number_of(frame.file),
+                              static_cast<std::uint64_t>(frame.line),
+                              static_cast<std::uint64_t>(frame.column),
+                              frame.is_inlined ? 1U : 0U,
+                              frame.address,
+                              number_of(frame.module),
+                              frame.offset};
+        const auto known = frames_.insert(key);
+        if (!known.is_new) return known.value;
+        known.value = frame_count_++;
+        saved_record record;
+        record << key.function << key.file << key.line << key.column << key.is_inlined
+               << key.address << key.module << key.offset;
+        put(saved_tag::frame, record);
+        return frame_count_ - 1;
+    }
+
+    // Rows and stacks that share their frames share them in the file.
+    std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
+        const auto known = stacks_.insert({frames, count});
+        if (!known.is_new) return known.value;
+        const std::uint64_t number = known.value = stack_count_++;
+        stack_out_.cut(0);
+        for (std::size_t i = 0; i < count; ++i) {
+            saved_record frame;
+            frame << number_of(frames[i]);
+            stack_out_ << frame.view();
+        }
+        put(saved_tag::stack, stack_out_.view());
+        return number;
+    }
+
+    void add_info(const snapshot& rows, bool has_stacks) {
+        const snapshot::window_info& info = rows.info();
+        const snapshot::window_estimates& about = info.estimates;
+        const allocation_counts& totals = info.totals;
+        const std::uint64_t version = number_of(ALLOCSCOPE_VERSION_STRING);
+        const std::uint64_t name = number_of(info.name);
+        const std::uint64_t not_recording = number_of(info.not_recording);
+        const std::uint64_t command = number_of(info.command);
+        saved_record record;
+        record << version << name << static_cast<std::uint64_t>(info.record)
+               << static_cast<std::uint64_t>(info.from) << info.stack_frames << info.duration_ns
+               << totals.allocations << totals.frees << totals.bytes_allocated << totals.bytes_freed
+               << totals.peak_bytes << info.own_memory_bytes
+               << ((info.is_difference ? saved_is_difference : 0) |
+                   (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
+                   (has_stacks ? saved_has_stacks : 0) | (info.is_filtered ? saved_is_filtered : 0))
+               << not_recording << info.sample_bytes << info.samples;
+        record.number_95(about.allocations)
+            .number_95(about.frees)
+            .number_95(about.live_objects)
+            .number_95(about.bytes_allocated)
+            .number_95(about.bytes_freed)
+            .number_95(about.live_bytes);
+        record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
+               << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
+        put(saved_tag::info, record);
+        for (std::size_t i = 0; i < info.loss_count; ++i) {
+            const std::uint64_t reason = number_of(info.losses[i].reason);
+            put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
+        }
+        for (std::size_t i = 0; i < info.family_count; ++i) {
+            const snapshot::family& each = info.families[i];
+            const std::uint64_t family = number_of(each.name);
+            put(saved_tag::family, saved_record{} << family << each.allocations << each.frees
+                                                  << each.bytes_allocated << each.bytes_freed);
+        }
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const snapshot::moment& each = info.moments[i];
+            const std::uint64_t mark = number_of(each.mark);
+            put(saved_tag::moment, saved_record{} << each.at_ns << each.live_objects
+                                                  << each.live_bytes << each.allocations
+                                                  << each.bytes_allocated << mark);
+        }
+    }
+
+    void add_module(const snapshot::module& module) {
+        const std::uint64_t path = number_of(module.path);
+        const std::uint64_t build_id = number_of(module.build_id);
+        put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
+    }
+
+    // What rows and stacks have in common.
+    template <class Row>
+    saved_record& add_place(saved_record& record, const Row& row) {
+        const std::uint64_t stack = number_of(row.frames, row.frame_count);
+        const std::uint64_t file = number_of(row.file);
+        const std::uint64_t type = number_of(row.type);
+        const std::uint64_t function = number_of(row.function);
+        record << stack << row.user_frame << row.objects << row.bytes << file
+               << static_cast<std::uint64_t>(row.line) << type << function << row.offset
+               << row.samples;
+        return record.reach(row.objects, row.objects_low, row.objects_high)
+            .reach(row.bytes, row.bytes_low, row.bytes_high);
+    }
+    void add_row(const snapshot::row& row) {
+        saved_record record;
+        put(saved_tag::row, add_place(record, row) << row.sites);
+    }
+    void add_sums(const snapshot::stack& stack) {
+        saved_record record;
+        put(saved_tag::sums, add_place(record, stack)
+                                 << stack.allocations << stack.bytes_allocated);
+    }
+
+    void add_end() {
+        flush();
+        char bytes[8];
+        for (std::size_t i = 0; i < sizeof bytes; ++i) {
+            bytes[i] = static_cast<char>(sum_.value() >> (8 * i));
+        }
+        put(saved_tag::end, {bytes, sizeof bytes});
+    }
+
+    struct frame_span {
+        const snapshot::frame* first;
+        std::size_t count;
+        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
+            return a.first == b.first && a.count == b.count;
+        }
+        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
+            return hash_finish(
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
+        }
+    };
+
+    const Write& write_;
+    arena out_memory_;
+    arena stack_memory_;
+    arena table_memory_;
+    text_out out_{out_memory_};
+    text_out stack_out_{stack_memory_};
+    table<const void*, std::uint64_t> by_address_{table_memory_};
+    table<text, std::uint64_t> texts_{table_memory_};
+    table<saved_frame, std::uint64_t> frames_{table_memory_};
+    table<frame_span, std::uint64_t> stacks_{table_memory_};
+    std::uint64_t text_count_ = 0;
+    std::uint64_t frame_count_ = 0;
+    std::uint64_t stack_count_ = 0;
+    saved_checksum sum_;
+    bool is_good_ = true;
+};
+
+template <class Write>
+bool save_snapshot_with(const snapshot& rows, const Write& write) {
+    snapshot_saver<Write> saver{write};
+    return saver.save(rows);
+}
+
+}  // namespace detail
+
+// To a path: a new file (mode 0600) takes the place of what was there, whole or not at all. False:
+// it could not be written, and `error` says why. Throws std::bad_alloc.
+inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
+    const pause_recording quietly;
+    detail::report_file out{path, error};
+    return out.is_open() &&
+           detail::save_snapshot_with(rows,
+                                      [&out](detail::text part) { return out.write(part); }) &&
+           out.commit();
+}
+
+// The bytes of that file.
+inline std::string to_saved_snapshot(const snapshot& rows) {
+    const pause_recording quietly;
+    std::string bytes;
+    detail::save_snapshot_with(rows, [&bytes](detail::text part) {
+        bytes.append(part.data(), part.size());
+        return true;
+    });
+    return bytes;
+}
+
+inline void snapshot::save(const char* path) const {
+    std::string error;
+    if (!save_snapshot(*this, path, error)) detail::raise_report_error(error);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+
+// format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
+
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool write_text_body(format_job& job) {
+    write_report(job.out, job.rows, text_options{}, job.descriptor);
+    return true;
+}
+
+inline bool write_saved_body(format_job& job) {
+    return save_snapshot_with(job.rows, [&job](text part) {
+        job.out << part;
+        job.pieces.may_go();
+        return true;
+    });
+}
+
+struct file_format {
+    const char* name;    // as in `allocscope run --format`
+    const char* ending;  // of paths
+    format_body body;
+    bool is_text;  // else it is nothing for a terminal
+};
+
+ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
+    {"text", ".txt", write_text_body, true},
+    {"json", ".json", write_json_body, true},
+    {"csv", ".csv", write_csv_body, true},
+    {"pprof", ".pb.gz", write_pprof_body, false},
+    {"folded", ".folded", write_folded_body, true},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true},
+    {"dhat", ".dhat.json", write_dhat_body, true},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true},
+    {"massif", ".massif", write_massif_body, true},
+    {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"snapshot", ".allocscope", write_saved_body, false},
+};
+
+// Null: there is none.
+inline const file_format* format_named(text name) {
+    for (const file_format& each : file_formats) {
+        if (name == text{each.name}) return &each;
+    }
+    return nullptr;
+}
+
+// The one with the longest ending that fits: "a.dhat.json" is DHAT's. Null: none fits.
+inline const file_format* format_of_path(text path) {
+    const file_format* found = nullptr;
+    for (const file_format& each : file_formats) {
+        const text ending{each.ending};
+        if (!path.ends_with(ending)) continue;
+        if (found == nullptr || ending.size() > text{found->ending}.size()) found = &each;
+    }
+    return found;
+}
+
+// "text, json, csv or pprof", and the same of the endings.
+inline std::string words_of_formats(const char* file_format::*word) {
+    std::string words;
+    constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) words += i + 1 == count ? " or " : ", ";
+        words += file_formats[i].*word;
+    }
+    return words;
+}
+inline std::string format_names() {
+    return words_of_formats(&file_format::name);
+}
+inline std::string format_endings() {
+    return words_of_formats(&file_format::ending);
+}
+
+// Null: `error` says what there is.
+inline const file_format* format_of_path(const char* path, std::string& error) {
+    const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
+    if (found == nullptr) {
+        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+    }
+    return found;
+}
+
+}  // namespace detail
+
+// In the format that the ending of the path asks for; the list is in docs/formats.md. Throws
+// report_error, also when no format has this ending.
+inline void write(const snapshot& rows, const char* path) {
+    std::string error;
+    const detail::file_format* format = detail::format_of_path(path, error);
+    if (format == nullptr) {
+        detail::raise_report_error(error);
+        return;
+    }
+    detail::write_or_throw(format->body, rows, path);
+}
+inline void write(const snapshot& rows, const std::string& path) {
+    write(rows, path.c_str());
+}
+
+// The same without exceptions: false, and why in `error`.
+inline bool write(const snapshot& rows, const char* path, std::string& error) {
+    const detail::file_format* format = detail::format_of_path(path, error);
+    return format != nullptr && detail::try_write(format->body, rows, path, error);
+}
+inline bool write(const snapshot& rows, const std::string& path, std::string& error) {
+    return write(rows, path.c_str(), error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+// filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
+
+#ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
+struct stack_filter {
+    const char* frame = "";           // the function, file or module of any frame, or the type
+    const char* type = "";            // the type
+    const char* module = "";          // the module of the frame that gave the row its place
+    std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
+    std::uint64_t least_objects = 0;  // likewise
+};
+
+namespace detail {
+
+// --- rows of stacks ---
+
+struct place_of_stack {
+    const snapshot::stack* of;
+};
+
+inline bool operator==(const place_of_stack& a, const place_of_stack& b) noexcept {
+    return a.of->line == b.of->line && a.of->offset == b.of->offset &&
+           text{a.of->file} == text{b.of->file} && text{a.of->type} == text{b.of->type};
+}
+inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
+    const std::uint64_t place = static_cast<std::uint64_t>(key.of->line) ^ key.of->offset << 20U;
+    return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
+}
+
+struct row_of_stacks {
+    snapshot::row row;
+    std::uint64_t stack_objects;  // of the stack that lends the row its frames
+    interval_reach objects;
+    interval_reach bytes;
+};
+
+inline std::uint64_t size_of_number(std::uint64_t number, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
+    return is_negative ? std::uint64_t{0} - number : number;
+}
+
+// The rows that the stacks make together, without those that nothing is alive of.
+inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
+                       bool is_difference) {
+    table<place_of_stack, row_of_stacks> sums{rows.memory()};
+    for (const snapshot::stack& stack : stacks) {
+        if (stack.objects == 0 && stack.bytes == 0) continue;
+        const auto known = sums.insert({&stack});
+        row_of_stacks& sum = known.value;
+        const std::uint64_t objects = size_of_number(stack.objects, is_difference);
+        if (known.is_new) {
+            sum.row.file = stack.file;
+            sum.row.line = stack.line;
+            sum.row.type = stack.type;
+            sum.row.offset = stack.offset;
+        }
+        if (known.is_new || objects > sum.stack_objects) {
+            sum.stack_objects = objects;
+            sum.row.function = stack.function;
+            sum.row.frames = stack.frames;
+            sum.row.frame_count = stack.frame_count;
+            sum.row.user_frame = stack.user_frame;
+        }
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+        sum.row.samples += stack.samples;
+        ++sum.row.sites;
+        sum.objects.meet({stack.objects, stack.objects_low, stack.objects_high}, true);
+        sum.bytes.meet({stack.bytes, stack.bytes_low, stack.bytes_high}, true);
+    }
+    for (auto& each : sums) {
+        snapshot::row& row = each.value.row;
+        const estimate objects = each.value.objects.around(row.objects);
+        const estimate bytes = each.value.bytes.around(row.bytes);
+        row.objects_low = objects.low;
+        row.objects_high = objects.high;
+        row.bytes_low = bytes.low;
+        row.bytes_high = bytes.high;
+        rows.push_back(row);
+    }
+}
+
+// --- what fits ---
+
+inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
+    if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        const snapshot::frame& frame = stack.frames[i];
+        if (text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
+            text{frame.module}.contains(wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wanted) noexcept {
+    if (wanted.type[0] != '\0' && !text{stack.type}.contains(wanted.type)) return false;
+    if (wanted.module[0] != '\0') {
+        if (stack.frame_count == 0) return false;
+        const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+        if (!text{stack.frames[frame].module}.contains(wanted.module)) return false;
+    }
+    return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
+}
+
+// Takes the stacks of small rows away.
+inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
+                            bool is_difference, arena& scratch) {
+    table<place_of_stack, row_of_stacks> sums{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        row_of_stacks& sum = sums.insert({&stack}).value;
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+    }
+    list<snapshot::stack> kept{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        const snapshot::row& row = sums.find({&stack})->row;
+        if (size_of_number(row.bytes, is_difference) < wanted.least_bytes) continue;
+        if (size_of_number(row.objects, is_difference) < wanted.least_objects) continue;
+        kept.push_back(stack);
+    }
+    stacks.clear();
+    for (const snapshot::stack& stack : kept) stacks.push_back(stack);
+}
+
+// Null: memory was refused.
+inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
+                               const stack_filter& wanted) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = of.info();
+    info.is_filtered = true;
+    const bool is_made = is_done_with_memory([&] {
+        arena scratch;
+        list<snapshot::stack> stacks{block.memory()};
+        for (const snapshot::stack& stack : of.stacks()) {
+            if (fits_by_name(stack, wanted)) stacks.push_back(stack);
+        }
+        if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
+            drop_small_rows(stacks, wanted, info.is_difference, scratch);
+        }
+        list<snapshot::row> rows{scratch};
+        sum_stacks(rows, stacks, info.is_difference);
+        block.add_rows(rows, info, scratch);
+        const auto modules = of.modules();
+        block.set_stacks(*block.memory().make<stack_table>(
+            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size()}));
+        list<snapshot::family> families{scratch};
+        for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
+        block.add_families(families);
+    });
+    if (!is_made) return nullptr;
+    block.keep(data);
+    return block.finish(info);
+}
+
+}  // namespace detail
+
+inline snapshot snapshot::filter(const stack_filter& wanted) const {
+    if (!has_stacks()) return *this;
+    detail::snapshot_data* made = detail::filtered(*this, detail::data_or_nothing(data_), wanted);
+    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+// group_by.hpp - the stacks of a snapshot summed by place, type, function, file, module or size.
+
+#ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+#define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class group_key : int {
+    place,     // "main.cpp:12:std::string", as in the rows
+    type,      // "std::string"; "?" for all whose type is not known
+    function,  // the one that file and line are in
+    file,      // what the rows show of it; where there is no line, the function or module
+    module,    // the program or library that the user's frame lies in
+    size       // "33..64 B": the mean size of what a stack allocated, in powers of two
+};
+
+struct group {
+    std::string name;
+    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t allocations, bytes_allocated;  // since the window began
+    std::uint64_t stacks;                        // how many distinct ones were summed
+};
+
+// The groups, largest first.
+class snapshot_groups {
+public:
+    bool empty() const noexcept { return groups_.empty(); }
+    std::size_t size() const noexcept { return groups_.size(); }
+    const group* begin() const noexcept { return groups_.data(); }
+    const group* end() const noexcept { return groups_.data() + groups_.size(); }
+    const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
+    group_key key() const noexcept { return key_; }
+    bool is_difference() const noexcept { return is_difference_; }
+
+private:
+    friend class snapshot;
+    std::vector<group> groups_;
+    group_key key_ = group_key::place;
+    bool is_difference_ = false;
+};
+
+namespace detail {
+
+inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
+    return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
+}
+
+// How far it is from nothing.
+inline std::uint64_t size_of_value(std::uint64_t value, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
+    return is_negative ? std::uint64_t{0} - value : value;
+}
+
+inline text file_name_of_path(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+inline void write_place_name(text_out& out, const snapshot::stack& stack) {
+    out << stack.file;
+    if (stack.line != 0) {
+        out << ':' << decimal{static_cast<std::uint64_t>(stack.line)};
+    } else {
+        out << "+0x" << hexadecimal{stack.offset};
+    }
+    out << ':' << stack.type;
+}
+
+// The mean size of what was allocated, or of what is alive where that is not known.
+inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+    const auto allocations = static_cast<std::int64_t>(stack.allocations);
+    const bool has_births = allocations != 0;
+    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
+    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
+    if (count == 0 || bytes / count < 0) {
+        out << "not known";
+        return;
+    }
+    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    if (mean <= 8) {
+        out << "0..8 B";
+        return;
+    }
+    std::uint64_t most = 16;
+    while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
+    out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+    switch (key) {
+        case group_key::place:
+            write_place_name(out, stack);
+            break;
+        case group_key::type:
+            out << stack.type;
+            break;
+        case group_key::function:
+            out << (stack.function[0] != '\0' ? stack.function : stack.file);
+            break;
+        case group_key::file:
+            out << stack.file;
+            break;
+        case group_key::module: {
+            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            out << (path.empty() ? text{"(no module)"} : file_name_of_path(path));
+            break;
+        }
+        case group_key::size:
+            write_size_class(out, stack);
+            break;
+    }
+}
+
+}  // namespace detail
+
+inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    snapshot_groups made;
+    made.key_ = key;
+    made.is_difference_ = info().is_difference;
+    detail::arena memory;
+    detail::table<detail::text, std::size_t> numbers{memory};
+    detail::text_out name{memory};
+    for (const stack& each : stacks()) {
+        name.cut(0);
+        detail::write_group_name(name, each, key);
+        const std::size_t* known = numbers.find(name.view());
+        if (known == nullptr) {
+            numbers[detail::copy_of(memory, name.view())] = made.groups_.size();
+            made.groups_.push_back({std::string{name.view().data(), name.size()}, 0, 0, 0, 0, 0});
+            known = numbers.find(name.view());
+        }
+        group& sum = made.groups_[*known];
+        sum.objects += each.objects;
+        sum.bytes += each.bytes;
+        sum.allocations += each.allocations;
+        sum.bytes_allocated += each.bytes_allocated;
+        ++sum.stacks;
+    }
+    const bool is_difference = made.is_difference_;
+    std::stable_sort(made.groups_.begin(), made.groups_.end(),
+                     [order, is_difference](const group& a, const group& b) {
+                         return detail::size_of_value(detail::value_of(a, order), is_difference) >
+                                detail::size_of_value(detail::value_of(b, order), is_difference);
+                     });
+    return made;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+// text_groups.hpp - groups of stacks as a table for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline const char* name_of(group_key key) noexcept {
+    switch (key) {
+        case group_key::place:
+            return "place";
+        case group_key::type:
+            return "type";
+        case group_key::function:
+            return "function";
+        case group_key::file:
+            return "file";
+        case group_key::module:
+            return "module";
+        case group_key::size:
+            return "size";
+    }
+    return "";
+}
+
+class group_table {
+public:
+    group_table(arena& memory, const snapshot_groups& groups, const text_options& wanted)
+        : memory_(memory), groups_(groups), wanted_(wanted), lines_(memory) {
+        for (const group& each : groups) all_bytes_ += magnitude_of(each.bytes);
+        line title;
+        const char* titles[columns] = {"bytes",     "share",       "objects",
+                                       "allocated", "allocations", "stacks"};
+        for (std::size_t i = 0; i < columns; ++i) title.numbers[i] = titles[i];
+        title.name = name_of(groups.key());
+        lines_.push_back(title);
+        group rest{};
+        std::size_t rest_count = 0;
+        for (const group& each : groups) {
+            if (lines_.size() <= wanted.rows) {
+                add(each, printable(each.name.c_str()));
+                continue;
+            }
+            ++rest_count;
+            rest.bytes += each.bytes;
+            rest.objects += each.objects;
+            rest.allocations += each.allocations;
+            rest.bytes_allocated += each.bytes_allocated;
+            rest.stacks += each.stacks;
+        }
+        if (rest_count == 0) return;
+        text_out name{memory_};
+        name << "and " << decimal{rest_count} << " more";
+        add(rest, name.view());
+    }
+
+    void write(text_out& out) const {
+        std::size_t widths[columns] = {};
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                const std::size_t taken = columns_of(each.numbers[i]);
+                if (taken > widths[i]) widths[i] = taken;
+            }
+        }
+        std::size_t taken = 0;
+        for (const std::size_t width : widths) taken += width + 2;
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                write_right(out, each.numbers[i], widths[i]);
+                out << "  ";
+            }
+            if (wanted_.width != 0 && wanted_.width > taken + 8) {
+                write_middle_cut(out, each.name, wanted_.width - taken);
+            } else {
+                out << each.name;
+            }
+            out << '\n';
+        }
+    }
+
+private:
+    static constexpr std::size_t columns = 6;
+
+    struct line {
+        text numbers[columns];
+        text name;
+    };
+
+    std::uint64_t magnitude_of(std::uint64_t number) const noexcept {
+        return size_of_value(number, groups_.is_difference());
+    }
+    text printable(const char* shown) {
+        text_out made{memory_};
+        write_printable(made, shown);
+        return made.view();
+    }
+    text count(std::uint64_t number) {
+        text_out made{memory_};
+        if (groups_.is_difference()) {
+            write_change(made, number);
+        } else {
+            made << decimal{number};
+        }
+        return made.view();
+    }
+    text amount(std::uint64_t bytes) {
+        text_out made{memory_};
+        if (groups_.is_difference()) {
+            write_bytes_change(made, bytes);
+        } else {
+            write_bytes(made, bytes);
+        }
+        return made.view();
+    }
+    void add(const group& of, text name) {
+        line made;
+        made.numbers[0] = amount(of.bytes);
+        text_out share{memory_};
+        write_share(share, magnitude_of(of.bytes), all_bytes_);
+        made.numbers[1] = share.view();
+        made.numbers[2] = count(of.objects);
+        made.numbers[3] = amount(of.bytes_allocated);
+        made.numbers[4] = count(of.allocations);
+        text_out stacks{memory_};
+        stacks << decimal{of.stacks};
+        made.numbers[5] = stacks.view();
+        made.name = name;
+        lines_.push_back(made);
+    }
+
+    arena& memory_;
+    const snapshot_groups& groups_;
+    const text_options& wanted_;
+    std::uint64_t all_bytes_ = 0;
+    list<line> lines_;
+};
+
+}  // namespace detail
+
+// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+inline std::string to_text(const snapshot_groups& groups, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::group_table{memory, groups, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 
@@ -29464,59 +33075,6 @@ inline bool write_text(const snapshot& rows, std::FILE* file, std::string& error
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
-
-// saved_format.hpp - what a saved snapshot consists of.
-
-#ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
-#define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byte
-constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
-constexpr std::uint64_t saved_version = 1;
-
-enum class saved_tag : unsigned char {
-    text = 't',   // numbered from 1; 0 is ""
-    frame = 'f',  // numbered from 0
-    stack = 'l',  // the numbers of its frames; numbered from 0
-    info = 'i',   // once, before rows and sums
-    loss = 'x',
-    family = 'y',
-    moment = 'o',
-    module = 'm',
-    row = 'r',
-    sums = 's',  // what snapshot::stacks() says of one stack
-    end = 'e'    // the checksum of all bytes before it, as eight bytes, least first
-};
-
-// FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
-class saved_checksum {
-public:
-    void add(const char* bytes, std::size_t count) noexcept {
-        std::uint64_t value = value_;
-        for (std::size_t i = 0; i < count; ++i) {
-            value = (value ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3U;
-        }
-        value_ = value;
-    }
-    std::uint64_t value() const noexcept { return value_; }
-
-private:
-    std::uint64_t value_ = 0xcbf29ce484222325U;
-};
-
-constexpr std::uint64_t saved_is_difference = 1;
-constexpr std::uint64_t saved_is_of_two_windows = 2;
-constexpr std::uint64_t saved_has_stacks = 4;
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
 
 // load_snapshot.hpp - a snapshot comes back from its file.
 
@@ -29862,6 +33420,7 @@ private:
         const std::uint64_t flags = from.number();
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        info.is_filtered = (flags & saved_is_filtered) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -29983,297 +33542,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
-// save_snapshot.hpp - a snapshot goes into a file, with everything that a report can show.
-
-#ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
-#define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Equal frames are one in the file.
-struct saved_frame {
-    std::uint64_t function, file, line, column, is_inlined, address, module, offset;
-};
-
-inline bool operator==(const saved_frame& a, const saved_frame& b) noexcept {
-    return a.function == b.function && a.file == b.file && a.line == b.line &&
-           a.column == b.column && a.is_inlined == b.is_inlined && a.address == b.address &&
-           a.module == b.module && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const saved_frame& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, key.address ^ (key.is_inlined << 63U));
-    hash = hash_step(hash, key.function ^ (key.line << 32U));
-    return hash_finish(hash_step(hash, key.file ^ (key.column << 32U)));
-}
-
-// One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
-class saved_record {
-public:
-    saved_record& operator<<(std::uint64_t number) noexcept {
-        while (number >= 0x80U) {
-            bytes_[size_++] = static_cast<char>(number | 0x80U);
-            number >>= 7U;
-        }
-        bytes_[size_++] = static_cast<char>(number);
-        return *this;
-    }
-    // An interval around a number: how far it reaches.
-    saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
-        return *this << value - low << high - value;
-    }
-    saved_record& number_95(const estimate& number) noexcept {
-        return (*this << number.value).reach(number.value, number.low, number.high);
-    }
-    text view() const noexcept { return {bytes_, size_}; }
-
-private:
-    char bytes_[640];
-    std::size_t size_ = 0;
-};
-
-template <class Write>
-class snapshot_saver {
-public:
-    // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
-    explicit snapshot_saver(const Write& write) : write_(write) {}
-
-    bool save(const snapshot& rows) {
-        out_ << text{saved_magic, saved_magic_bytes};
-        saved_record version;
-        version << saved_version;
-        out_ << version.view();
-        const bool has_stacks = rows.has_stacks();
-        add_info(rows, has_stacks);
-        for (const snapshot::row& row : rows) add_row(row);
-        if (has_stacks) {
-            for (const snapshot::module& module : rows.modules()) add_module(module);
-            for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
-        }
-        add_end();
-        flush();
-        return is_good_;
-    }
-
-private:
-    static constexpr std::size_t flushed_bytes = std::size_t{256} * 1024;
-
-    void flush() {
-        sum_.add(out_.view().data(), out_.size());
-        is_good_ = is_good_ && write_(out_.view());
-        out_.cut(0);
-    }
-
-    void put(saved_tag tag, text payload) {
-        saved_record length;
-        length << payload.size();
-        out_ << static_cast<char>(tag) << length.view() << payload;
-        if (out_.size() >= flushed_bytes) flush();
-    }
-    void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
-
-    // With its zero byte, so that a reader can use it where it is.
-    std::uint64_t number_of(const char* shown) {
-        if (shown[0] == '\0') return 0;
-        const auto known = by_address_.insert(shown);
-        if (!known.is_new) return known.value;
-        const text whole{shown};
-        const auto equal = texts_.insert(whole);
-        if (equal.is_new) {
-            equal.value = ++text_count_;
-            put(saved_tag::text, {shown, whole.size() + 1});
-        }
-        return known.value = equal.value;
-    }
-
-    std::uint64_t number_of(const snapshot::frame& frame) {
-        const saved_frame key{number_of(frame.function),
-                              number_of(frame.file),
-                              static_cast<std::uint64_t>(frame.line),
-                              static_cast<std::uint64_t>(frame.column),
-                              frame.is_inlined ? 1U : 0U,
-                              frame.address,
-                              number_of(frame.module),
-                              frame.offset};
-        const auto known = frames_.insert(key);
-        if (!known.is_new) return known.value;
-        known.value = frame_count_++;
-        saved_record record;
-        record << key.function << key.file << key.line << key.column << key.is_inlined
-               << key.address << key.module << key.offset;
-        put(saved_tag::frame, record);
-        return frame_count_ - 1;
-    }
-
-    // Rows and stacks that share their frames share them in the file.
-    std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
-        const auto known = stacks_.insert({frames, count});
-        if (!known.is_new) return known.value;
-        const std::uint64_t number = known.value = stack_count_++;
-        stack_out_.cut(0);
-        for (std::size_t i = 0; i < count; ++i) {
-            saved_record frame;
-            frame << number_of(frames[i]);
-            stack_out_ << frame.view();
-        }
-        put(saved_tag::stack, stack_out_.view());
-        return number;
-    }
-
-    void add_info(const snapshot& rows, bool has_stacks) {
-        const snapshot::window_info& info = rows.info();
-        const snapshot::window_estimates& about = info.estimates;
-        const allocation_counts& totals = info.totals;
-        const std::uint64_t version = number_of(ALLOCSCOPE_VERSION_STRING);
-        const std::uint64_t name = number_of(info.name);
-        const std::uint64_t not_recording = number_of(info.not_recording);
-        const std::uint64_t command = number_of(info.command);
-        saved_record record;
-        record << version << name << static_cast<std::uint64_t>(info.record)
-               << static_cast<std::uint64_t>(info.from) << info.stack_frames << info.duration_ns
-               << totals.allocations << totals.frees << totals.bytes_allocated << totals.bytes_freed
-               << totals.peak_bytes << info.own_memory_bytes
-               << ((info.is_difference ? saved_is_difference : 0) |
-                   (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
-                   (has_stacks ? saved_has_stacks : 0))
-               << not_recording << info.sample_bytes << info.samples;
-        record.number_95(about.allocations)
-            .number_95(about.frees)
-            .number_95(about.live_objects)
-            .number_95(about.bytes_allocated)
-            .number_95(about.bytes_freed)
-            .number_95(about.live_bytes);
-        record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
-               << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
-        put(saved_tag::info, record);
-        for (std::size_t i = 0; i < info.loss_count; ++i) {
-            const std::uint64_t reason = number_of(info.losses[i].reason);
-            put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
-        }
-        for (std::size_t i = 0; i < info.family_count; ++i) {
-            const snapshot::family& each = info.families[i];
-            const std::uint64_t family = number_of(each.name);
-            put(saved_tag::family, saved_record{} << family << each.allocations << each.frees
-                                                  << each.bytes_allocated << each.bytes_freed);
-        }
-        for (std::size_t i = 0; i < info.moment_count; ++i) {
-            const snapshot::moment& each = info.moments[i];
-            const std::uint64_t mark = number_of(each.mark);
-            put(saved_tag::moment, saved_record{} << each.at_ns << each.live_objects
-                                                  << each.live_bytes << each.allocations
-                                                  << each.bytes_allocated << mark);
-        }
-    }
-
-    void add_module(const snapshot::module& module) {
-        const std::uint64_t path = number_of(module.path);
-        const std::uint64_t build_id = number_of(module.build_id);
-        put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
-    }
-
-    // What rows and stacks have in common.
-    template <class Row>
-    saved_record& add_place(saved_record& record, const Row& row) {
-        const std::uint64_t stack = number_of(row.frames, row.frame_count);
-        const std::uint64_t file = number_of(row.file);
-        const std::uint64_t type = number_of(row.type);
-        const std::uint64_t function = number_of(row.function);
-        record << stack << row.user_frame << row.objects << row.bytes << file
-               << static_cast<std::uint64_t>(row.line) << type << function << row.offset
-               << row.samples;
-        return record.reach(row.objects, row.objects_low, row.objects_high)
-            .reach(row.bytes, row.bytes_low, row.bytes_high);
-    }
-    void add_row(const snapshot::row& row) {
-        saved_record record;
-        put(saved_tag::row, add_place(record, row) << row.sites);
-    }
-    void add_sums(const snapshot::stack& stack) {
-        saved_record record;
-        put(saved_tag::sums, add_place(record, stack)
-                                 << stack.allocations << stack.bytes_allocated);
-    }
-
-    void add_end() {
-        flush();
-        char bytes[8];
-        for (std::size_t i = 0; i < sizeof bytes; ++i) {
-            bytes[i] = static_cast<char>(sum_.value() >> (8 * i));
-        }
-        put(saved_tag::end, {bytes, sizeof bytes});
-    }
-
-    struct frame_span {
-        const snapshot::frame* first;
-        std::size_t count;
-        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
-            return a.first == b.first && a.count == b.count;
-        }
-        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
-            return hash_finish(
-                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
-        }
-    };
-
-    const Write& write_;
-    arena out_memory_;
-    arena stack_memory_;
-    arena table_memory_;
-    text_out out_{out_memory_};
-    text_out stack_out_{stack_memory_};
-    table<const void*, std::uint64_t> by_address_{table_memory_};
-    table<text, std::uint64_t> texts_{table_memory_};
-    table<saved_frame, std::uint64_t> frames_{table_memory_};
-    table<frame_span, std::uint64_t> stacks_{table_memory_};
-    std::uint64_t text_count_ = 0;
-    std::uint64_t frame_count_ = 0;
-    std::uint64_t stack_count_ = 0;
-    saved_checksum sum_;
-    bool is_good_ = true;
-};
-
-template <class Write>
-bool save_snapshot_with(const snapshot& rows, const Write& write) {
-    snapshot_saver<Write> saver{write};
-    return saver.save(rows);
-}
-
-}  // namespace detail
-
-// To a path: a new file (mode 0600) takes the place of what was there, whole or not at all. False:
-// it could not be written, and `error` says why. Throws std::bad_alloc.
-inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
-    const pause_recording quietly;
-    detail::report_file out{path, error};
-    return out.is_open() &&
-           detail::save_snapshot_with(rows,
-                                      [&out](detail::text part) { return out.write(part); }) &&
-           out.commit();
-}
-
-// The bytes of that file.
-inline std::string to_saved_snapshot(const snapshot& rows) {
-    const pause_recording quietly;
-    std::string bytes;
-    detail::save_snapshot_with(rows, [&bytes](detail::text part) {
-        bytes.append(part.data(), part.size());
-        return true;
-    });
-    return bytes;
-}
-
-inline void snapshot::save(const char* path) const {
-    std::string error;
-    if (!save_snapshot(*this, path, error)) detail::raise_report_error(error);
-}
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
-
-// report.hpp - the door to the writers: a snapshot as text, as JSON, and in a file of its own.
+// report.hpp - the door to the writers: a snapshot as text, as JSON, and for the tools of others.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

@@ -27,6 +27,7 @@ ROOMS = {
     "saved": (10, False, "base platform plain snapshot measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),
+    "formats": (11, False, "base platform plain snapshot grouping measure report saved"),
     "define_once": (11, True,
                     "base platform link state record hooks windows snapshot naming report verdict"),
 }

@@ -33,6 +33,7 @@
 #include <allocscope/report/text_groups.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
+#include <allocscope/report/text_tree.hpp>
 #include <allocscope/saved/load_snapshot.hpp>
 #include <allocscope/saved/save_snapshot.hpp>
 

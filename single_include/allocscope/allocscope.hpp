@@ -32815,6 +32815,101 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+// number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
+
+#ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+#define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class number_columns {
+public:
+    number_columns(arena& memory, bool is_difference, text name)
+        : memory_(memory), is_difference_(is_difference), lines_(memory) {
+        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations"}, name});
+    }
+
+    // The live bytes that shares are of.
+    void set_whole(std::uint64_t bytes) noexcept { whole_ = bytes; }
+
+    std::size_t size() const noexcept { return lines_.size() - 1; }
+
+    void add(const stack_numbers& numbers, text name) {
+        text_out share{memory_};
+        write_share(share, size_of_value(numbers.bytes, is_difference_), whole_);
+        lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
+                           amount(numbers.bytes_allocated), count(numbers.allocations)},
+                          name});
+    }
+
+    // Names are cut in the middle so that no line has more than `width` columns. 0: no limit.
+    void write(text_out& out, std::size_t width) const {
+        std::size_t widths[columns] = {};
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                const std::size_t taken = columns_of(each.numbers[i]);
+                if (taken > widths[i]) widths[i] = taken;
+            }
+        }
+        std::size_t taken = 0;
+        for (const std::size_t each : widths) taken += each + 2;
+        constexpr std::size_t least_name = 8;
+        const bool is_cut = width > taken + least_name;
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                write_right(out, each.numbers[i], widths[i]);
+                out << "  ";
+            }
+            if (is_cut) {
+                write_middle_cut(out, each.name, width - taken);
+            } else {
+                out << each.name;
+            }
+            out << '\n';
+        }
+    }
+
+private:
+    static constexpr std::size_t columns = 5;
+
+    struct line {
+        text numbers[columns];
+        text name;
+    };
+
+    text count(std::uint64_t number) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_change(made, number);
+        } else {
+            made << decimal{number};
+        }
+        return made.view();
+    }
+    text amount(std::uint64_t bytes) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_bytes_change(made, bytes);
+        } else {
+            write_bytes(made, bytes);
+        }
+        return made.view();
+    }
+
+    arena& memory_;
+    const bool is_difference_;
+    std::uint64_t whole_ = 0;
+    list<line> lines_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
 // text_groups.hpp - groups of stacks as a table for a person to read.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
@@ -32842,126 +32937,42 @@ inline const char* name_of(group_key key) noexcept {
     return "";
 }
 
-class group_table {
-public:
-    group_table(arena& memory, const snapshot_groups& groups, const text_options& wanted)
-        : memory_(memory), groups_(groups), wanted_(wanted), lines_(memory) {
-        for (const group& each : groups) all_bytes_ += magnitude_of(each.bytes);
-        line title;
-        const char* titles[columns] = {"bytes",     "share",       "objects",
-                                       "allocated", "allocations", "stacks"};
-        for (std::size_t i = 0; i < columns; ++i) title.numbers[i] = titles[i];
-        title.name = name_of(groups.key());
-        lines_.push_back(title);
-        group rest{};
-        std::size_t rest_count = 0;
-        for (const group& each : groups) {
-            if (lines_.size() <= wanted.rows) {
-                add(each, printable(each.name.c_str()));
-                continue;
-            }
+inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
+                         const text_options& wanted) {
+    number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
+    std::uint64_t whole = 0;
+    for (const group& each : groups) whole += size_of_value(each.bytes, groups.is_difference());
+    columns.set_whole(whole);
+    stack_numbers rest;
+    std::size_t rest_count = 0;
+    for (const group& each : groups) {
+        const stack_numbers numbers{each.objects, each.bytes, each.allocations,
+                                    each.bytes_allocated};
+        if (columns.size() == wanted.rows) {
             ++rest_count;
-            rest.bytes += each.bytes;
-            rest.objects += each.objects;
-            rest.allocations += each.allocations;
-            rest.bytes_allocated += each.bytes_allocated;
-            rest.stacks += each.stacks;
+            rest.add(numbers);
+            continue;
         }
-        if (rest_count == 0) return;
-        text_out name{memory_};
+        text_out name{memory};
+        write_printable(name, each.name.c_str());
+        columns.add(numbers, name.view());
+    }
+    if (rest_count != 0) {
+        text_out name{memory};
         name << "and " << decimal{rest_count} << " more";
-        add(rest, name.view());
+        columns.add(rest, name.view());
     }
-
-    void write(text_out& out) const {
-        std::size_t widths[columns] = {};
-        for (const line& each : lines_) {
-            for (std::size_t i = 0; i < columns; ++i) {
-                const std::size_t taken = columns_of(each.numbers[i]);
-                if (taken > widths[i]) widths[i] = taken;
-            }
-        }
-        std::size_t taken = 0;
-        for (const std::size_t width : widths) taken += width + 2;
-        for (const line& each : lines_) {
-            for (std::size_t i = 0; i < columns; ++i) {
-                write_right(out, each.numbers[i], widths[i]);
-                out << "  ";
-            }
-            if (wanted_.width != 0 && wanted_.width > taken + 8) {
-                write_middle_cut(out, each.name, wanted_.width - taken);
-            } else {
-                out << each.name;
-            }
-            out << '\n';
-        }
-    }
-
-private:
-    static constexpr std::size_t columns = 6;
-
-    struct line {
-        text numbers[columns];
-        text name;
-    };
-
-    std::uint64_t magnitude_of(std::uint64_t number) const noexcept {
-        return size_of_value(number, groups_.is_difference());
-    }
-    text printable(const char* shown) {
-        text_out made{memory_};
-        write_printable(made, shown);
-        return made.view();
-    }
-    text count(std::uint64_t number) {
-        text_out made{memory_};
-        if (groups_.is_difference()) {
-            write_change(made, number);
-        } else {
-            made << decimal{number};
-        }
-        return made.view();
-    }
-    text amount(std::uint64_t bytes) {
-        text_out made{memory_};
-        if (groups_.is_difference()) {
-            write_bytes_change(made, bytes);
-        } else {
-            write_bytes(made, bytes);
-        }
-        return made.view();
-    }
-    void add(const group& of, text name) {
-        line made;
-        made.numbers[0] = amount(of.bytes);
-        text_out share{memory_};
-        write_share(share, magnitude_of(of.bytes), all_bytes_);
-        made.numbers[1] = share.view();
-        made.numbers[2] = count(of.objects);
-        made.numbers[3] = amount(of.bytes_allocated);
-        made.numbers[4] = count(of.allocations);
-        text_out stacks{memory_};
-        stacks << decimal{of.stacks};
-        made.numbers[5] = stacks.view();
-        made.name = name;
-        lines_.push_back(made);
-    }
-
-    arena& memory_;
-    const snapshot_groups& groups_;
-    const text_options& wanted_;
-    std::uint64_t all_bytes_ = 0;
-    list<line> lines_;
-};
+    columns.write(out, wanted.width);
+}
 
 }  // namespace detail
 
 // Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
-inline std::string to_text(const snapshot_groups& groups, const text_options& wanted = {}) {
+inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out out{memory};
-    detail::group_table{memory, groups, wanted}.write(out);
+    detail::write_groups(out, memory, groups, wanted);
     return {out.view().data(), out.size()};
 }
 
@@ -33075,6 +33086,123 @@ inline bool write_text(const snapshot& rows, std::FILE* file, std::string& error
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+
+// text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class tree_from {
+    main,       // what each function called
+    allocation  // who called each function that allocated
+};
+
+namespace detail {
+
+class tree_table {
+public:
+    tree_table(arena& memory, const snapshot& rows, tree_from from, stack_value order,
+               const text_options& wanted)
+        : memory_(memory),
+          tree_(memory, rows,
+                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up),
+          is_difference_(rows.info().is_difference),
+          order_(order),
+          wanted_(wanted),
+          is_shown_(memory),
+          columns_(memory, is_difference_, "call") {
+        choose();
+        columns_.set_whole(size_of_value(tree_.root().inclusive.bytes, is_difference_));
+        add(tree_.root(), 0);
+    }
+
+    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+
+private:
+    // The largest nodes, and whatever leads to them.
+    void choose() {
+        list<std::uint64_t> sizes{memory_};
+        sizes.reserve(tree_.size());
+        for (std::size_t i = 0; i < tree_.size(); ++i) sizes.push_back(size_of(i));
+        list<std::uint64_t> ordered{memory_};
+        ordered.reserve(sizes.size());
+        for (const std::uint64_t size : sizes) ordered.push_back(size);
+        sort(ordered, [](std::uint64_t a, std::uint64_t b) { return a > b; });
+        const bool has_room = wanted_.rows >= ordered.size();
+        const std::uint64_t least = has_room ? 0 : ordered[wanted_.rows];
+        is_shown_.resize(tree_.size());
+        is_shown_[0] = true;
+        for (std::size_t i = tree_.size(); i > 1; --i) {  // children come after their parents
+            const std::size_t node = i - 1;
+            if (has_room || sizes[node] > least) is_shown_[node] = true;
+            if (is_shown_[node]) is_shown_[tree_[node].parent] = true;
+        }
+    }
+
+    std::uint64_t size_of(std::size_t node) const noexcept {
+        return size_of_value(tree_[node].inclusive[order_], is_difference_);
+    }
+
+    void add(const call_node& node, std::size_t depth) {
+        text_out name{memory_};
+        name.fill(depth, ' ');
+        write_name(name, node);
+        columns_.add(node.inclusive, name.view());
+        list<const call_node*> shown{memory_};
+        for (const call_node* child : tree_.children_of(node)) {
+            if (is_shown_[child->number]) shown.push_back(child);
+        }
+        sort(shown, [this](const call_node* a, const call_node* b) {
+            return size_of(a->number) > size_of(b->number);
+        });
+        for (const call_node* child : shown) add(*child, depth + 1);
+    }
+
+    static void write_name(text_out& out, const call_node& node) {
+        if (node.frame == nullptr) {
+            out << "(all)";
+            return;
+        }
+        const snapshot::frame& frame = *node.frame;
+        if (frame.function[0] != '\0') {
+            write_printable(out, frame.function);
+        } else {
+            write_printable(out, file_name_of_path(frame.module).data());
+            out << "+0x" << hexadecimal{frame.offset};
+        }
+        if (frame.line == 0) return;
+        out << "  ";
+        write_printable(out, file_name_of_path(frame.file).data());
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+
+    arena& memory_;
+    const call_tree tree_;
+    const bool is_difference_;
+    const stack_value order_;
+    const text_options& wanted_;
+    list<bool> is_shown_;
+    number_columns columns_;
+};
+
+}  // namespace detail
+
+// About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
+inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
+                           stack_value order = stack_value::live_bytes,
+                           const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::tree_table{memory, rows, from, order, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 
 // load_snapshot.hpp - a snapshot comes back from its file.
 

@@ -162,7 +162,12 @@ void print_what_is_shown(const show_request& asked, const allocscope::snapshot& 
     }
     allocscope::text_options text = asked.text;
     if (allocscope::detail::is_terminal(1)) text.width = allocscope::detail::terminal_columns(1);
-    const std::string table = allocscope::to_text(rows.group_by(asked.key, asked.order), text);
+    const auto from = asked.as == shown_as::callers ? allocscope::tree_from::allocation
+                                                    : allocscope::tree_from::main;
+    const std::string table =
+        asked.as == shown_as::groups
+            ? allocscope::to_table(rows.group_by(asked.key, asked.order), text)
+            : allocscope::to_tree(rows, from, asked.order, text);
     std::fwrite(table.data(), 1, table.size(), stdout);
 }
 

@@ -99,7 +99,7 @@ private:
         std::uint64_t hash = hash_step(hash_seed, frame.address);
         hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
                                    static_cast<std::uint64_t>(frame.line));
-        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+        return hash_finish(hash) & (cache_size - 1);
     }
 
     static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {

@@ -68,7 +68,7 @@ public:
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
-        if (value < count) return static_cast<std::size_t>(value);
+        if (value < count) return value;
         is_damaged_ = true;
         return 0;
     }
@@ -80,7 +80,7 @@ public:
             is_damaged_ = true;
             return {};
         }
-        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        const text taken = bytes_.substr(0, count);
         bytes_.remove_prefix(taken.size());
         return taken;
     }
@@ -460,7 +460,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error) 
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
         const std::size_t got = file.read_at(0, whole, bytes);
         into = detail::snapshot_from(block, {whole, got}, error);

@@ -29915,6 +29915,7 @@ public:
           least_bytes_(wanted.least_bytes) {
         const auto stacks = rows.stacks();
         stacks_ = stacks.begin();
+        scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
         order_.resize(stacks.size());
@@ -29988,6 +29989,10 @@ private:
     void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
         const std::uint32_t first = nodes_[number].first_child;
         const std::uint32_t count = nodes_[number].child_count;
+        if (count == 1) {
+            keep_stacks_of_child(first, begin, end);
+            return;
+        }
         const borrowed_memory meanwhile{scratch_};
         sort(
             nodes_.data() + first, count,
@@ -30006,6 +30011,15 @@ private:
             divided_[next[child_of_stack_[i] - first]++] = order_[i];
         }
         for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
+    }
+
+    // Without those that end at its parent.
+    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
+        nodes_[child].first_stack = begin;
+        std::uint32_t at = begin;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
+        }
     }
 
     bool comes_before(const call_node& a, const call_node& b) const noexcept {
@@ -31838,14 +31852,22 @@ private:
         const frame_book& frames = locations_.frames();
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const snapshot::frame& frame = frames[i];
-            const std::size_t number = mapping_of(frame);
-            if (number == 0) continue;
-            mapping& here = mappings_[number - 1];
+            if (is_empty(frame.module)) continue;
+            if (mapping_of(frame) == 0) add_mapping_of(frame);
+            mapping& here = mappings_[mapping_of(frame) - 1];
+            // Where the module lies is known from each of its frames.
+            if (frame.address != 0) here.module.address = frame.address - frame.offset;
+            if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
             here.has_files = here.has_files || !is_empty(frame.file);
             here.has_lines = here.has_lines || frame.line != 0;
             here.has_inlined = here.has_inlined || frame.is_inlined;
         }
+    }
+
+    void add_mapping_of(const snapshot::frame& frame) {
+        mappings_.push_back({{frame.module, "", 0, 0}, false, false, false, false});
+        last_module_ = nullptr;
     }
 
     // The number from 1; 0: none. There are few modules.

@@ -85,6 +85,7 @@ public:
           least_bytes_(wanted.least_bytes) {
         const auto stacks = rows.stacks();
         stacks_ = stacks.begin();
+        scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
         nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
         order_.resize(stacks.size());
@@ -158,6 +159,10 @@ private:
     void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
         const std::uint32_t first = nodes_[number].first_child;
         const std::uint32_t count = nodes_[number].child_count;
+        if (count == 1) {
+            keep_stacks_of_child(first, begin, end);
+            return;
+        }
         const borrowed_memory meanwhile{scratch_};
         sort(
             nodes_.data() + first, count,
@@ -176,6 +181,15 @@ private:
             divided_[next[child_of_stack_[i] - first]++] = order_[i];
         }
         for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
+    }
+
+    // Without those that end at its parent.
+    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
+        nodes_[child].first_stack = begin;
+        std::uint32_t at = begin;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
+        }
     }
 
     bool comes_before(const call_node& a, const call_node& b) const noexcept {

@@ -1,4 +1,4 @@
-// report.hpp - the door to the writers: a snapshot as text, as JSON, and for the tools of others.
+// report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that write reports

@@ -29834,7 +29834,7 @@ private:
         std::uint64_t hash = hash_step(hash_seed, frame.address);
         hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
                                    static_cast<std::uint64_t>(frame.line));
-        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+        return hash_finish(hash) & (cache_size - 1);
     }
 
     static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
@@ -29890,38 +29890,58 @@ struct call_node {
     std::uint32_t number;          // of the node; a parent's is less than its children's
     std::uint32_t frame_number;    // equal in all nodes of equal frames
     std::uint32_t parent;          // its number; the root's is its own
+    std::uint32_t depth;           // the root's is 0
     std::uint32_t child_count;
-    std::uint32_t first_child;  // in the tree's order of children
+    std::uint32_t first_child;  // their numbers follow each other
+    std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
+    std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
+    bool is_cut;  // too small to have its children shown: `own` is not known either
 };
 
-struct call_edge_key {
-    std::uint32_t parent;
-    std::uint32_t frame_number;
+struct call_tree_options {
+    frames_differ_by identity = frames_differ_by::place;
+    // Nodes with less alive have no children; in a difference, with a smaller change.
+    std::uint64_t least_bytes = 0;
 };
 
-inline bool operator==(call_edge_key a, call_edge_key b) noexcept {
-    return a.parent == b.parent && a.frame_number == b.frame_number;
-}
-inline std::uint64_t hash_of_key(call_edge_key key) noexcept {
-    return hash_finish(hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.frame_number));
-}
+// The children of a node, in the order of the tree.
+struct call_children {
+    const call_node* first;
+    std::size_t count;
+    std::size_t size() const noexcept { return count; }
+    const call_node* begin() const noexcept { return first; }
+    const call_node* end() const noexcept { return first + count; }
+    const call_node& operator[](std::size_t index) const noexcept { return first[index]; }
+};
 
 class call_tree {
 public:
     call_tree(arena& memory, const snapshot& rows, call_direction direction,
-              frames_differ_by identity = frames_differ_by::place)
-        : frames_(memory, identity),
+              const call_tree_options& wanted = {})
+        : frames_(memory, wanted.identity),
           nodes_(memory),
-          edges_(memory),
           order_(memory),
-          is_difference_(rows.info().is_difference) {
-        nodes_.push_back({nullptr, 0, 0, 0, 0, 0, {}, {}});
-        for (const snapshot::stack& stack : rows.stacks()) {
-            add(stack, direction == call_direction::top_down);
+          divided_(memory),
+          child_of_stack_(memory),
+          child_of_frame_(memory),
+          is_top_down_(direction == call_direction::top_down),
+          is_difference_(rows.info().is_difference),
+          least_bytes_(wanted.least_bytes) {
+        const auto stacks = rows.stacks();
+        stacks_ = stacks.begin();
+        scratch_.allocate(1);  // else its first block would come and go with each node
+        nodes_.push_back({});
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
+        order_.resize(stacks.size());
+        divided_.resize(stacks.size());
+        child_of_stack_.resize(stacks.size());
+        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+            order_[i] = i;
+            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
         }
-        sort_children();
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
 
     const call_node& root() const noexcept { return nodes_[0]; }
@@ -29930,40 +29950,99 @@ public:
     // The different frames of the tree, by their numbers.
     const frame_book& frames() const noexcept { return frames_; }
 
-    struct children {
-        const call_node* const* first;
-        std::size_t count;
-        const call_node* const* begin() const noexcept { return first; }
-        const call_node* const* end() const noexcept { return first + count; }
-        std::size_t size() const noexcept { return count; }
-        bool empty() const noexcept { return count == 0; }
-        const call_node* operator[](std::size_t index) const noexcept { return first[index]; }
-    };
-    children children_of(const call_node& node) const noexcept {
-        return {order_.data() + node.first_child, node.child_count};
+    call_children children_of(const call_node& node) const noexcept {
+        return {nodes_.data() + node.first_child, node.child_count};
     }
 
 private:
-    void add(const snapshot::stack& stack, bool is_top_down) {
-        const stack_numbers numbers = numbers_of(stack);
-        std::uint32_t at = 0;
-        nodes_[0].inclusive.add(numbers);
-        for (std::size_t i = 0; i < stack.frame_count; ++i) {
-            const std::size_t index = is_top_down ? stack.frame_count - 1 - i : i;
-            at = child(at, stack.frames[index]);
-            nodes_[at].inclusive.add(numbers);
+    static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
+
+    void grow(std::uint32_t number) {
+        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
+            nodes_[number].is_cut = true;
+            return;
         }
-        nodes_[at].own.add(numbers);
+        nodes_[number].first_child = static_cast<std::uint32_t>(nodes_.size());
+        const std::uint32_t begin = nodes_[number].first_stack;
+        const std::uint32_t end = begin + nodes_[number].stack_count;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+        }
+        const std::uint32_t first = nodes_[number].first_child;
+        nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
+        if (nodes_[number].child_count != 0) divide(number, begin, end);
     }
 
-    std::uint32_t child(std::uint32_t parent, const snapshot::frame& frame) {
-        const std::uint32_t frame_number = frames_.number_of(frame);
-        const auto edge = edges_.insert({parent, frame_number});
-        if (edge.is_new) {
-            edge.value = static_cast<std::uint32_t>(nodes_.size());
-            nodes_.push_back({&frame, edge.value, frame_number, parent, 0, 0, {}, {}});
+    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+        const std::uint32_t depth = nodes_[number].depth;
+        const stack_numbers numbers = numbers_of(stack);
+        if (depth == stack.frame_count) {
+            nodes_[number].own.add(numbers);
+            return no_child;
         }
-        return edge.value;
+        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
+        const std::uint32_t child = child_with(number, stack.frames[index]);
+        nodes_[child].inclusive.add(numbers);
+        ++nodes_[child].stack_count;
+        return child;
+    }
+
+    std::uint32_t child_with(std::uint32_t parent, const snapshot::frame& frame) {
+        const std::uint32_t frame_number = frames_.number_of(frame);
+        if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
+        std::uint32_t& known = child_of_frame_[frame_number];
+        // What other nodes have left there is less.
+        if (known < nodes_[parent].first_child) {
+            known = static_cast<std::uint32_t>(nodes_.size());
+            const std::uint32_t depth = nodes_[parent].depth + 1;
+            nodes_.push_back(
+                {&frame, known, frame_number, parent, depth, 0, 0, 0, 0, {}, {}, false});
+        }
+        return known;
+    }
+
+    // Puts the children in their order, and the stacks of each side by side.
+    void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
+        const std::uint32_t first = nodes_[number].first_child;
+        const std::uint32_t count = nodes_[number].child_count;
+        if (count == 1) {
+            keep_stacks_of_child(first, begin, end);
+            return;
+        }
+        const borrowed_memory meanwhile{scratch_};
+        sort(
+            nodes_.data() + first, count,
+            [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
+            scratch_);
+        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
+        next.resize(count);
+        std::uint32_t at = begin;
+        for (std::uint32_t i = first; i < first + count; ++i) {
+            next[nodes_[i].number - first] = nodes_[i].first_stack = at;
+            at += nodes_[i].stack_count;
+            nodes_[i].number = i;
+        }
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] == no_child) continue;
+            divided_[next[child_of_stack_[i] - first]++] = order_[i];
+        }
+        for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
+    }
+
+    // Without those that end at its parent.
+    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
+        nodes_[child].first_stack = begin;
+        std::uint32_t at = begin;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
+        }
+    }
+
+    bool comes_before(const call_node& a, const call_node& b) const noexcept {
+        const std::uint64_t a_bytes = size_of(a.inclusive.bytes);
+        const std::uint64_t b_bytes = size_of(b.inclusive.bytes);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+        return size_of(a.inclusive.bytes_allocated) > size_of(b.inclusive.bytes_allocated);
     }
 
     std::uint64_t size_of(std::uint64_t number) const noexcept {
@@ -29971,29 +30050,17 @@ private:
         return is_negative ? 0 - number : number;
     }
 
-    void sort_children() {
-        order_.reserve(nodes_.size());
-        for (const call_node& node : nodes_) {
-            if (node.number != 0) order_.push_back(&node);
-        }
-        sort(order_, [this](const call_node* a, const call_node* b) {
-            if (a->parent != b->parent) return a->parent < b->parent;
-            const std::uint64_t a_bytes = size_of(a->inclusive.bytes);
-            const std::uint64_t b_bytes = size_of(b->inclusive.bytes);
-            if (a_bytes != b_bytes) return a_bytes > b_bytes;
-            return size_of(a->inclusive.bytes_allocated) > size_of(b->inclusive.bytes_allocated);
-        });
-        for (std::uint32_t i = 0; i < order_.size(); ++i) {
-            call_node& parent = nodes_[order_[i]->parent];
-            if (parent.child_count++ == 0) parent.first_child = i;
-        }
-    }
-
+    const snapshot::stack* stacks_ = nullptr;
+    arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
-    table<call_edge_key, std::uint32_t> edges_;
-    list<const call_node*> order_;  // siblings side by side
+    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
+    list<std::uint32_t> divided_;
+    list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
+    list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
+    bool is_top_down_;
     bool is_difference_;
+    std::uint64_t least_bytes_;
 };
 
 }  // namespace detail
@@ -30512,18 +30579,17 @@ public:
     explicit dhat_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::bottom_up, frames_differ_by::address) {}
+          tree_(job.memory, job.rows, call_direction::top_down, {frames_differ_by::address, 0}) {}
 
     void write() {
         write_head(job_.rows.info());
         const char* separator = "\n";
-        list<std::uint32_t> path{job_.memory};
         for (std::size_t i = 0; i < tree_.size(); ++i) {
             const call_node& node = tree_[i];
             if (node.own.is_nothing()) continue;
             out_ << separator;
             separator = ",\n";
-            write_point(node, path);
+            write_point(node);
             job_.pieces.may_go();
         }
         out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
@@ -30559,21 +30625,18 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    void write_point(const call_node& node, list<std::uint32_t>& path) {
+    // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
+    void write_point(const call_node& node) {
         const decimal bytes{node.own.bytes};
         const decimal objects{node.own.objects};
         out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
              << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
              << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
              << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
-        path.clear();
+        if (node.number == 0) out_ << decimal{unknown_frame};
         for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
-            path.push_back(tree_[at].frame_number + first_frame);
-        }
-        if (path.empty()) path.push_back(unknown_frame);
-        for (std::size_t i = path.size(); i > 0; --i) {
-            out_ << decimal{path[i - 1]};
-            if (i > 1) out_ << ',';
+            if (at != node.number) out_ << ',';
+            out_ << decimal{std::uint64_t{tree_[at].frame_number} + first_frame};
         }
         out_ << "]}";
     }
@@ -31199,7 +31262,11 @@ namespace detail {
 class massif_file {
 public:
     explicit massif_file(format_job& job)
-        : job_(job), out_(job.out), tree_(job.memory, job.rows, call_direction::bottom_up) {}
+        : job_(job),
+          out_(job.out),
+          least_shown_(sum_of_stacks(job.rows).bytes / 1000),
+          tree_(job.memory, job.rows, call_direction::bottom_up,
+                {frames_differ_by::place, least_shown_}) {}
 
     void write() {
         const snapshot::window_info& info = job_.rows.info();
@@ -31212,7 +31279,6 @@ public:
         }
         const std::uint64_t bytes = tree_.root().inclusive.bytes;
         write_point(end_ms, bytes, "detailed");
-        least_shown_ = bytes / 1000;
         write_node(tree_.root(), 0);
     }
 
@@ -31241,8 +31307,8 @@ private:
     // The children come in the order of their bytes, so those to be summed are the last ones.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
-        for (const call_node* child : tree_.children_of(node)) {
-            if (child->inclusive.bytes == 0 || child->inclusive.bytes < least_shown_) break;
+        for (const call_node& child : tree_.children_of(node)) {
+            if (child.inclusive.bytes == 0 || child.inclusive.bytes < least_shown_) break;
             ++shown;
         }
         return shown;
@@ -31252,7 +31318,7 @@ private:
         const auto children = tree_.children_of(node);
         const std::size_t shown = shown_children(node);
         std::uint64_t rest = 0;
-        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i]->inclusive.bytes;
+        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i].inclusive.bytes;
         out_.fill(depth, ' ');
         out_ << 'n' << decimal{shown + (rest != 0 ? 1 : 0)} << ": " << decimal{node.inclusive.bytes}
              << ' ';
@@ -31265,7 +31331,7 @@ private:
         }
         out_ << '\n';
         job_.pieces.may_go();
-        for (std::size_t i = 0; i < shown; ++i) write_node(*children[i], depth + 1);
+        for (std::size_t i = 0; i < shown; ++i) write_node(children[i], depth + 1);
         if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
     }
 
@@ -31279,9 +31345,9 @@ private:
 
     format_job& job_;
     text_out& out_;
+    std::uint64_t least_shown_;
     call_tree tree_;
     std::uint64_t point_count_ = 0;
-    std::uint64_t least_shown_ = 0;
 };
 
 inline bool write_massif_body(format_job& job) {
@@ -31802,14 +31868,22 @@ private:
         const frame_book& frames = locations_.frames();
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const snapshot::frame& frame = frames[i];
-            const std::size_t number = mapping_of(frame);
-            if (number == 0) continue;
-            mapping& here = mappings_[number - 1];
+            if (is_empty(frame.module)) continue;
+            if (mapping_of(frame) == 0) add_mapping_of(frame);
+            mapping& here = mappings_[mapping_of(frame) - 1];
+            // Where the module lies is known from each of its frames.
+            if (frame.address != 0) here.module.address = frame.address - frame.offset;
+            if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
             here.has_files = here.has_files || !is_empty(frame.file);
             here.has_lines = here.has_lines || frame.line != 0;
             here.has_inlined = here.has_inlined || frame.is_inlined;
         }
+    }
+
+    void add_mapping_of(const snapshot::frame& frame) {
+        mappings_.push_back({{frame.module, "", 0, 0}, false, false, false, false});
+        last_module_ = nullptr;
     }
 
     // The number from 1; 0: none. There are few modules.
@@ -32405,6 +32479,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"text", ".txt", write_text_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
+    {"allocscope", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},
@@ -33151,8 +33226,8 @@ private:
         write_name(name, node);
         columns_.add(node.inclusive, name.view());
         list<const call_node*> shown{memory_};
-        for (const call_node* child : tree_.children_of(node)) {
-            if (is_shown_[child->number]) shown.push_back(child);
+        for (const call_node& child : tree_.children_of(node)) {
+            if (is_shown_[child.number]) shown.push_back(&child);
         }
         sort(shown, [this](const call_node* a, const call_node* b) {
             return size_of(a->number) > size_of(b->number);
@@ -33242,7 +33317,7 @@ public:
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
-        if (value < count) return static_cast<std::size_t>(value);
+        if (value < count) return value;
         is_damaged_ = true;
         return 0;
     }
@@ -33254,7 +33329,7 @@ public:
             is_damaged_ = true;
             return {};
         }
-        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        const text taken = bytes_.substr(0, count);
         bytes_.remove_prefix(taken.size());
         return taken;
     }
@@ -33634,7 +33709,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error) 
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
         const std::size_t got = file.read_at(0, whole, bytes);
         into = detail::snapshot_from(block, {whole, got}, error);
@@ -33670,7 +33745,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
-// report.hpp - the door to the writers: a snapshot as text, as JSON, and for the tools of others.
+// report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

@@ -62,6 +62,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"text", ".txt", write_text_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
+    {"allocscope", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},

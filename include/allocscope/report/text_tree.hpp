@@ -97,8 +97,8 @@ private:
         write_name(name, node);
         columns_.add(node.inclusive, name.view());
         list<const call_node*> shown{memory_};
-        for (const call_node* child : tree_.children_of(node)) {
-            if (is_shown_[child->number]) shown.push_back(child);
+        for (const call_node& child : tree_.children_of(node)) {
+            if (is_shown_[child.number]) shown.push_back(&child);
         }
         sort(shown, [this](const call_node* a, const call_node* b) {
             return size_of(a->number) > size_of(b->number);

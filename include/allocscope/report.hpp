@@ -1,4 +1,4 @@
-// report.hpp - the door to the writers: a snapshot as text or JSON.
+// report.hpp - the door to the writers: a snapshot as text, JSON or a page.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that write reports
@@ -12,6 +12,7 @@
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP
 
+#include <allocscope/page/html_report.hpp>
 #include <allocscope/report/json_report.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>

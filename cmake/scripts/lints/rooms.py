@@ -24,6 +24,7 @@ ROOMS = {
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot measure"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
+    "page": (10, False, "base plain snapshot measure report"),
     "integrations": (10, False, "measure report"),
     "define_once": (11, True,
                     "base platform link state record hooks windows naming report verdict"),

@@ -1,0 +1,282 @@
+// page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
+//
+// Room:     page (floor 10), not malloc-safe
+// Called:   by page/html_report.hpp
+// Threads:  one for each text that is written to
+// Memory:   of that text, and an arena of its own meanwhile (see page/page_names.hpp)
+//
+// Fields of `info` by their names; beside them, as rows of numbers without their names:
+//
+//     "stacks"   path, place, frames above the user's, live bytes, live objects, allocated bytes,
+//                allocations
+//     "nodes"    how many paths before this one the path above it is, frame; the first is number 1
+//     "frames"   function, file, line, module, is inlined, offset where there is no function
+//     "places"   file, line, type, function, offset; in a sampled window also samples, lowest and
+//                highest number of objects, of bytes (95%)
+//     "strings"  the texts that the numbers stand for
+//
+// This is for the script of the page alone, and may change with it. Programs read to_json().
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+#define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/page/page_escapes.hpp>
+#include <allocscope/page/page_names.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_members.hpp>
+#include <allocscope/version.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class page_data_writer {
+public:
+    page_data_writer(text_out& out, const snapshot& shown) noexcept
+        : out_(out),
+          shown_(shown),
+          info_(shown.info()),
+          is_sampled_(info_.record == recording::sampled),
+          names_(memory_) {}
+
+    void write() {
+        out_ << "{\"allocscope\":\"" << ALLOCSCOPE_VERSION_STRING << '"';
+        write_info();
+        write_totals();
+        write_lists();
+        write_stacks();
+        write_names();
+        out_ << '}';
+    }
+
+private:
+    text_out& key(const char* name) { return out_ << ",\"" << name << "\":"; }
+    void field(const char* name, const char* shown) {
+        key(name);
+        write_script_text(out_, shown);
+    }
+    void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
+    void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
+    void amount(std::uint64_t number) { write_signed(out_, number, info_.is_difference); }
+
+    void write_info() {
+        field("window", info_.name);
+        field("record", info_.record == recording::exact     ? "exact"
+                        : info_.record == recording::sampled ? "sampled"
+                                                             : "counters");
+        field("threads", info_.from == threads::all ? "all" : "one");
+        field("stack_frames", std::uint64_t{info_.stack_frames});
+        field("duration_ns", info_.duration_ns);
+        field("sample_bytes", info_.sample_bytes);
+        field("samples", info_.samples);
+        yes_or_no("is_difference", info_.is_difference);
+        yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("has_totals", has_totals(info_));
+        field("not_recording", info_.not_recording);
+        field("own_memory_bytes", info_.own_memory_bytes);
+        field("process_id", info_.process_id);
+        const std::int64_t taken = info_.taken_unix_ns;
+        field("taken_unix_ms", taken > 0 ? static_cast<std::uint64_t>(taken) / 1000000 : 0);
+        field("command", info_.command);
+        key("uncertain") << '[' << decimal{info_.uncertain_objects} << ','
+                         << decimal{info_.uncertain_bytes} << ']';
+        key("rows_alive") << '[';
+        amount(shown_.live_objects());
+        out_ << ',';
+        amount(shown_.live_bytes());
+        out_ << ']';
+    }
+
+    void total(const char* name, const estimate& of) {
+        out_ << '"' << name << "\":[";
+        amount(of.value);
+        out_ << ',';
+        amount(of.low);
+        out_ << ',';
+        amount(of.high);
+        out_ << "],";
+    }
+    void write_totals() {
+        const snapshot::window_estimates& known = info_.estimates;
+        key("totals") << '{';
+        total("allocations", known.allocations);
+        total("frees", known.frees);
+        total("live_objects", known.live_objects);
+        total("bytes_allocated", known.bytes_allocated);
+        total("bytes_freed", known.bytes_freed);
+        total("live_bytes", known.live_bytes);
+        out_ << "\"peak_bytes\":";
+        amount(info_.totals.peak_bytes);
+        out_ << '}';
+    }
+
+    // A comma before each but the first.
+    void separate(std::size_t number) {
+        if (number != 0) out_ << ',';
+    }
+
+    void write_lists() {
+        key("lost") << '[';
+        for (std::size_t i = 0; i < info_.loss_count; ++i) {
+            separate(i);
+            out_ << '[';
+            write_script_text(out_, info_.losses[i].reason);
+            out_ << ',' << decimal{info_.losses[i].count} << ']';
+        }
+        out_ << ']';
+        key("families") << '[';
+        for (std::size_t i = 0; i < info_.family_count; ++i) {
+            const snapshot::family& each = info_.families[i];
+            separate(i);
+            out_ << '[';
+            write_script_text(out_, each.name);
+            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
+                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+        }
+        out_ << ']';
+        key("moments") << '[';
+        for (std::size_t i = 0; i < info_.moment_count; ++i) {
+            const snapshot::moment& each = info_.moments[i];
+            separate(i);
+            out_ << '[' << decimal{each.at_ns} << ',' << decimal{each.live_objects} << ','
+                 << decimal{each.live_bytes} << ',' << decimal{each.allocations} << ','
+                 << decimal{each.bytes_allocated} << ',';
+            write_script_text(out_, each.mark);
+            out_ << ']';
+        }
+        out_ << ']';
+    }
+
+    template <class Row>
+    void write_stack(const Row& stack, std::uint32_t path, std::uint64_t bytes_allocated,
+                     std::uint64_t allocations) {
+        const std::uint32_t place = names_.place_number(stack);
+        const bool has_user = stack.user_frame < stack.frame_count;
+        out_ << decimal{path} << ',' << decimal{place} << ','
+             << decimal{has_user ? stack.user_frame : 0} << ',';
+        amount(stack.bytes);
+        out_ << ',';
+        amount(stack.objects);
+        out_ << ',';
+        amount(bytes_allocated);
+        out_ << ',';
+        amount(allocations);
+    }
+    void write_one(const snapshot::stack& stack, std::uint32_t path) {
+        write_stack(stack, path, stack.bytes_allocated, stack.allocations);
+    }
+    void write_one(const snapshot::row& row, std::uint32_t path) { write_stack(row, path, 0, 0); }
+
+    template <class Row>
+    void write_all(const Row* rows, std::size_t count) {
+        std::uint32_t paths[page_names::at_once];
+        for (std::size_t from = 0; from < count; from += page_names::at_once) {
+            const std::size_t rest = count - from;
+            const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
+            names_.number_paths(rows + from, some, paths);
+            for (std::size_t i = 0; i < some; ++i) {
+                separate(from + i);
+                write_one(rows[from + i], paths[i]);
+            }
+        }
+    }
+
+    // Without stacks the rows are shown, of which only what is alive is known.
+    void write_stacks() {
+        const snapshot::range<snapshot::stack> stacks = shown_.stacks();
+        const bool has_stacks = !stacks.empty() || shown_.empty();
+        yes_or_no("has_stacks", has_stacks);
+        key("stacks") << '[';
+        if (has_stacks) {
+            write_all(stacks.begin(), stacks.size());
+        } else {
+            write_all(shown_.begin(), shown_.size());
+        }
+        out_ << ']';
+    }
+
+    void write_names() {
+        key("nodes") << '[';
+        const list<page_path>& paths = names_.paths();
+        for (std::size_t i = 1; i < paths.size(); ++i) {
+            separate(i - 1);
+            out_ << decimal{i - paths[i].above} << ',' << decimal{paths[i].frame};
+        }
+        out_ << ']';
+        key("frames") << '[';
+        std::size_t number = 0;
+        for (const auto& each : names_.frames()) {
+            separate(number++);
+            const page_frame& frame = each.key;
+            out_ << decimal{frame.function} << ',' << decimal{frame.file} << ','
+                 << decimal{frame.line} << ',' << decimal{frame.module} << ','
+                 << (frame.is_inlined ? '1' : '0') << ',' << decimal{frame.offset};
+        }
+        out_ << ']';
+        write_places();
+        key("strings") << '[';
+        number = 0;
+        for (const auto& each : names_.texts()) {
+            separate(number++);
+            write_script_text(out_, each.key.data());
+        }
+        out_ << ']';
+    }
+
+    void write_places() {
+        list<const snapshot::row*> rows{memory_};
+        if (is_sampled_) {
+            for (const snapshot::row& row : shown_) {
+                const std::uint32_t place = names_.place_number(row);
+                if (place >= rows.size()) rows.resize(place + std::size_t{1});
+                rows[place] = &row;
+            }
+        }
+        key("places") << '[';
+        rows.resize(names_.places().size());
+        std::size_t number = 0;
+        for (const auto& each : names_.places()) {
+            separate(number);
+            const page_place& place = each.key;
+            out_ << decimal{place.file} << ',' << decimal{place.line} << ',' << decimal{place.type}
+                 << ',' << decimal{place.function} << ',' << decimal{place.offset};
+            if (is_sampled_) write_interval_of(rows[number]);
+            ++number;
+        }
+        out_ << ']';
+    }
+
+    void write_interval_of(const snapshot::row* row) {
+        const snapshot::row none{};
+        if (row == nullptr) row = &none;
+        out_ << ',' << decimal{row->samples};
+        const std::uint64_t ends[] = {row->objects_low, row->objects_high, row->bytes_low,
+                                      row->bytes_high};
+        for (const std::uint64_t end : ends) {
+            out_ << ',';
+            amount(end);
+        }
+    }
+
+    text_out& out_;
+    const snapshot& shown_;
+    const snapshot::window_info& info_;
+    const bool is_sampled_;
+    arena memory_;
+    page_names names_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_DATA_HPP

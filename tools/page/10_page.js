@@ -101,7 +101,8 @@ function write_path() {
   };
   if (state.place >= 0) {
     const text = place_name(state.place) + ' \u00b7 ' + type_name(place_type(state.place));
-    add_button(text + ' \u00d7', 'chip', 'Only this place is shown: show all', () => show_place(-1));
+    add_button(text + ' \u00d7', 'chip', 'Only this place is shown: show all',
+               () => show_place(-1));
   }
   if (state.zoom === 0) return;
   const shown_steps = steps.length > 8 ? [0, ...steps.slice(-6)] : steps;

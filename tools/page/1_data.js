@@ -122,65 +122,71 @@ function several(count, one, many) {
 
 const anonymous = '(anonymous namespace)';
 
-// The end of the qualified name: where its parameters begin.
-function name_end(name) {
-  let depth = 0;
-  for (let i = 0; i < name.length; ++i) {
+// Where the bracket that opens at `at` is closed, and one more.
+function after_brackets(name, at) {
+  const open = [];
+  for (let i = at; i < name.length; ++i) {
     const c = name[i];
-    if (name.startsWith(anonymous, i)) {
-      i += anonymous.length - 1;
-    } else if (name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ')) {
-      i += 7;
-      const sign = /^(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(name.slice(i + 1, i + 5));
-      if (sign) i += sign[0].length;
-    } else if (c === '<' || c === '{' || c === '[') {
-      ++depth;
-    } else if (c === '>' || c === '}' || c === ']') {
-      --depth;
-    } else if (c === '(' && depth === 0) {
-      return i;
+    if ('<({['.includes(c)) {
+      open.push(c);
+    } else if (c === '>') {
+      if (open[open.length - 1] === '<' && name[i - 1] !== '-') open.pop();
+    } else if (')}]'.includes(c)) {
+      while (open.length > 1 && open[open.length - 1] === '<') open.pop();
+      open.pop();
     }
+    if (open.length === 0) return i + 1;
   }
   return name.length;
 }
 
-// The name without what stands between < and >.
-function without_arguments(name) {
-  let made = '';
-  let depth = 0;
-  for (let i = 0; i < name.length; ++i) {
-    const operator = depth === 0 && name.startsWith('operator', i) &&
-        /^operator(<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(name.slice(i, i + 11));
-    if (operator) {
-      made += operator[0];
-      i += operator[0].length - 1;
-    } else if (name[i] === '<') {
-      if (depth++ === 0) made += '<\u2026>';
-    } else if (name[i] === '>' && depth > 0) {
-      --depth;
-    } else if (depth === 0) {
-      made += name[i];
-    }
-  }
-  return made;
-}
+const operator_sign = /^operator ?(\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
 
-// ns::class<...>::function: without return type, parameters and arguments.
+// ns::class<...>::function: without return type, parameters and what stands between < and >.
 function short_function(name) {
   if (name.startsWith('operator ') || name.startsWith('_')) return name;
-  let made = without_arguments(name.slice(0, name_end(name)));
-  const conversion = made.indexOf('operator ');
-  let from = -1;
-  let depth = 0;
-  const last = conversion < 0 ? made.length : conversion;
-  for (let i = 0; i < last; ++i) {
-    if (made.startsWith(anonymous, i)) i += anonymous.length - 1;
-    if (made[i] === '{') ++depth;
-    if (made[i] === '}') --depth;
-    if (made[i] === ' ' && depth === 0) from = i;
+  let made = '';
+  let i = name.startsWith('decltype') ? after_brackets(name, name.indexOf('(')) : 0;
+  while (i < name.length) {
+    const c = name[i];
+    const is_operator = name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ');
+    const special = name.startsWith(anonymous, i) ? [anonymous]
+        : is_operator ? operator_sign.exec(name.slice(i, i + 12)) ||
+                        /^operator [^(]+/.exec(name.slice(i)) : null;
+    if (special !== null) {
+      made += special[0];
+      i += special[0].length;
+    } else if (c === '<') {
+      made = made.trimEnd() + '<\u2026>';
+      i = after_brackets(name, i);
+    } else if (c === '(') {
+      // The parameters of a function with something inside it, such as a lambda, or the end.
+      const end = after_brackets(name, i);
+      const inside = /^( const)?( &&?)?::/.exec(name.slice(end, end + 12));
+      if (inside === null) break;
+      i = end + inside[0].length - 2;
+    } else if (c === '{' || c === '[') {
+      const end = after_brackets(name, i);
+      made += name.slice(i, end);
+      i = end;
+    } else if (c === ' ' && name[i + 1] === '[') {
+      break;
+    } else {
+      // What stood before a blank was the type that is returned.
+      made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : '';
+      ++i;
+    }
   }
-  made = made.slice(from + 1);
   return made === '' ? name : made;
+}
+
+// The name with fewer and fewer of its outer scopes.
+function shorter_names(name) {
+  const names = [name];
+  for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+    if (at + 2 < name.length) names.push(name.slice(at + 2));
+  }
+  return names;
 }
 
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);

@@ -108,7 +108,7 @@ class box_tree {
   }
 }
 
-// The stack's frame that stands for it when all its frames are hidden: the user's, or the innermost.
+// Where a stack ends without its library frames: at the user's, or else at the innermost one.
 function last_resort(s) {
   let at = stack_path[s];
   for (let i = stack_inner[s]; i > 0 && path_parent[at] > 0; --i) at = path_parent[at];

@@ -120,6 +120,14 @@ function fitting(paint, text, room) {
   return {text: '', width: 0};
 }
 
+// A name loses its outer scopes before its end is cut.
+function fitting_name(paint, name, room) {
+  if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
+  const names = shorter_names(name);
+  const fits = names.find((each) => width_of(paint, each) <= room);
+  return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room);
+}
+
 // --- the box that follows the mouse ---
 
 const tip = by_id('tip');

@@ -28,6 +28,24 @@ function box_color(box) {
   return color_by_name(name);
 }
 
+// Behind the name, as far as there is room: the number, and before it the line.
+function draw_further(paint, box, left, right, middle) {
+  const number = shown(state.metric, state.tree.value[box]);
+  const number_width = width_of(paint, number);
+  if (left + number_width > right) return;
+  paint.globalAlpha *= 0.66;
+  const key = state.tree.key[box];
+  if (box !== 0 && key >= 0 && frame_line(key) !== 0) {
+    const line = base_name(frame_file(key)) + ':' + frame_line(key);
+    const line_width = width_of(paint, line);
+    if (left + line_width + 12 + number_width <= right) {
+      paint.fillText(line, left, middle);
+      left += line_width + 12;
+    }
+  }
+  paint.fillText(number, left, middle);
+}
+
 function draw_box(paint, box, left, top, width, is_above) {
   const is_lost = state.found !== null && !(state.found_weight[box] > 0);
   paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1;
@@ -35,16 +53,11 @@ function draw_box(paint, box, left, top, width, is_above) {
   paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
   if (width > 32) {
     paint.fillStyle = colors.text;
-    const name = fitting(paint, box_name(box), width - 10);
+    const is_type = box !== 0 && state.tree.key[box] < 0;
+    const fit = is_type ? fitting : fitting_name;
+    const name = fit(paint, box_name(box), width - 10);
     paint.fillText(name.text, left + 5, top + row_height / 2);
-    const room = width - name.width - 24;
-    if (room > 60) {
-      const number = shown(state.metric, state.tree.value[box]);
-      if (width_of(paint, number) <= room) {
-        paint.globalAlpha *= 0.66;
-        paint.fillText(number, left + name.width + 14, top + row_height / 2);
-      }
-    }
+    draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2);
   }
   if (width >= 2) chart.boxes.push({box, left, top, width});
 }

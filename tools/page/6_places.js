@@ -99,7 +99,8 @@ function row_of_place(p) {
     const text = column.text(p);
     const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
     cell.title = column.name === 'Function' ? place_function(p) : text;
-    // Of a place the beginning is left out where there is no room: the cell runs from the right.
+    // Of a place or function the beginning is left out where there is no room: such a cell runs
+    // from the right.
     const inner = element('bdi', text);
     inner.dir = 'ltr';
     cell.append(inner);

@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-6Fn9ospcZStwwQLKKXd9+qolXG2Fxlcncf9cEBq0UB0=';
-style-src 'sha256-2HLIVCumEWUhKtLfXh9vQPd5DzeeUOK9xGUEHQagkGk=';
+script-src 'sha256-zyticyemXswf9ZbgFNtb/DGMEPgG7o9xBimORzXFWv8=';
+style-src 'sha256-tGBUWUzDjDIxl5emoigsVcACl71HrbDN01c0pzhgftA=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -93,9 +93,9 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place { direction: rtl; } td.type {
-color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display: block;
-text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
+width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl; }
+td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display:
+block; text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
 background-image: linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down {
 color: var(--down); } .pager { display: flex; gap: 12px; align-items: center; justify-content:
 flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw);

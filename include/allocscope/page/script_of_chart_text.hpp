@@ -69,7 +69,12 @@ let length = Math.floor(text.length * room / width); while (length > 1) {
 const cut = text.slice(0, length).trimEnd() + '\u2026';
 const cut_width = paint.measureText(cut).width;
 if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
-return {text: '', width: 0}; } const tip = by_id('tip'); function element(name, text, kind) {
+return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
+const names = shorter_names(name);
+const fits = names.find((each) => width_of(paint, each) <= room);
+return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
+const tip = by_id('tip'); function element(name, text, kind) {
 const made = document.createElement(name); if (text !== undefined) made.textContent = text;
 if (kind) made.className = kind; return made; } function hide_tip() { tip.hidden = true; }
 function show_tip(x, y, lines, rows, chosen) {
@@ -93,16 +98,23 @@ if (state.found !== null && state.search.fits_key(key)) return colors.found;
 if (is_difference) return color_of_change(tree.value[box], tree.weight[box]);
 if (key < 0) return color_by_name('type ' + strings[-1 - key]);
 const name = state.color_by === 'file' ? frame_file(key) || frame_module(key) : frame_module(key);
-return color_by_name(name); } function draw_box(paint, box, left, top, width, is_above) {
+return color_by_name(name); } function draw_further(paint, box, left, right, middle) {
+const number = shown(state.metric, state.tree.value[box]);
+const number_width = width_of(paint, number); if (left + number_width > right) return;
+paint.globalAlpha *= 0.66; const key = state.tree.key[box];
+if (box !== 0 && key >= 0 && frame_line(key) !== 0) {
+const line = base_name(frame_file(key)) + ':' + frame_line(key);
+const line_width = width_of(paint, line); if (left + line_width + 12 + number_width <= right) {
+paint.fillText(line, left, middle); left += line_width + 12; } }
+paint.fillText(number, left, middle); } function draw_box(paint, box, left, top, width, is_above) {
 const is_lost = state.found !== null && !(state.found_weight[box] > 0);
 paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
 paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
 if (width > 32) { paint.fillStyle = colors.text;
-const name = fitting(paint, box_name(box), width - 10);
-paint.fillText(name.text, left + 5, top + row_height / 2); const room = width - name.width - 24;
-if (room > 60) { const number = shown(state.metric, state.tree.value[box]);
-if (width_of(paint, number) <= room) { paint.globalAlpha *= 0.66;
-paint.fillText(number, left + name.width + 14, top + row_height / 2); } } }
+const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
+const name = fit(paint, box_name(box), width - 10);
+paint.fillText(name.text, left + 5, top + row_height / 2);
+draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
 if (width >= 2) chart.boxes.push({box, left, top, width}); }
 function outline(paint, drawn, color) { paint.globalAlpha = 1; paint.strokeStyle = color;
 paint.lineWidth = 2;

@@ -71,27 +71,31 @@ if (seconds < 7200) return Math.floor(seconds / 60) + ' min ' + seconds % 60 + '
 return Math.floor(seconds / 3600) + ' h ' + Math.floor(seconds % 3600 / 60) + ' min'; }
 function several(count, one, many) {
 return exact(count) + ' ' + (Math.abs(count) === 1 ? one : many); }
-const anonymous = '(anonymous namespace)'; function name_end(name) { let depth = 0;
-for (let i = 0; i < name.length; ++i) { const c = name[i]; if (name.startsWith(anonymous, i)) {
-i += anonymous.length - 1;
-} else if (name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ')) { i += 7;
-const sign = /^(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(name.slice(i + 1, i + 5));
-if (sign) i += sign[0].length; } else if (c === '<' || c === '{' || c === '[') { ++depth;
-} else if (c === '>' || c === '}' || c === ']') { --depth; } else if (c === '(' && depth === 0) {
-return i; } } return name.length; } function without_arguments(name) { let made = '';
-let depth = 0; for (let i = 0; i < name.length; ++i) {
-const operator = depth === 0 && name.startsWith('operator', i) &&
-/^operator(<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(name.slice(i, i + 11)); if (operator) {
-made += operator[0]; i += operator[0].length - 1; } else if (name[i] === '<') {
-if (depth++ === 0) made += '<\u2026>'; } else if (name[i] === '>' && depth > 0) { --depth;
-} else if (depth === 0) { made += name[i]; } } return made; } function short_function(name) {
-if (name.startsWith('operator ') || name.startsWith('_')) return name;
-let made = without_arguments(name.slice(0, name_end(name)));
-const conversion = made.indexOf('operator '); let from = -1; let depth = 0;
-const last = conversion < 0 ? made.length : conversion; for (let i = 0; i < last; ++i) {
-if (made.startsWith(anonymous, i)) i += anonymous.length - 1; if (made[i] === '{') ++depth;
-if (made[i] === '}') --depth; if (made[i] === ' ' && depth === 0) from = i; }
-made = made.slice(from + 1); return made === '' ? name : made; }
+const anonymous = '(anonymous namespace)'; function after_brackets(name, at) { const open = [];
+for (let i = at; i < name.length; ++i) { const c = name[i]; if ('<({['.includes(c)) { open.push(c);
+} else if (c === '>') { if (open[open.length - 1] === '<' && name[i - 1] !== '-') open.pop();
+} else if (')}]'.includes(c)) {
+while (open.length > 1 && open[open.length - 1] === '<') open.pop(); open.pop(); }
+if (open.length === 0) return i + 1; } return name.length; }
+const operator_sign = /^operator ?(\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
+function short_function(name) {
+if (name.startsWith('operator ') || name.startsWith('_')) return name; let made = '';
+let i = name.startsWith('decltype') ? after_brackets(name, name.indexOf('(')) : 0;
+while (i < name.length) { const c = name[i];
+const is_operator = name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ');
+const special = name.startsWith(anonymous, i) ? [anonymous]
+: is_operator ? operator_sign.exec(name.slice(i, i + 12)) ||
+/^operator [^(]+/.exec(name.slice(i)) : null; if (special !== null) { made += special[0];
+i += special[0].length; } else if (c === '<') { made = made.trimEnd() + '<\u2026>';
+i = after_brackets(name, i); } else if (c === '(') { const end = after_brackets(name, i);
+const inside = /^( const)?( &&?)?::/.exec(name.slice(end, end + 12)); if (inside === null) break;
+i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
+const end = after_brackets(name, i); made += name.slice(i, end); i = end;
+} else if (c === ' ' && name[i + 1] === '[') { break; } else {
+made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
+return made === '' ? name : made; } function shorter_names(name) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
 return file === '' ? '?' : file + '+0x' + offset.toString(16); }

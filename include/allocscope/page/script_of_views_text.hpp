@@ -134,7 +134,8 @@ const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ?
 : is_difference ? color_of_change(cell.value, cell.weight)
 : color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
 if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
-paint.fillText(fitting(paint, cell_name(cell), wide - 12).text, cell.left + 6, cell.top + 12);
+const name = fitting(paint, cell_name(cell), wide - 12);
+paint.fillText(name.text, cell.left + 6, cell.top + 12);
 const amount = shown(state.metric, cell.value);
 if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;
 paint.fillText(amount, cell.left + 6, cell.top + 28); paint.globalAlpha = 1; } }

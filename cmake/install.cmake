@@ -3,7 +3,7 @@
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/allocscope")
 
 install(DIRECTORY include/allocscope DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.schema.json")
 install(TARGETS allocscope EXPORT allocscope_targets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT allocscope_targets NAMESPACE allocscope:: FILE allocscope-targets.cmake

@@ -23,6 +23,7 @@ set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libben
     iso-codes valgrind python3 binutils libclang-rt-14-dev pkg-config libgtest-dev catch2
     libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
     chromium  # opens the page, for tests/page/browser_test.py
+    golang-1.19-go heaptrack nodejs python3-jsonschema  # who reads what tests/formats writes
     g++-11 clang-16 clang-19)  # the oldest and the newest ones, for tests/linking/compile_matrix.py
 
 set(asked_for)
@@ -124,6 +125,16 @@ if(apt_get AND dpkg_deb AND NOT EXISTS "${unpacked}/usr")
     foreach(archive IN LISTS archives)
         execute_process(COMMAND "${dpkg_deb}" -x "${archive}" "${unpacked}")
     endforeach()
+endif()
+# speedscope is a page for browsers; tests/formats runs its importers in node. Without it one test
+# less runs.
+find_program(npm npm)
+if(npm AND NOT EXISTS "${unpacked}/node_modules/speedscope")
+    say("-- unpacking speedscope under build/")
+    file(MAKE_DIRECTORY "${unpacked}")
+    execute_process(COMMAND "${npm}" install --prefix "${unpacked}" --no-save --ignore-scripts
+                            --omit=optional speedscope@1.25.0
+                    OUTPUT_QUIET ERROR_QUIET)
 endif()
 set(ENV{ALLOCSCOPE_UNPACKED_PACKAGES} "${unpacked}")
 

@@ -28977,6 +28977,1881 @@ ALLOCSCOPE_NAMESPACE_END
 #include <string>
 #include <system_error>
 
+// piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
+
+#ifndef ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+#define ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What the targets have in common: an errno value, or a sentence of their own.
+class target_problem {
+public:
+    std::string problem() const {
+        return sentence_ != nullptr ? sentence_ : std::generic_category().message(error_);
+    }
+
+protected:
+    bool is_fine(int error) noexcept {
+        error_ = error;
+        return error == 0;
+    }
+    bool is_refused(const char* sentence) noexcept {
+        sentence_ = sentence;
+        return false;
+    }
+
+private:
+    int error_ = 0;
+    const char* sentence_ = nullptr;
+};
+
+class path_target : public target_problem {
+public:
+    explicit path_target(const char* path) noexcept : path_(path) {}
+
+    bool open() noexcept {
+        return path_ != nullptr ? is_fine(file_.open(path_)) : is_refused("a path is needed");
+    }
+    bool put(text piece) noexcept { return is_fine(file_.write(piece.data(), piece.size())); }
+    bool finish() noexcept { return is_fine(file_.commit()); }
+
+    std::string name() const {
+        if (path_ == nullptr) return "a null path";
+        arena memory;
+        text_out shown{memory};
+        shown << '\'';
+        write_printable(shown, path_);
+        shown << '\'';
+        return shown.c_str();
+    }
+    // Where a text would be seen, if that is known; else -1.
+    int descriptor() const noexcept { return path_ != nullptr ? descriptor_named_by(path_) : -1; }
+
+private:
+    const char* path_;
+    output_file file_;
+};
+
+class descriptor_target : public target_problem {
+public:
+    explicit descriptor_target(int descriptor) noexcept : descriptor_(descriptor) {}
+
+    bool open() noexcept { return descriptor_ >= 0 || is_refused("a descriptor is not negative"); }
+    bool put(text piece) noexcept {
+        return is_fine(write_all(descriptor_, piece.data(), piece.size()));
+    }
+    bool finish() noexcept { return true; }
+    std::string name() const { return "descriptor " + std::to_string(descriptor_); }
+    int descriptor() const noexcept { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+// Flushed at the end, so that a full disk is noticed here and not at the end of the program.
+class stdio_target : public target_problem {
+public:
+    explicit stdio_target(std::FILE* file) noexcept : file_(file) {}
+
+    bool open() noexcept { return file_ != nullptr || is_refused("an open file is needed"); }
+    bool put(text piece) noexcept {
+        const file_size_signal_blocked quietly;
+        errno = 0;
+        if (std::fwrite(piece.data(), 1, piece.size(), file_) == piece.size()) return true;
+        return is_fine(errno != 0 ? errno : EIO);
+    }
+    bool finish() noexcept {
+        const file_size_signal_blocked quietly;
+        errno = 0;
+        if (std::fflush(file_) == 0) return true;
+        return is_fine(errno != 0 ? errno : EIO);
+    }
+    std::string name() const { return file_ != nullptr ? "a FILE*" : "a null FILE*"; }
+    int descriptor() const noexcept { return file_ != nullptr ? ::fileno(file_) : -1; }
+
+private:
+    std::FILE* file_;
+};
+
+template <class Stream>
+class stream_target : public target_problem {
+public:
+    explicit stream_target(Stream& stream) noexcept : stream_(stream) {}
+
+    bool open() { return is_good(); }
+    bool put(text piece) {
+        stream_.write(piece.data(), static_cast<std::ptrdiff_t>(piece.size()));
+        return is_good();
+    }
+    bool finish() { return is_good(); }
+    std::string name() const { return "a stream"; }
+    int descriptor() const noexcept { return -1; }
+
+private:
+    bool is_good() { return !stream_.fail() || is_refused("the stream has failed"); }
+
+    Stream& stream_;
+};
+
+inline path_target target_for(const char* path) noexcept {
+    return path_target{path};
+}
+inline path_target target_for(const std::string& path) noexcept {
+    return path_target{path.c_str()};
+}
+inline descriptor_target target_for(int descriptor) noexcept {
+    return descriptor_target{descriptor};
+}
+inline stdio_target target_for(std::FILE* file) noexcept {
+    return stdio_target{file};
+}
+template <class Traits>
+stream_target<std::basic_ostream<char, Traits>> target_for(
+    std::basic_ostream<char, Traits>& stream) {
+    return stream_target<std::basic_ostream<char, Traits>>{stream};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
+
+#ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+#define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+// Which of the numbers of a stack is meant, where there is room for one only.
+enum class stack_value { live_bytes, live_objects, bytes_allocated, allocations };
+
+namespace detail {
+
+// In a difference all four are two's complement.
+struct stack_numbers {
+    std::uint64_t objects = 0;  // alive
+    std::uint64_t bytes = 0;    // alive
+    std::uint64_t allocations = 0;
+    std::uint64_t bytes_allocated = 0;
+
+    void add(const stack_numbers& more) noexcept {
+        objects += more.objects;
+        bytes += more.bytes;
+        allocations += more.allocations;
+        bytes_allocated += more.bytes_allocated;
+    }
+
+    std::uint64_t operator[](stack_value which) const noexcept {
+        switch (which) {
+            case stack_value::live_objects:
+                return objects;
+            case stack_value::bytes_allocated:
+                return bytes_allocated;
+            case stack_value::allocations:
+                return allocations;
+            case stack_value::live_bytes:
+                break;
+        }
+        return bytes;
+    }
+
+    bool is_nothing() const noexcept {
+        return (objects | bytes | allocations | bytes_allocated) == 0;
+    }
+};
+
+inline stack_numbers numbers_of(const snapshot::stack& stack) noexcept {
+    return {stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated};
+}
+
+inline stack_numbers sum_of_stacks(const snapshot& rows) {
+    stack_numbers sum;
+    for (const snapshot::stack& stack : rows.stacks()) sum.add(numbers_of(stack));
+    return sum;
+}
+
+// As a person names it; for `live_bytes`: "live bytes".
+inline const char* name_of(stack_value which) noexcept {
+    switch (which) {
+        case stack_value::live_objects:
+            return "live objects";
+        case stack_value::bytes_allocated:
+            return "bytes allocated";
+        case stack_value::allocations:
+            return "allocations";
+        case stack_value::live_bytes:
+            break;
+    }
+    return "live bytes";
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+
+// text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_SINK_HPP
+#define ALLOCSCOPE_REPORT_TEXT_SINK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// A report could not be written. what() says where to and why.
+class report_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+inline std::string report_problem(const std::string& target, const std::string& reason) {
+    return "cannot write report to " + target + ": " + reason;
+}
+
+inline std::string report_problem(const std::string& target, int error_number) {
+    return report_problem(target, std::generic_category().message(error_number));
+}
+
+// Each returns true and leaves `error` alone, or returns false and says why in it.
+inline bool put_report(text report, const char* path, std::string& error) {
+    if (path == nullptr) {
+        error = report_problem("a null path", "a path is needed");
+        return false;
+    }
+    output_file out;
+    int failure = out.open(path);
+    if (failure == 0) failure = out.write(report.data(), report.size());
+    if (failure == 0) failure = out.commit();
+    if (failure == 0) return true;
+    arena memory;
+    text_out target{memory};
+    target << '\'';
+    write_printable(target, path);
+    target << '\'';
+    error = report_problem(target.c_str(), failure);
+    return false;
+}
+
+inline bool put_report(text report, int descriptor, std::string& error) {
+    const std::string target = "descriptor " + std::to_string(descriptor);
+    if (descriptor < 0) {
+        error = report_problem(target, "a descriptor is not negative");
+        return false;
+    }
+    const int failure = write_all(descriptor, report.data(), report.size());
+    if (failure != 0) error = report_problem(target, failure);
+    return failure == 0;
+}
+
+// Flushed, so that a full disk is noticed here and not at the end of the program.
+inline bool put_report(text report, std::FILE* file, std::string& error) {
+    if (file == nullptr) {
+        error = report_problem("a null FILE*", "an open file is needed");
+        return false;
+    }
+    const file_size_signal_blocked quietly;
+    errno = 0;
+    if (std::fwrite(report.data(), 1, report.size(), file) == report.size() &&
+        std::fflush(file) == 0) {
+        return true;
+    }
+    error = report_problem("a FILE*", errno != 0 ? errno : EIO);
+    return false;
+}
+
+// Without exceptions the message goes to stderr: a report that fails must not end the program.
+inline void raise_report_error(const std::string& message) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::fputs(("allocscope: " + message + '\n').c_str(), stderr);
+#else
+    throw report_error(message);
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP
+
+// format_job.hpp - one snapshot is written in one format: what every writer is given.
+
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A text that is handed on whenever about a megabyte of it has gathered.
+class piecewise_text {
+public:
+    using put_piece = bool (*)(void* target, text piece);
+
+    piecewise_text(arena& memory, put_piece put, void* target) noexcept
+        : gathered(memory), put_(put), target_(target) {}
+
+    text_out gathered;  // written to
+
+    // Called between two pieces of work: what was gathered may go.
+    void may_go() {
+        if (gathered.size() >= enough_bytes) hand_on();
+    }
+    // False: one of the pieces could not be written.
+    bool finish() {
+        hand_on();
+        return is_written_;
+    }
+
+private:
+    static constexpr std::size_t enough_bytes = std::size_t{1} << 20U;
+
+    void hand_on() {
+        is_written_ = is_written_ && put_(target_, gathered.view());
+        gathered.cut(0);
+    }
+
+    put_piece put_;
+    void* target_;
+    bool is_written_ = true;
+};
+
+struct format_job {
+    const snapshot& rows;
+    arena& memory;  // for as long as the file is being written
+    piecewise_text& pieces;
+    text_out& out;      // pieces.gathered
+    text_out& refusal;  // why this cannot be written, if it cannot
+    stack_value value;  // for formats with one number for each stack
+    int descriptor;     // where a text will be seen; -1: not known
+
+    bool refuse(text reason) {
+        refusal << reason;
+        return false;
+    }
+};
+
+// False: the job has refused. Nothing was written then.
+using format_body = bool (*)(format_job& job);
+
+// --- stacks ---
+
+template <class Work>
+void for_each_stack(format_job& job, const Work& work) {
+    for (const snapshot::stack& stack : job.rows.stacks()) {
+        work(stack);
+        job.pieces.may_go();
+    }
+}
+
+constexpr bool is_negative(std::uint64_t number) noexcept {
+    return static_cast<std::int64_t>(number) < 0;
+}
+
+inline bool has_stacks_to_write(format_job& job) {
+    if (job.rows.has_stacks()) return true;
+    const snapshot::window_info& info = job.rows.info();
+    if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
+    if (info.record == recording::counters) {
+        return job.refuse("the window only counted, so there are no stacks");
+    }
+    return job.refuse("memory for the stacks was refused");
+}
+
+// For formats that have no negative numbers: a difference may be written when nothing became less.
+inline bool has_writable_stacks(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    if (!job.rows.info().is_difference) return true;
+    for (const snapshot::stack& stack : job.rows.stacks()) {
+        const stack_numbers numbers = numbers_of(stack);
+        if (is_negative(numbers.objects) || is_negative(numbers.bytes) ||
+            is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated)) {
+            return job.refuse(
+                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
+                " CSV can");
+        }
+    }
+    return true;
+}
+
+// --- from the call of a user to the body ---
+
+// Opened with the first piece: a job that refuses leaves no trace.
+template <class Target>
+struct lazy_target {
+    Target& target;
+    bool is_open = false;
+
+    static bool put(void* self, text piece) {
+        auto& here = *static_cast<lazy_target*>(self);
+        if (!here.is_open && !here.target.open()) return false;
+        here.is_open = true;
+        return here.target.put(piece);
+    }
+};
+
+template <class Target>
+bool write_pieces(format_body body, const snapshot& rows, Target& target, stack_value value,
+                  std::string& error) {
+    arena memory;
+    text_out refusal{memory};
+    lazy_target<Target> opened{target};
+    piecewise_text pieces{memory, &lazy_target<Target>::put, &opened};
+    format_job job{rows, memory, pieces, pieces.gathered, refusal, value, target.descriptor()};
+    if (!body(job)) {
+        error = report_problem(target.name(), std::string(refusal.c_str()));
+        return false;
+    }
+    if (pieces.finish() && target.finish()) return true;
+    error = report_problem(target.name(), target.problem());
+    return false;
+}
+
+template <class Target>
+void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
+                    stack_value value = stack_value::live_bytes) {
+    const pause_recording quietly;
+    std::string error;
+    auto target = target_for(wanted);
+    if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
+}
+
+// The same, with running out of memory as one more reason not to write.
+template <class Target>
+bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
+               stack_value value = stack_value::live_bytes) {
+    const pause_recording quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    auto target = target_for(wanted);
+    return write_pieces(body, rows, target, value, error);
+#else
+    try {
+        auto target = target_for(wanted);
+        return write_pieces(body, rows, target, value, error);
+    } catch (const std::exception& problem) {
+        error = problem.what();
+        return false;
+    }
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+
+// frame_text.hpp - what a frame is called in the formats of other tools.
+
+#ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+#define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool is_empty(const char* name) noexcept {
+    return name == nullptr || name[0] == '\0';
+}
+
+// What is behind the last slash.
+inline const char* file_name_of(const char* path) noexcept {
+    const char* name = path;
+    for (const char* at = path; *at != '\0'; ++at) {
+        if (*at == '/') name = at + 1;
+    }
+    return name;
+}
+
+// The function; without one the module with an offset.
+inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
+    if (!is_empty(frame.function)) {
+        write_printable(out, frame.function);
+        return;
+    }
+    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module));
+    if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
+}
+
+// As Valgrind's tools write it.
+inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
+    out << "0x" << hexadecimal{frame.address} << ": ";
+    write_frame_name(out, frame);
+    out << " (";
+    if (!is_empty(frame.file)) {
+        write_printable(out, frame.file);
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    } else {
+        out << "in ";
+        write_printable(out, is_empty(frame.module) ? "?" : frame.module);
+    }
+    out << ')';
+}
+
+// Puts `instead` in the place of each character of `unwanted` in what was written since `from`.
+inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
+    // The text is ours: only its view is constant.
+    char* written = const_cast<char*>(out.view().data());
+    for (std::size_t i = from; i < out.size(); ++i) {
+        if (unwanted.find(written[i]) != text::npos) written[i] = instead;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+
+// summary_lines.hpp - what a format of another tool has no place for, in sentences.
+
+#ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+#define ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline void write_change(text_out& out, std::uint64_t number, bool is_difference) {
+    const bool is_below_zero = is_difference && is_negative(number);
+    if (is_below_zero) out << '-';
+    out << decimal{is_below_zero ? 0 - number : number};
+}
+
+inline void write_estimate(text_out& out, const char* name, const estimate& number,
+                           bool is_difference) {
+    out << name << ": ";
+    write_change(out, number.value, is_difference);
+    if (number.low == number.high) return;
+    out << " (95%: ";
+    write_change(out, number.low, is_difference);
+    out << " to ";
+    write_change(out, number.high, is_difference);
+    out << ')';
+}
+
+inline void write_origin(text_out& out, const snapshot::window_info& info) {
+    out << "allocscope " ALLOCSCOPE_VERSION_STRING;
+    if (!is_empty(info.name)) {
+        out << ", window '";
+        write_printable(out, info.name);
+        out << '\'';
+    }
+    if (info.process_id != 0) out << ", process " << decimal{info.process_id};
+    if (!is_empty(info.command)) {
+        out << ": ";
+        write_printable(out, info.command);
+    }
+}
+
+inline void write_totals(text_out& out, const snapshot::window_info& info) {
+    const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
+    const bool is_signed = info.is_difference;
+    write_estimate(out, "allocations", about.allocations, is_signed);
+    write_estimate(out, ", bytes allocated", about.bytes_allocated, is_signed);
+    write_estimate(out, ", live objects", about.live_objects, is_signed);
+    write_estimate(out, ", live bytes", about.live_bytes, is_signed);
+    if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
+}
+
+// `work` gets one line after the other, without its end.
+template <class Work>
+void for_each_summary_line(const format_job& job, const Work& work) {
+    const snapshot::window_info& info = job.rows.info();
+    arena memory;
+    text_out line{memory};
+    const auto end_line = [&line, &work] {
+        work(line.view());
+        line.cut(0);
+    };
+    write_origin(line, info);
+    end_line();
+    if (info.record == recording::sampled) {
+        line << "sampled, one sample about every " << decimal{info.sample_bytes}
+             << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
+        end_line();
+    }
+    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    write_totals(line, info);
+    end_line();
+    const stack_numbers sum = sum_of_stacks(job.rows);
+    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
+    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
+        line << decimal{allocations} << " allocations of "
+             << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
+             << " bytes are in the totals alone: their stacks are not kept";
+        end_line();
+    }
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        line << "lost: " << decimal{info.losses[i].count} << ' ';
+        write_printable(line, info.losses[i].reason);
+        end_line();
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+
+// text_numbers.hpp - equal texts have one number.
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+class text_numbers {
+public:
+    explicit text_numbers(arena& memory) noexcept
+        : by_pointer_(memory), by_text_(memory), texts_(memory) {}
+
+    // Of a zero-ended text that stays where it is; a null pointer is the empty text.
+    std::uint32_t number_of(const char* kept) {
+        const auto known = by_pointer_.insert(kept);
+        if (known.is_new) known.value = number_of_text(kept != nullptr ? kept : "");
+        return known.value;
+    }
+
+    // Of a text that stays where it is.
+    std::uint32_t number_of_text(text kept) {
+        const auto known = by_text_.insert(kept);
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(texts_.size());
+            texts_.push_back(kept);
+        }
+        return known.value;
+    }
+
+    std::size_t size() const noexcept { return texts_.size(); }
+    text operator[](std::size_t number) const noexcept { return texts_[number]; }
+
+private:
+    table<const void*, std::uint32_t> by_pointer_;
+    table<text, std::uint32_t> by_text_;
+    list<text> texts_;
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
+
+// frame_book.hpp - the different frames of many stacks, each with a number.
+
+#ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+#define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+enum class frames_differ_by {
+    address,  // two calls on one line are two frames
+    place     // function, file and line; where the function is unknown, module and offset
+};
+
+struct frame_key {
+    std::uint64_t address;
+    std::uint64_t offset;
+    std::uint32_t function, file, module;
+    std::uint32_t line, column;
+    std::uint32_t is_inlined;
+};
+
+inline bool operator==(const frame_key& a, const frame_key& b) noexcept {
+    return a.address == b.address && a.offset == b.offset && a.function == b.function &&
+           a.file == b.file && a.module == b.module && a.line == b.line && a.column == b.column &&
+           a.is_inlined == b.is_inlined;
+}
+
+inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.address);
+    hash = hash_step(hash, key.offset + key.is_inlined);
+    hash = hash_step(hash, std::uint64_t{key.function} << 32U | key.file);
+    hash = hash_step(hash, std::uint64_t{key.module} << 32U | key.line);
+    return hash_finish(hash_step(hash, key.column));
+}
+
+class frame_book {
+public:
+    frame_book(arena& memory, frames_differ_by identity)
+        : identity_(identity),
+          texts_(memory),
+          frames_(memory),
+          numbers_(memory),
+          cache_(static_cast<cached*>(memory.allocate(cache_size * sizeof(cached)))) {
+        for (std::size_t i = 0; i < cache_size; ++i) cache_[i] = {nullptr, 0};
+    }
+
+    // The first one is 0.
+    std::uint32_t number_of(const snapshot::frame& frame) {
+        cached& near = cache_[place_in_cache(frame)];
+        if (near.frame != nullptr && is_copy(*near.frame, frame)) return near.number;
+        const auto known = numbers_.insert(key_of(frame));
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(frames_.size());
+            frames_.push_back(&frame);
+        }
+        near = {&frame, known.value};
+        return known.value;
+    }
+
+    std::size_t size() const noexcept { return frames_.size(); }
+    const snapshot::frame& operator[](std::size_t number) const noexcept {
+        return *frames_[number];
+    }
+
+private:
+    struct cached {
+        const snapshot::frame* frame;
+        std::uint32_t number;
+    };
+    static constexpr std::size_t cache_size = 8192;
+
+    static std::size_t place_in_cache(const snapshot::frame& frame) noexcept {
+        std::uint64_t hash = hash_step(hash_seed, frame.address);
+        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
+                                   static_cast<std::uint64_t>(frame.line));
+        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+    }
+
+    static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+        return a.address == b.address && a.function == b.function && a.line == b.line &&
+               a.file == b.file && a.module == b.module && a.offset == b.offset &&
+               a.column == b.column && a.is_inlined == b.is_inlined;
+    }
+
+    frame_key key_of(const snapshot::frame& frame) {
+        frame_key key{};
+        key.function = texts_.number_of(frame.function);
+        key.file = texts_.number_of(frame.file);
+        key.line = static_cast<std::uint32_t>(frame.line);
+        const bool has_name = frame.function != nullptr && frame.function[0] != '\0';
+        if (identity_ == frames_differ_by::address || !has_name) {
+            key.module = texts_.number_of(frame.module);
+            key.offset = frame.offset;
+        }
+        if (identity_ == frames_differ_by::address) {
+            key.address = frame.address;
+            key.column = static_cast<std::uint32_t>(frame.column);
+            key.is_inlined = frame.is_inlined ? 1 : 0;
+        }
+        return key;
+    }
+
+    frames_differ_by identity_;
+    text_numbers texts_;
+    list<const snapshot::frame*> frames_;
+    table<frame_key, std::uint32_t> numbers_;
+    cached* cache_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
+
+// call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
+
+#ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+#define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+enum class call_direction { top_down, bottom_up };
+
+struct call_node {
+    const snapshot::frame* frame;  // null: the root
+    std::uint32_t number;          // of the node; a parent's is less than its children's
+    std::uint32_t frame_number;    // equal in all nodes of equal frames
+    std::uint32_t parent;          // its number; the root's is its own
+    std::uint32_t child_count;
+    std::uint32_t first_child;  // in the tree's order of children
+    stack_numbers inclusive;
+    stack_numbers own;
+};
+
+struct call_edge_key {
+    std::uint32_t parent;
+    std::uint32_t frame_number;
+};
+
+inline bool operator==(call_edge_key a, call_edge_key b) noexcept {
+    return a.parent == b.parent && a.frame_number == b.frame_number;
+}
+inline std::uint64_t hash_of_key(call_edge_key key) noexcept {
+    return hash_finish(hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.frame_number));
+}
+
+class call_tree {
+public:
+    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+              frames_differ_by identity = frames_differ_by::place)
+        : frames_(memory, identity),
+          nodes_(memory),
+          edges_(memory),
+          order_(memory),
+          is_difference_(rows.info().is_difference) {
+        nodes_.push_back({nullptr, 0, 0, 0, 0, 0, {}, {}});
+        for (const snapshot::stack& stack : rows.stacks()) {
+            add(stack, direction == call_direction::top_down);
+        }
+        sort_children();
+    }
+
+    const call_node& root() const noexcept { return nodes_[0]; }
+    std::size_t size() const noexcept { return nodes_.size(); }
+    const call_node& operator[](std::size_t number) const noexcept { return nodes_[number]; }
+    // The different frames of the tree, by their numbers.
+    const frame_book& frames() const noexcept { return frames_; }
+
+    snapshot::range<const call_node*> children_of(const call_node& node) const noexcept {
+        return {order_.data() + node.first_child, node.child_count};
+    }
+
+private:
+    void add(const snapshot::stack& stack, bool is_top_down) {
+        const stack_numbers numbers = numbers_of(stack);
+        std::uint32_t at = 0;
+        nodes_[0].inclusive.add(numbers);
+        for (std::size_t i = 0; i < stack.frame_count; ++i) {
+            const std::size_t index = is_top_down ? stack.frame_count - 1 - i : i;
+            at = child(at, stack.frames[index]);
+            nodes_[at].inclusive.add(numbers);
+        }
+        nodes_[at].own.add(numbers);
+    }
+
+    std::uint32_t child(std::uint32_t parent, const snapshot::frame& frame) {
+        const std::uint32_t frame_number = frames_.number_of(frame);
+        const auto edge = edges_.insert({parent, frame_number});
+        if (edge.is_new) {
+            edge.value = static_cast<std::uint32_t>(nodes_.size());
+            nodes_.push_back({&frame, edge.value, frame_number, parent, 0, 0, {}, {}});
+        }
+        return edge.value;
+    }
+
+    std::uint64_t size_of(std::uint64_t number) const noexcept {
+        const bool is_negative = is_difference_ && static_cast<std::int64_t>(number) < 0;
+        return is_negative ? 0 - number : number;
+    }
+
+    void sort_children() {
+        order_.reserve(nodes_.size());
+        for (const call_node& node : nodes_) {
+            if (node.number != 0) order_.push_back(&node);
+        }
+        sort(order_, [this](const call_node* a, const call_node* b) {
+            if (a->parent != b->parent) return a->parent < b->parent;
+            const std::uint64_t a_bytes = size_of(a->inclusive.bytes);
+            const std::uint64_t b_bytes = size_of(b->inclusive.bytes);
+            if (a_bytes != b_bytes) return a_bytes > b_bytes;
+            return size_of(a->inclusive.bytes_allocated) > size_of(b->inclusive.bytes_allocated);
+        });
+        for (std::uint32_t i = 0; i < order_.size(); ++i) {
+            call_node& parent = nodes_[order_[i]->parent];
+            if (parent.child_count++ == 0) parent.first_child = i;
+        }
+    }
+
+    frame_book frames_;
+    list<call_node> nodes_;
+    table<call_edge_key, std::uint32_t> edges_;
+    list<const call_node*> order_;  // siblings side by side
+    bool is_difference_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+
+// callgrind_format.hpp - costs by function and call, for KCachegrind and callgrind_annotate.
+
+#ifndef ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// A line of a function, and the function that is called there; none: what the line itself costs.
+struct callgrind_key {
+    std::uint32_t function;
+    std::uint32_t line;
+    std::uint32_t callee;
+};
+constexpr std::uint32_t callgrind_no_callee = static_cast<std::uint32_t>(-1);
+
+inline bool operator==(const callgrind_key& a, const callgrind_key& b) noexcept {
+    return a.function == b.function && a.line == b.line && a.callee == b.callee;
+}
+inline std::uint64_t hash_of_key(const callgrind_key& key) noexcept {
+    const std::uint64_t hash =
+        hash_step(hash_seed, std::uint64_t{key.function} << 32U | key.callee);
+    return hash_finish(hash_step(hash, key.line));
+}
+
+class callgrind_file {
+public:
+    explicit callgrind_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          tree_(job.memory, job.rows, call_direction::top_down),
+          texts_(job.memory),
+          functions_(job.memory),
+          costs_(job.memory),
+          is_text_written_(job.memory) {}
+
+    void write() {
+        sum_costs();
+        write_head();
+        using entry = table<callgrind_key, stack_numbers>::entry;
+        list<const entry*> order{job_.memory};
+        order.reserve(costs_.size());
+        for (const entry& each : costs_) order.push_back(&each);
+        sort(order,
+             [](const entry* a, const entry* b) { return a->key.function < b->key.function; });
+        std::uint32_t last = callgrind_no_callee;
+        for (const entry* each : order) {
+            if (each->key.function != last) {
+                last = each->key.function;
+                out_ << '\n';
+                write_function("fl=", "fn=", last);
+            }
+            write_cost(each->key, each->value);
+            job_.pieces.may_go();
+        }
+        out_ << "\ntotals: ";
+        write_numbers(tree_.root().inclusive);
+    }
+
+private:
+    struct function_key {
+        std::uint32_t name, file;
+        bool operator==(const function_key& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
+            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
+        }
+    };
+
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        text_out name{job_.memory};
+        write_frame_name(name, frame);
+        text_out file{job_.memory};
+        write_printable(file, is_empty(frame.file) ? "???" : frame.file);
+        const auto known = functions_.insert(
+            {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size() - 1);
+        return known.value;
+    }
+
+    void sum_costs() {
+        list<std::uint32_t> of_frame{job_.memory};
+        of_frame.reserve(tree_.frames().size());
+        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+            of_frame.push_back(function_of(tree_.frames()[i]));
+        }
+        const auto of = [&](const call_node& node) { return of_frame[node.frame_number]; };
+        const auto line = [](const call_node& node) {
+            return static_cast<std::uint32_t>(node.frame->line);
+        };
+        for (std::size_t i = 1; i < tree_.size(); ++i) {
+            const call_node& node = tree_[i];
+            if (!node.own.is_nothing()) {
+                costs_[{of(node), line(node), callgrind_no_callee}].add(node.own);
+            }
+            bool is_entered = false;
+            for (std::uint32_t at = node.parent; at != 0 && !is_entered; at = tree_[at].parent) {
+                is_entered = of(tree_[at]) == of(node);
+            }
+            if (node.parent == 0 || is_entered) continue;
+            const call_node& caller = tree_[node.parent];
+            costs_[{of(caller), line(caller), of(node)}].add(node.inclusive);
+        }
+        // Stacks without a frame.
+        if (!tree_.root().own.is_nothing()) {
+            const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
+            costs_[{function_of(unknown), 0, callgrind_no_callee}].add(tree_.root().own);
+        }
+    }
+
+    void write_head() {
+        const snapshot::window_info& info = job_.rows.info();
+        out_ << "# callgrind format\nversion: 1\ncreator: allocscope " ALLOCSCOPE_VERSION_STRING
+                "\n";
+        if (info.process_id != 0) out_ << "pid: " << decimal{info.process_id} << '\n';
+        out_ << "cmd: ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        out_ << '\n';
+        for_each_summary_line(job_, [this](text line) { out_ << "desc: " << line << '\n'; });
+        out_ << "positions: line\n"
+                "event: LiveBytes : bytes alive\n"
+                "event: LiveObjects : objects alive\n"
+                "event: AllocBytes : bytes allocated\n"
+                "event: Allocs : allocations\n"
+                "events: LiveBytes LiveObjects AllocBytes Allocs\n";
+        is_text_written_.resize(2 * texts_.size());
+    }
+
+    // Each name stands in the file once. Files and functions are numbered apart.
+    void write_name(std::uint32_t number, bool is_file) {
+        out_ << '(' << decimal{std::uint64_t{number} + 1} << ')';
+        bool& is_written = is_text_written_[2 * std::size_t{number} + (is_file ? 1 : 0)];
+        if (!is_written) out_ << ' ' << texts_[number];
+        is_written = true;
+        out_ << '\n';
+    }
+
+    void write_function(const char* file_key, const char* name_key, std::uint32_t number) {
+        const function_key& wanted = functions_.begin()[number].key;
+        out_ << file_key;
+        write_name(wanted.file, true);
+        out_ << name_key;
+        write_name(wanted.name, false);
+    }
+
+    void write_cost(const callgrind_key& key, const stack_numbers& cost) {
+        if (key.callee != callgrind_no_callee) {
+            write_function("cfi=", "cfn=", key.callee);
+            out_ << "calls=" << decimal{cost.allocations != 0 ? cost.allocations : 1} << " 0\n";
+        }
+        out_ << decimal{key.line} << ' ';
+        write_numbers(cost);
+    }
+
+    void write_numbers(const stack_numbers& numbers) {
+        out_ << decimal{numbers.bytes} << ' ' << decimal{numbers.objects} << ' '
+             << decimal{numbers.bytes_allocated} << ' ' << decimal{numbers.allocations} << '\n';
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+    text_numbers texts_;
+    table<function_key, std::uint32_t> functions_;
+    table<callgrind_key, stack_numbers> costs_;
+    list<bool> is_text_written_;  // for each text as a function's name, and as a file's
+};
+
+inline bool write_callgrind_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    callgrind_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_callgrind(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_callgrind_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_callgrind(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_callgrind_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
+
+// place_sums.hpp - what was allocated at each place: the rows, and the places where all is gone.
+
+#ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+#define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+struct place {
+    snapshot::row row;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    std::uint64_t most_allocations;  // of one stack: that one is shown where everything was freed
+};
+
+struct place_key {
+    std::uint32_t file, type;
+    int line;
+    std::uint64_t offset;  // counts only where there is no line
+};
+
+inline bool operator==(const place_key& a, const place_key& b) noexcept {
+    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const place_key& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
+    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
+    return hash_finish(hash_step(hash, key.offset));
+}
+
+class place_sums {
+public:
+    // The rows first, in their order, then the other places, in the order of their stacks.
+    place_sums(arena& memory, const snapshot& rows)
+        : texts_(memory), numbers_(memory), places_(memory), row_count_(rows.size()) {
+        for (const snapshot::row& row : rows) {
+            numbers_[key_of(row.file, row.line, row.offset, row.type)] = places_.size();
+            places_.push_back({row, 0, 0, 0});
+        }
+        for (const snapshot::stack& stack : rows.stacks()) add(stack);
+    }
+
+    const place* begin() const noexcept { return places_.begin(); }
+    const place* end() const noexcept { return places_.end(); }
+    // Behind the rows: the places where nothing is alive (in a difference: no more than before).
+    const place* first_freed() const noexcept { return begin() + row_count_; }
+
+private:
+    place_key key_of(const char* file, int line, std::uint64_t offset, const char* type) {
+        return {texts_.number_of(file), texts_.number_of(type), line, line == 0 ? offset : 0};
+    }
+
+    void add(const snapshot::stack& stack) {
+        const auto known =
+            numbers_.insert(key_of(stack.file, stack.line, stack.offset, stack.type));
+        if (known.is_new) {
+            known.value = places_.size();
+            places_.push_back({{}, 0, 0, 0});
+        }
+        place& here = places_[known.value];
+        here.allocations += stack.allocations;
+        here.bytes_allocated += stack.bytes_allocated;
+        if (known.value < row_count_) return;
+        // The stacks of such a place may cancel out in a difference.
+        snapshot::row& row = here.row;
+        row.objects += stack.objects;
+        row.bytes += stack.bytes;
+        row.samples += stack.samples;
+        row.objects_low += stack.objects_low;
+        row.objects_high += stack.objects_high;
+        row.bytes_low += stack.bytes_low;
+        row.bytes_high += stack.bytes_high;
+        ++row.sites;
+        if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
+        here.most_allocations = stack.allocations;
+        row.file = stack.file;
+        row.line = stack.line;
+        row.type = stack.type;
+        row.function = stack.function;
+        row.offset = stack.offset;
+        row.frames = stack.frames;
+        row.frame_count = stack.frame_count;
+        row.user_frame = stack.user_frame;
+    }
+
+    text_numbers texts_;
+    table<place_key, std::size_t> numbers_;
+    list<place> places_;
+    std::size_t row_count_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+
+// csv_format.hpp - a line for each place, for spreadsheets and data frames.
+
+#ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class csv_line {
+public:
+    csv_line(text_out& out, arena& scratch, bool is_signed) noexcept
+        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
+
+    void field(const char* shown) {
+        separate();
+        const borrowed_memory meanwhile{scratch_};
+        text_out printable{scratch_};
+        write_printable(printable, shown);
+        if (printable.view().find_first_of("\",") == text::npos) {
+            out_ << printable.view();
+            return;
+        }
+        out_ << '"';
+        for (const char c : printable.view()) {
+            if (c == '"') out_ << '"';
+            out_ << c;
+        }
+        out_ << '"';
+    }
+    void field(std::uint64_t number) {
+        separate();
+        const bool is_below_zero = is_signed_ && is_negative(number);
+        if (is_below_zero) out_ << '-';
+        out_ << decimal{is_below_zero ? 0 - number : number};
+    }
+    void empty_field() { separate(); }
+    void end() {
+        out_ << "\r\n";
+        is_first_ = true;
+    }
+
+private:
+    void separate() {
+        if (!is_first_) out_ << ',';
+        is_first_ = false;
+    }
+
+    text_out& out_;
+    arena& scratch_;
+    bool is_signed_;
+    bool is_first_ = true;
+};
+
+inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) {
+    const snapshot::row& row = here.row;
+    line.field(row.file);
+    if (row.line != 0) {
+        line.field(static_cast<std::uint64_t>(row.line));
+        line.empty_field();
+    } else {
+        line.empty_field();
+        line.field(row.offset);
+    }
+    line.field(row.type);
+    line.field(row.function);
+    line.field(row.objects);
+    line.field(row.bytes);
+    if (has_stacks) {
+        line.field(here.allocations);
+        line.field(here.bytes_allocated);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
+    line.field(row.sites);
+    line.field(row.samples);
+    line.field(row.objects_low);
+    line.field(row.objects_high);
+    line.field(row.bytes_low);
+    line.field(row.bytes_high);
+    line.end();
+}
+
+inline bool write_csv_body(format_job& job) {
+    const bool has_stacks = job.rows.has_stacks();
+    if (!has_stacks && job.rows.empty() && !has_stacks_to_write(job)) return false;
+    const place_sums places{job.memory, job.rows};
+    arena scratch;
+    csv_line line{job.out, scratch, job.rows.info().is_difference};
+    job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
+               "samples,objects_low,objects_high,bytes_low,bytes_high\r\n";
+    for (const place& here : places) {
+        write_csv_place(line, here, has_stacks);
+        job.pieces.may_go();
+    }
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_csv(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_csv_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_csv_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+
+// json_writer.hpp - JSON, member by member: brackets, commas, and strings that no reader chokes on.
+
+#ifndef ALLOCSCOPE_REPORT_JSON_WRITER_HPP
+#define ALLOCSCOPE_REPORT_JSON_WRITER_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// With its quotes. A null pointer is the empty text.
+inline void write_json_string(text_out& out, const char* shown) {
+    out << '"';
+    while (shown != nullptr && *shown != '\0') {
+        const std::size_t length = printable_length(shown);
+        if (length == 0) {
+            char escaped[escaped_byte_length];
+            write_escaped_byte(*shown++, escaped);
+            out << '\\' << text{escaped, sizeof escaped};
+            continue;
+        }
+        if (*shown == '"' || *shown == '\\') out << '\\';
+        out << text{shown, length};
+        shown += length;
+    }
+    out << '"';
+}
+
+class json_writer {
+public:
+    json_writer(text_out& out, bool is_signed) noexcept : out_(out), is_signed_(is_signed) {}
+
+    void begin(char bracket) {
+        separate();
+        out_ << bracket;
+        is_first_ = true;
+    }
+    void end(char bracket) {
+        out_ << bracket;
+        is_first_ = false;
+    }
+    void key(const char* name) {
+        separate();
+        write_json_string(out_, name);
+        out_ << ": ";
+        is_first_ = true;  // the value needs no comma
+    }
+    void value(const char* shown) {
+        separate();
+        write_json_string(out_, shown);
+    }
+    void value(bool is_true) {
+        separate();
+        out_ << (is_true ? "true" : "false");
+    }
+    // May be negative in a difference.
+    void amount(std::uint64_t number) {
+        separate();
+        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
+        if (is_negative) out_ << '-';
+        out_ << decimal{is_negative ? 0 - number : number};
+    }
+    void field(const char* name, const char* shown) {
+        key(name);
+        value(shown);
+    }
+    void field(const char* name, std::uint64_t number) {
+        key(name);
+        amount(number);
+    }
+    void line() { out_ << '\n'; }
+
+private:
+    void separate() {
+        if (!is_first_) out_ << ", ";
+        is_first_ = false;
+    }
+
+    text_out& out_;
+    bool is_signed_;
+    bool is_first_ = true;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_REPORT_JSON_WRITER_HPP
+
+// dhat_format.hpp - the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
+
+#ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class dhat_file {
+public:
+    explicit dhat_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          tree_(job.memory, job.rows, call_direction::bottom_up, frames_differ_by::address) {}
+
+    void write() {
+        write_head(job_.rows.info());
+        const char* separator = "\n";
+        list<std::uint32_t> path{job_.memory};
+        for (std::size_t i = 0; i < tree_.size(); ++i) {
+            const call_node& node = tree_[i];
+            if (node.own.is_nothing()) continue;
+            out_ << separator;
+            separator = ",\n";
+            write_point(node, path);
+            job_.pieces.may_go();
+        }
+        out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
+        text_out label{job_.memory};
+        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+            label.cut(0);
+            write_frame_label(label, tree_.frames()[i]);
+            out_ << ",\n";
+            write_json_string(out_, label.c_str());
+            job_.pieces.may_go();
+        }
+        out_ << "]}\n";
+    }
+
+private:
+    // In the table of frames, behind the root and the frame of stacks that have none.
+    static constexpr std::uint32_t unknown_frame = 1;
+    static constexpr std::uint32_t first_frame = 2;
+
+    void write_head(const snapshot::window_info& info) {
+        const std::uint64_t end = info.duration_ns / 1000;
+        text_out command{job_.memory};
+        command << (is_empty(info.command) ? info.name : info.command)
+                << " (allocscope: t-gmax and Max are those of t-end)";
+        out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
+                "\"bklt\": true, \"bkacc\": false,\n";
+        if (info.record == recording::sampled) {
+            out_ << "\"bu\": \"est. byte\", \"bsu\": \"est. bytes\", \"bksu\": \"est. blocks\",\n";
+        }
+        out_ << "\"tu\": \"\\u00b5s\", \"Mtu\": \"s\", \"tuth\": 10,\n\"cmd\": ";
+        write_json_string(out_, command.c_str());
+        out_ << ", \"pid\": " << decimal{info.process_id} << ",\n\"te\": " << decimal{end}
+             << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
+    }
+
+    void write_point(const call_node& node, list<std::uint32_t>& path) {
+        const decimal bytes{node.own.bytes};
+        const decimal objects{node.own.objects};
+        out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
+             << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
+             << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
+             << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
+        path.clear();
+        for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
+            path.push_back(tree_[at].frame_number + first_frame);
+        }
+        if (path.empty()) path.push_back(unknown_frame);
+        for (std::size_t i = path.size(); i > 0; --i) {
+            out_ << decimal{path[i - 1]};
+            if (i > 1) out_ << ',';
+        }
+        out_ << "]}";
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+};
+
+inline bool write_dhat_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    dhat_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_dhat(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_dhat_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_dhat(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_dhat_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+
+// folded_format.hpp - stacks on one line each, for flame graphs: main;load;parse 4096
+
+#ifndef ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The names of frames as they stand in a line; each is made once.
+class folded_names {
+public:
+    explicit folded_names(arena& memory)
+        : memory_(memory), book_(memory, frames_differ_by::place), names_(memory) {}
+
+    text name_of(const snapshot::frame& frame) {
+        const std::uint32_t number = book_.number_of(frame);
+        if (number == names_.size()) names_.push_back(made_name(frame));
+        return names_[number];
+    }
+
+private:
+    text made_name(const snapshot::frame& frame) {
+        text_out name{memory_};
+        write_frame_name(name, frame);
+        replace_since(name, 0, ";", ':');
+        return name.view();
+    }
+
+    arena& memory_;
+    frame_book book_;
+    list<text> names_;
+};
+
+inline bool write_folded_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    folded_names names{job.memory};
+    for_each_stack(job, [&job, &names](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[job.value];
+        if (value == 0) return;
+        if (stack.frame_count == 0) job.out << '?';
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            job.out << names.name_of(stack.frames[i - 1]);
+            if (i > 1) job.out << ';';
+        }
+        job.out << ' ' << decimal{value} << '\n';
+    });
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_folded(const snapshot& rows, Target&& target,
+                  stack_value value = stack_value::live_bytes) {
+    detail::write_or_throw(detail::write_folded_body, rows, target, value);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_folded(const snapshot& rows, Target&& target, std::string& error,
+                  stack_value value = stack_value::live_bytes) {
+    return detail::try_write(detail::write_folded_body, rows, target, error, value);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
+
+// location_book.hpp - return addresses with the calls that were inlined there, each with a number.
+
+#ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+#define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The outermost frame of a location, and the location of those that are inlined there; 0: none.
+struct location_key {
+    std::uint32_t inner;
+    std::uint32_t frame;
+};
+
+inline bool operator==(location_key a, location_key b) noexcept {
+    return a.inner == b.inner && a.frame == b.frame;
+}
+inline std::uint64_t hash_of_key(location_key key) noexcept {
+    return hash_finish(hash_step(hash_seed, std::uint64_t{key.inner} << 32U | key.frame));
+}
+
+class location_book {
+public:
+    explicit location_book(arena& memory)
+        : frames_(memory, frames_differ_by::address), locations_(memory), of_frame_(memory) {}
+
+    // The number, from 1, of the location that begins at frame `at`, which then is behind it.
+    std::uint32_t next_location(const snapshot::stack& stack, std::size_t& at) {
+        std::uint32_t number = location_of(stack.frames[at]);
+        while (stack.frames[at++].is_inlined && at < stack.frame_count) {
+            number = location_of({number, frames_.number_of(stack.frames[at])});
+        }
+        locations_.begin()[number - 1].value.is_met = true;
+        return number;
+    }
+
+    // Numbers are from 1 to size(); some are the inner part of others only.
+    std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(locations_.size()); }
+    bool is_met(std::uint32_t number) const noexcept {
+        return locations_.begin()[number - 1].value.is_met;
+    }
+
+    // The frame that was not inlined, if the stack has it.
+    const snapshot::frame& outermost(std::uint32_t number) const noexcept {
+        return frames_[locations_.begin()[number - 1].key.frame];
+    }
+
+    // Innermost first.
+    template <class Work>
+    void for_each_frame(std::uint32_t number, const Work& work) const {
+        const location_key key = locations_.begin()[number - 1].key;
+        if (key.inner != 0) for_each_frame(key.inner, work);
+        work(frames_[key.frame]);
+    }
+
+    const frame_book& frames() const noexcept { return frames_; }
+
+private:
+    struct location {
+        std::uint32_t number;
+        bool is_met;
+    };
+
+    // Of the frame alone: most are, and are found without hashing.
+    std::uint32_t location_of(const snapshot::frame& frame) {
+        const std::uint32_t number = frames_.number_of(frame);
+        if (number >= of_frame_.size()) of_frame_.resize(number + 1);
+        if (of_frame_[number] == 0) of_frame_[number] = location_of({0, number});
+        return of_frame_[number];
+    }
+    std::uint32_t location_of(location_key key) {
+        const auto known = locations_.insert(key);
+        if (known.is_new) known.value.number = static_cast<std::uint32_t>(locations_.size());
+        return known.value.number;
+    }
+
+    frame_book frames_;
+    table<location_key, location> locations_;
+    list<std::uint32_t> of_frame_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
+
+// heaptrack_format.hpp - a recording for heaptrack_print and heaptrack_gui, made of sums.
+
+#ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t most_heaptrack_events = 100000000;
+
+class heaptrack_file {
+public:
+    explicit heaptrack_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          strings_(job.memory),
+          locations_(job.memory),
+          written_location_(job.memory),
+          traces_(job.memory),
+          path_(job.memory),
+          line_(job.memory) {}
+
+    void write() {
+        const snapshot::window_info& info = job_.rows.info();
+        out_ << "v 10400 3\nX ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        out_ << "\nI 1000 0\n";
+        for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
+        out_ << "c 0\n";
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
+        if (has_waiting_) write_free(waiting_);
+        out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
+    }
+
+private:
+    struct trace_key {
+        std::uint32_t location, parent;
+        bool operator==(const trace_key& other) const noexcept {
+            return location == other.location && parent == other.parent;
+        }
+        friend std::uint64_t hash_of_key(const trace_key& key) noexcept {
+            return hash_finish(
+                hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.location));
+        }
+    };
+
+    // --- what the events point to; each is written before it is needed ---
+
+    std::uint32_t string(const char* shown) {
+        text_out printable{job_.memory};
+        write_printable(printable, shown);
+        if (printable.empty()) return 0;
+        const std::uint32_t number = strings_.number_of_text(printable.view()) + 1;
+        if (number > written_strings_) {
+            written_strings_ = number;
+            out_ << "s " << hexadecimal{printable.size()} << ' ' << printable.view() << '\n';
+        }
+        return number;
+    }
+
+    // The numbers of the file are in the order of writing.
+    std::uint32_t written(std::uint32_t location) {
+        if (location >= written_location_.size()) written_location_.resize(location + 1);
+        std::uint32_t& number = written_location_[location];
+        if (number != 0) return number;
+        const snapshot::frame& outermost = locations_.outermost(location);
+        const std::uint32_t module = string(is_empty(outermost.module) ? "?" : outermost.module);
+        line_.cut(0);
+        line_ << "i " << hexadecimal{outermost.address} << ' ' << hexadecimal{module};
+        text_out name{job_.memory};
+        locations_.for_each_frame(location, [this, &name](const snapshot::frame& frame) {
+            name.cut(0);
+            write_frame_name(name, frame);
+            const std::uint32_t function = string(name.c_str());
+            const std::uint32_t file = string(frame.file);
+            line_ << ' ' << hexadecimal{function} << ' ' << hexadecimal{file} << ' '
+                  << hexadecimal{static_cast<std::uint64_t>(frame.line)};
+        });
+        out_ << line_.view() << '\n';
+        number = ++location_count_;
+        return number;
+    }
+
+    std::uint32_t trace_of(const snapshot::stack& stack) {
+        path_.clear();
+        for (std::size_t i = 0; i < stack.frame_count;) {
+            path_.push_back(locations_.next_location(stack, i));
+        }
+        std::uint32_t trace = 0;
+        for (std::size_t i = path_.size(); i > 0; --i) {
+            const std::uint32_t location = written(path_[i - 1]);
+            const auto known = traces_.insert({location, trace});
+            if (known.is_new) {
+                known.value = static_cast<std::uint32_t>(traces_.size());
+                out_ << "t " << hexadecimal{location} << ' ' << hexadecimal{trace} << '\n';
+            }
+            trace = known.value;
+        }
+        return trace;
+    }
+
+    std::uint64_t allocation(std::uint64_t size, std::uint32_t trace) {
+        out_ << "a " << hexadecimal{size} << ' ' << hexadecimal{trace} << '\n';
+        return allocation_count_++;
+    }
+
+    // --- events ---
+
+    void write_birth(std::uint64_t allocation) {
+        out_ << "+ " << hexadecimal{allocation} << '\n';
+        if (has_waiting_) write_free(waiting_);
+        has_waiting_ = false;
+        job_.pieces.may_go();
+    }
+    void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
+
+    // heaptrack calls an object temporary that is freed right after its birth. That is not known
+    // here, so another one is born in between: each free waits for the birth of the next object,
+    // and objects of the same size take turns with two descriptions.
+    void write_freed(const snapshot::stack& stack) {
+        const std::uint64_t count = stack.allocations - stack.objects;
+        const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
+        if (count == 0) return;
+        const std::uint32_t trace = trace_of(stack);
+        const std::uint64_t size = bytes / count;
+        const std::uint64_t larger = bytes % count;
+        write_freed_objects(size + 1, larger, trace);
+        write_freed_objects(size, count - larger, trace);
+    }
+    void write_freed_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t turns[] = {allocation(size, trace),
+                                       count > 1 ? allocation(size, trace) : 0};
+        for (std::uint64_t i = 0; i < count; ++i) {
+            write_birth(turns[i % 2]);
+            waiting_ = turns[i % 2];
+            has_waiting_ = true;
+        }
+    }
+
+    void write_live(const snapshot::stack& stack) {
+        if (stack.objects == 0) return;
+        const std::uint32_t trace = trace_of(stack);
+        const std::uint64_t size = stack.bytes / stack.objects;
+        const std::uint64_t larger = stack.bytes % stack.objects;
+        write_live_objects(size + 1, larger, trace);
+        write_live_objects(size, stack.objects - larger, trace);
+    }
+    void write_live_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t described = allocation(size, trace);
+        for (std::uint64_t i = 0; i < count; ++i) write_birth(described);
+    }
+
+    format_job& job_;
+    text_out& out_;
+    text_numbers strings_;
+    std::uint32_t written_strings_ = 0;
+    location_book locations_;
+    list<std::uint32_t> written_location_;
+    std::uint32_t location_count_ = 0;
+    table<trace_key, std::uint32_t> traces_;
+    list<std::uint32_t> path_;
+    text_out line_;
+    std::uint64_t allocation_count_ = 0;
+    std::uint64_t waiting_ = 0;  // was born last and is to be freed
+    bool has_waiting_ = false;
+};
+
+inline bool write_heaptrack_body(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    if (job.rows.info().record == recording::sampled) {
+        return job.refuse(
+            "heaptrack's format is a list of events, and a sampled window has estimates only;"
+            " pprof, speedscope and others can hold those");
+    }
+    if (job.rows.info().is_difference) {
+        return job.refuse(
+            "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
+    }
+    if (sum_of_stacks(job.rows).allocations > most_heaptrack_events) {
+        return job.refuse(
+            "heaptrack's format has a line for each allocation, and these are more than 100"
+            " million; the other formats hold sums");
+    }
+    heaptrack_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_heaptrack(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_heaptrack_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_heaptrack_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+
 // frame_of_page_text.hpp - the page but for its script and its data.
 
 #ifndef ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
@@ -28990,8 +30865,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-6Fn9ospcZStwwQLKKXd9+qolXG2Fxlcncf9cEBq0UB0=';
-style-src 'sha256-2HLIVCumEWUhKtLfXh9vQPd5DzeeUOK9xGUEHQagkGk=';
+script-src 'sha256-zyticyemXswf9ZbgFNtb/DGMEPgG7o9xBimORzXFWv8=';
+style-src 'sha256-trAzx+trKgW3fQQFkodKy59fZ1RP8z5z7RtO5YJcn5U=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -29063,9 +30938,9 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place { direction: rtl; } td.type {
-color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display: block;
-text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
+width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl; }
+td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display:
+block; text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
 background-image: linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down {
 color: var(--down); } .pager { display: flex; gap: 12px; align-items: center; justify-content:
 flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw);
@@ -29081,14 +30956,14 @@ var(--card); border: 1px solid var(--line); border-radius: 12px; max-width: 660p
 max-content 1fr; gap: 4px 18px; } kbd { font: 12px ui-monospace, monospace; border: 1px solid
 var(--line); border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--back);
 } code { font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width:
-1000px) { body { padding: 14px; } #columns { grid-template-columns: minmax(0, 1fr); } #types_card {
-position: static; } #types { height: 320px; } td.text { max-width: 34ch; width: auto; } } @media
-print { :root { color-scheme: light !important; } body { padding: 0; max-width: none; font-size:
-11px; } .buttons, .pager button, .search input, #tip, summary { display: none; } #tools { position:
-static; } #chart_scroll { max-height: none; overflow: visible; } #columns { display: block; }
-#types_card { position: static; } .card, .total { break-inside: avoid; } #places_card {
-break-inside: auto; } tr { break-inside: avoid; } * { print-color-adjust: exact;
--webkit-print-color-adjust: exact; } }
+1380px) { #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; }
+#types { height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text {
+max-width: 34ch; width: auto; } } @media print { :root { color-scheme: light !important; } body {
+padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, .search input, #tip,
+summary { display: none; } #tools { position: static; } #chart_scroll { max-height: none; overflow:
+visible; } #columns { display: block; } #types_card { position: static; } .card, .total {
+break-inside: avoid; } #places_card { break-inside: auto; } tr { break-inside: avoid; } * {
+print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -29518,11 +31393,18 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// Called between two pieces of work: what was written so far may be taken out of the text.
+struct page_flow {
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const snapshot& shown) noexcept
+    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
         : out_(out),
           shown_(shown),
+          flow_(flow),
           info_(shown.info()),
           is_sampled_(info_.record == recording::sampled),
           names_(memory_) {}
@@ -29601,6 +31483,7 @@ private:
     // A comma before each but the first.
     void separate(std::size_t number) {
         if (number != 0) out_ << ',';
+        if (number % 1024 == 1023) flow_.may_go(flow_.whom);
     }
 
     void write_lists() {
@@ -29748,6 +31631,7 @@ private:
 
     text_out& out_;
     const snapshot& shown_;
+    const page_flow flow_;
     const snapshot::window_info& info_;
     const bool is_sampled_;
     arena memory_;
@@ -29806,13 +31690,11 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
     out << "</td></tr>\n";
 }
 
-// The head is that of a text report.
-inline void write_page_without_script(text_out& out, const snapshot& shown) {
+// `head`: the lines of a text report above its rows.
+inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
     arena parts;
-    text_out head{parts};
-    write_head(head, shown, text_form{parts});
     out << "<pre>";
-    write_page_lines(out, head.view());
+    write_page_lines(out, head);
     out << "</pre>\n<p>The chart and the whole table need scripts.</p>\n";
     if (shown.empty()) return;
     out << "<table><tr><th>Objects</th><th>Bytes</th><th>Place</th><th>Type</th>"
@@ -29896,7 +31778,12 @@ let length = Math.floor(text.length * room / width); while (length > 1) {
 const cut = text.slice(0, length).trimEnd() + '\u2026';
 const cut_width = paint.measureText(cut).width;
 if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
-return {text: '', width: 0}; } const tip = by_id('tip'); function element(name, text, kind) {
+return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
+const names = shorter_names(name);
+const fits = names.find((each) => width_of(paint, each) <= room);
+return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
+const tip = by_id('tip'); function element(name, text, kind) {
 const made = document.createElement(name); if (text !== undefined) made.textContent = text;
 if (kind) made.className = kind; return made; } function hide_tip() { tip.hidden = true; }
 function show_tip(x, y, lines, rows, chosen) {
@@ -29920,16 +31807,23 @@ if (state.found !== null && state.search.fits_key(key)) return colors.found;
 if (is_difference) return color_of_change(tree.value[box], tree.weight[box]);
 if (key < 0) return color_by_name('type ' + strings[-1 - key]);
 const name = state.color_by === 'file' ? frame_file(key) || frame_module(key) : frame_module(key);
-return color_by_name(name); } function draw_box(paint, box, left, top, width, is_above) {
+return color_by_name(name); } function draw_further(paint, box, left, right, middle) {
+const number = shown(state.metric, state.tree.value[box]);
+const number_width = width_of(paint, number); if (left + number_width > right) return;
+paint.globalAlpha *= 0.66; const key = state.tree.key[box];
+if (box !== 0 && key >= 0 && frame_line(key) !== 0) {
+const line = base_name(frame_file(key)) + ':' + frame_line(key);
+const line_width = width_of(paint, line); if (left + line_width + 12 + number_width <= right) {
+paint.fillText(line, left, middle); left += line_width + 12; } }
+paint.fillText(number, left, middle); } function draw_box(paint, box, left, top, width, is_above) {
 const is_lost = state.found !== null && !(state.found_weight[box] > 0);
 paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
 paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
 if (width > 32) { paint.fillStyle = colors.text;
-const name = fitting(paint, box_name(box), width - 10);
-paint.fillText(name.text, left + 5, top + row_height / 2); const room = width - name.width - 24;
-if (room > 60) { const number = shown(state.metric, state.tree.value[box]);
-if (width_of(paint, number) <= room) { paint.globalAlpha *= 0.66;
-paint.fillText(number, left + name.width + 14, top + row_height / 2); } } }
+const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
+const name = fit(paint, box_name(box), width - 10);
+paint.fillText(name.text, left + 5, top + row_height / 2);
+draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
 if (width >= 2) chart.boxes.push({box, left, top, width}); }
 function outline(paint, drawn, color) { paint.globalAlpha = 1; paint.strokeStyle = color;
 paint.lineWidth = 2;
@@ -30085,27 +31979,31 @@ if (seconds < 7200) return Math.floor(seconds / 60) + ' min ' + seconds % 60 + '
 return Math.floor(seconds / 3600) + ' h ' + Math.floor(seconds % 3600 / 60) + ' min'; }
 function several(count, one, many) {
 return exact(count) + ' ' + (Math.abs(count) === 1 ? one : many); }
-const anonymous = '(anonymous namespace)'; function name_end(name) { let depth = 0;
-for (let i = 0; i < name.length; ++i) { const c = name[i]; if (name.startsWith(anonymous, i)) {
-i += anonymous.length - 1;
-} else if (name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ')) { i += 7;
-const sign = /^(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(name.slice(i + 1, i + 5));
-if (sign) i += sign[0].length; } else if (c === '<' || c === '{' || c === '[') { ++depth;
-} else if (c === '>' || c === '}' || c === ']') { --depth; } else if (c === '(' && depth === 0) {
-return i; } } return name.length; } function without_arguments(name) { let made = '';
-let depth = 0; for (let i = 0; i < name.length; ++i) {
-const operator = depth === 0 && name.startsWith('operator', i) &&
-/^operator(<=>|<<=?|>>=?|->\*?|<=?|>=?)/.exec(name.slice(i, i + 11)); if (operator) {
-made += operator[0]; i += operator[0].length - 1; } else if (name[i] === '<') {
-if (depth++ === 0) made += '<\u2026>'; } else if (name[i] === '>' && depth > 0) { --depth;
-} else if (depth === 0) { made += name[i]; } } return made; } function short_function(name) {
-if (name.startsWith('operator ') || name.startsWith('_')) return name;
-let made = without_arguments(name.slice(0, name_end(name)));
-const conversion = made.indexOf('operator '); let from = -1; let depth = 0;
-const last = conversion < 0 ? made.length : conversion; for (let i = 0; i < last; ++i) {
-if (made.startsWith(anonymous, i)) i += anonymous.length - 1; if (made[i] === '{') ++depth;
-if (made[i] === '}') --depth; if (made[i] === ' ' && depth === 0) from = i; }
-made = made.slice(from + 1); return made === '' ? name : made; }
+const anonymous = '(anonymous namespace)'; function after_brackets(name, at) { const open = [];
+for (let i = at; i < name.length; ++i) { const c = name[i]; if ('<({['.includes(c)) { open.push(c);
+} else if (c === '>') { if (open[open.length - 1] === '<' && name[i - 1] !== '-') open.pop();
+} else if (')}]'.includes(c)) {
+while (open.length > 1 && open[open.length - 1] === '<') open.pop(); open.pop(); }
+if (open.length === 0) return i + 1; } return name.length; }
+const operator_sign = /^operator ?(\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
+function short_function(name) {
+if (name.startsWith('operator ') || name.startsWith('_')) return name; let made = '';
+let i = name.startsWith('decltype') ? after_brackets(name, name.indexOf('(')) : 0;
+while (i < name.length) { const c = name[i];
+const is_operator = name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ');
+const special = name.startsWith(anonymous, i) ? [anonymous]
+: is_operator ? operator_sign.exec(name.slice(i, i + 12)) ||
+/^operator [^(]+/.exec(name.slice(i)) : null; if (special !== null) { made += special[0];
+i += special[0].length; } else if (c === '<') { made = made.trimEnd() + '<\u2026>';
+i = after_brackets(name, i); } else if (c === '(') { const end = after_brackets(name, i);
+const inside = /^( const)?( &&?)?::/.exec(name.slice(end, end + 12)); if (inside === null) break;
+i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
+const end = after_brackets(name, i); made += name.slice(i, end); i = end;
+} else if (c === ' ' && name[i + 1] === '[') { break; } else {
+made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
+return made === '' ? name : made; } function shorter_names(name) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
 const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
 function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
 return file === '' ? '?' : file + '+0x' + offset.toString(16); }
@@ -30584,7 +32482,8 @@ const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ?
 : is_difference ? color_of_change(cell.value, cell.weight)
 : color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
 if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
-paint.fillText(fitting(paint, cell_name(cell), wide - 12).text, cell.left + 6, cell.top + 12);
+const name = fitting(paint, cell_name(cell), wide - 12);
+paint.fillText(name.text, cell.left + 6, cell.top + 12);
 const amount = shown(state.metric, cell.value);
 if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;
 paint.fillText(amount, cell.left + 6, cell.top + 28); paint.globalAlpha = 1; } }
@@ -30692,179 +32591,82 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_SCRIPT_OF_VIEWS_TEXT_HPP
 
-// text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
+// page_writer.hpp - a snapshot as a page to look at: one file that opens in any browser.
 
-#ifndef ALLOCSCOPE_REPORT_TEXT_SINK_HPP
-#define ALLOCSCOPE_REPORT_TEXT_SINK_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-// A report could not be written. what() says where to and why.
-class report_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-namespace detail {
-
-inline std::string report_problem(const std::string& target, const std::string& reason) {
-    return "cannot write report to " + target + ": " + reason;
-}
-
-inline std::string report_problem(const std::string& target, int error_number) {
-    return report_problem(target, std::generic_category().message(error_number));
-}
-
-// Each returns true and leaves `error` alone, or returns false and says why in it.
-inline bool put_report(text report, const char* path, std::string& error) {
-    if (path == nullptr) {
-        error = report_problem("a null path", "a path is needed");
-        return false;
-    }
-    output_file out;
-    int failure = out.open(path);
-    if (failure == 0) failure = out.write(report.data(), report.size());
-    if (failure == 0) failure = out.commit();
-    if (failure == 0) return true;
-    arena memory;
-    text_out target{memory};
-    target << '\'';
-    write_printable(target, path);
-    target << '\'';
-    error = report_problem(target.c_str(), failure);
-    return false;
-}
-
-inline bool put_report(text report, int descriptor, std::string& error) {
-    const std::string target = "descriptor " + std::to_string(descriptor);
-    if (descriptor < 0) {
-        error = report_problem(target, "a descriptor is not negative");
-        return false;
-    }
-    const int failure = write_all(descriptor, report.data(), report.size());
-    if (failure != 0) error = report_problem(target, failure);
-    return failure == 0;
-}
-
-// Flushed, so that a full disk is noticed here and not at the end of the program.
-inline bool put_report(text report, std::FILE* file, std::string& error) {
-    if (file == nullptr) {
-        error = report_problem("a null FILE*", "an open file is needed");
-        return false;
-    }
-    const file_size_signal_blocked quietly;
-    errno = 0;
-    if (std::fwrite(report.data(), 1, report.size(), file) == report.size() &&
-        std::fflush(file) == 0) {
-        return true;
-    }
-    error = report_problem("a FILE*", errno != 0 ? errno : EIO);
-    return false;
-}
-
-// Without exceptions the message goes to stderr: a report that fails must not end the program.
-inline void raise_report_error(const std::string& message) {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    std::fputs(("allocscope: " + message + '\n').c_str(), stderr);
-#else
-    throw report_error(message);
-#endif
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_SINK_HPP
-
-// html_report.hpp - a snapshot as a page to look at: one file that opens in any browser.
-
-#ifndef ALLOCSCOPE_PAGE_HTML_REPORT_HPP
-#define ALLOCSCOPE_PAGE_HTML_REPORT_HPP
+#ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+#define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-inline void write_page(text_out& out, const snapshot& shown) {
+// `head`: the lines of a text report above its rows, for where scripts do not run.
+inline void write_page(text_out& out, const snapshot& shown, text head, page_flow flow) {
     out << page_begin;
     write_page_text(out, shown.info().name);
     out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
         << page_style << page_after_style;
-    write_page_without_script(out, shown);
+    write_page_without_script(out, shown, head);
     out << page_after_noscript;
-    page_data_writer{out, shown}.write();
+    page_data_writer{out, shown, flow}.write();
     out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
         << page_script_of_page << page_end;
 }
 
-template <class Target>
-bool put_page(const snapshot& shown, Target target, std::string& error) {
-    arena memory;
-    text_out page{memory};
-    write_page(page, shown);
-    return put_report(page.view(), target, error);
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+
+// html_format.hpp - a snapshot as a page to look at: one file that opens in any browser.
+
+#ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline void write_page_with_head(text_out& out, const snapshot& shown, page_flow flow) {
+    arena parts;
+    text_out head{parts};
+    write_head(head, shown, text_form{parts});
+    write_page(out, shown, head.view(), flow);
 }
 
-// The same, with running out of memory as one more reason not to write.
-template <class Target>
-bool try_put_page(const snapshot& shown, Target target, std::string& error) {
-    const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return put_page(shown, target, error);
-#else
-    try {
-        return put_page(shown, target, error);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
-}
-
-template <class Target>
-void put_page_or_throw(const snapshot& shown, Target target) {
-    const pause_recording quietly;
-    std::string error;
-    if (!put_page(shown, target, error)) raise_report_error(error);
+// A page is made of every snapshot: where there is nothing to show, it says why.
+inline bool write_html_body(format_job& job) {
+    const auto may_go = [](void* pieces) { static_cast<piecewise_text*>(pieces)->may_go(); };
+    write_page_with_head(job.out, job.rows, {may_go, &job.pieces});
+    return true;
 }
 
 }  // namespace detail
 
 // The snapshot as a page.
-inline std::string to_html(const snapshot& shown) {
+inline std::string to_html(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out page{memory};
-    detail::write_page(page, shown);
+    detail::write_page_with_head(page, rows, {[](void*) {}, nullptr});
     return {page.view().data(), page.size()};
 }
 
-// To a path, an open descriptor or a stdio file, as write_text does. Throws report_error.
-inline void write_html(const snapshot& shown, const char* path) {
-    detail::put_page_or_throw(shown, path);
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_html(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_html_body, rows, target);
 }
-inline void write_html(const snapshot& shown, int descriptor) {
-    detail::put_page_or_throw(shown, descriptor);
-}
-inline void write_html(const snapshot& shown, std::FILE* file) {
-    detail::put_page_or_throw(shown, file);
-}
-
 // The same without exceptions: false, and why in `error`.
-inline bool write_html(const snapshot& shown, const char* path, std::string& error) {
-    return detail::try_put_page(shown, path, error);
-}
-inline bool write_html(const snapshot& shown, int descriptor, std::string& error) {
-    return detail::try_put_page(shown, descriptor, error);
-}
-inline bool write_html(const snapshot& shown, std::FILE* file, std::string& error) {
-    return detail::try_put_page(shown, file, error);
+template <class Target>
+bool write_html(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_html_body, rows, target, error);
 }
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
-#endif  // ALLOCSCOPE_PAGE_HTML_REPORT_HPP
+#endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 
 // json_report.hpp - a snapshot as JSON, for other programs to read.
 
@@ -30874,74 +32676,6 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
-
-class json_writer {
-public:
-    json_writer(text_out& out, arena& scratch, bool is_signed) noexcept
-        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
-
-    void begin(char bracket) {
-        separate();
-        out_ << bracket;
-        is_first_ = true;
-    }
-    void end(char bracket) {
-        out_ << bracket;
-        is_first_ = false;
-    }
-    void key(const char* name) {
-        separate();
-        write_string(name);
-        out_ << ": ";
-        is_first_ = true;  // the value needs no comma
-    }
-    void value(const char* shown) {
-        separate();
-        write_string(shown);
-    }
-    void value(bool is_true) {
-        separate();
-        out_ << (is_true ? "true" : "false");
-    }
-    // May be negative in a difference.
-    void amount(std::uint64_t number) {
-        separate();
-        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
-        if (is_negative) out_ << '-';
-        out_ << decimal{is_negative ? 0 - number : number};
-    }
-    void field(const char* name, const char* shown) {
-        key(name);
-        value(shown);
-    }
-    void field(const char* name, std::uint64_t number) {
-        key(name);
-        amount(number);
-    }
-    void line() { out_ << '\n'; }
-
-private:
-    void separate() {
-        if (!is_first_) out_ << ", ";
-        is_first_ = false;
-    }
-    void write_string(const char* shown) {
-        const borrowed_memory meanwhile{scratch_};
-        text_out printable{scratch_};
-        write_printable(printable, shown);
-        out_ << '"';
-        for (const char c : printable.view()) {
-            if (c == '"' || c == '\\') out_ << '\\';
-            out_ << c;
-        }
-        out_ << '"';
-    }
-
-    text_out& out_;
-    arena& scratch_;
-    bool is_signed_;
-    bool is_first_ = true;
-};
 
 inline const char* name_of(recording how) noexcept {
     return how == recording::exact ? "exact" : how == recording::sampled ? "sampled" : "counters";
@@ -30989,12 +32723,18 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_sampled) {
+inline void write_json_row(json_writer& json, const place& here, bool has_stacks, bool is_sampled) {
+    const snapshot::row& row = here.row;
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);
+    if (has_stacks) {
+        json.field("allocations", here.allocations);
+        json.field("bytes_allocated", here.bytes_allocated);
+    }
     json.field("file", row.file);
     json.field("line", static_cast<std::uint64_t>(row.line));
+    json.field("offset", row.offset);
     json.field("type", row.type);
     json.field("function", row.function);
     json.field("sites", row.sites);
@@ -31010,35 +32750,90 @@ inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_
     json.end('}');
 }
 
-inline void write_json_report(text_out& out, const snapshot& rows) {
-    const snapshot::window_info& info = rows.info();
-    const bool is_sampled = info.record == recording::sampled;
-    arena scratch;
-    json_writer json{out, scratch, info.is_difference};
-    json.begin('{');
+inline void write_json_rows(json_writer& json, const char* name, const place* begin,
+                            const place* end, const snapshot& rows) {
+    const bool is_sampled = rows.info().record == recording::sampled;
+    const bool has_stacks = rows.has_stacks();
+    json.key(name);
+    json.begin('[');
+    for (const place* each = begin; each != end; ++each) {
+        json.line();
+        write_json_row(json, *each, has_stacks, is_sampled);
+    }
+    json.end(']');
+}
+
+inline void write_json_families(json_writer& json, const snapshot::window_info& info) {
+    json.key("families");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.family_count; ++i) {
+        const snapshot::family& family = info.families[i];
+        json.begin('{');
+        json.field("name", family.name);
+        json.field("allocations", family.allocations);
+        json.field("frees", family.frees);
+        json.field("bytes_allocated", family.bytes_allocated);
+        json.field("bytes_freed", family.bytes_freed);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_moments(json_writer& json, const snapshot::window_info& info) {
+    json.key("moments");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const snapshot::moment& moment = info.moments[i];
+        json.begin('{');
+        json.field("at_ns", moment.at_ns);
+        json.field("live_objects", moment.live_objects);
+        json.field("live_bytes", moment.live_bytes);
+        json.field("allocations", moment.allocations);
+        json.field("bytes_allocated", moment.bytes_allocated);
+        json.field("mark", moment.mark);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
     json.field("record", name_of(info.record));
-    if (is_sampled) {
+    if (info.is_difference) {
+        json.key("is_difference");
+        json.value(true);
+    }
+    if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
         json.field("samples", info.samples);
     }
     json.field("duration_ns", info.duration_ns);
+    json.field("process_id", info.process_id);
+    json.field("command", info.command);
+    json.field("taken_unix_ns", static_cast<std::uint64_t>(info.taken_unix_ns));
     if (info.not_recording[0] != '\0') json.field("not_recording", info.not_recording);
     write_json_totals(json, info);
+    write_json_families(json, info);
+    write_json_moments(json, info);
     json.key("lost");
     json.begin('{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         json.field(info.losses[i].reason, info.losses[i].count);
     }
     json.end('}');
-    json.key("rows");
-    json.begin('[');
-    for (const snapshot::row& row : rows) {
-        json.line();
-        write_json_row(json, row, is_sampled);
+}
+
+inline void write_json_report(text_out& out, const snapshot& rows) {
+    arena memory;
+    const place_sums places{memory, rows};
+    json_writer json{out, rows.info().is_difference};
+    json.begin('{');
+    write_json_head(json, rows.info());
+    write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
+    if (rows.has_stacks()) {
+        write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
     }
-    json.end(']');
     json.end('}');
     json.line();
 }
@@ -31054,19 +32849,991 @@ inline std::string to_json(const snapshot& rows) {
     return {out.view().data(), out.size()};
 }
 
-// To a path, as write_text does. Throws report_error.
-inline void write_json(const snapshot& rows, const char* path) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out out{memory};
-    detail::write_json_report(out, rows);
-    std::string error;
-    if (!detail::put_report(out.view(), path, error)) detail::raise_report_error(error);
-}
-
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_JSON_REPORT_HPP
+
+// json_format.hpp - a snapshot as JSON, in a file: see report/json_report.hpp for what is in it.
+
+#ifndef ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool write_json_body(format_job& job) {
+    write_json_report(job.out, job.rows);
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_json(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_json_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_json(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_json_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+
+// massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
+
+#ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class massif_file {
+public:
+    explicit massif_file(format_job& job)
+        : job_(job), out_(job.out), tree_(job.memory, job.rows, call_direction::bottom_up) {}
+
+    void write() {
+        const snapshot::window_info& info = job_.rows.info();
+        write_head(info);
+        const std::uint64_t end_ms = info.duration_ns / 1000000;
+        write_point(0, 0, "empty");
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const std::uint64_t at_ms = info.moments[i].at_ns / 1000000;
+            if (at_ms < end_ms) write_point(at_ms, info.moments[i].live_bytes, "empty");
+        }
+        const std::uint64_t bytes = tree_.root().inclusive.bytes;
+        write_point(end_ms, bytes, "detailed");
+        least_shown_ = bytes / 1000;
+        write_node(tree_.root(), 0);
+    }
+
+private:
+    void write_head(const snapshot::window_info& info) {
+        for_each_summary_line(job_, [this](text line) {
+            const std::size_t begin = out_.size();
+            out_ << "desc: " << line;
+            replace_since(out_, begin, "#", '@');
+            out_ << '\n';
+        });
+        const std::size_t begin = out_.size();
+        out_ << "cmd: ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        replace_since(out_, begin, "#", '@');
+        out_ << "\ntime_unit: ms\n";
+    }
+
+    void write_point(std::uint64_t at_ms, std::uint64_t bytes, const char* heap_tree) {
+        out_ << "#-----------\nsnapshot=" << decimal{point_count_++}
+             << "\n#-----------\ntime=" << decimal{at_ms} << "\nmem_heap_B=" << decimal{bytes}
+             << "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=" << heap_tree << '\n';
+        job_.pieces.may_go();
+    }
+
+    // The children come in the order of their bytes, so those to be summed are the last ones.
+    std::size_t shown_children(const call_node& node) const {
+        std::size_t shown = 0;
+        for (const call_node* child : tree_.children_of(node)) {
+            if (child->inclusive.bytes == 0 || child->inclusive.bytes < least_shown_) break;
+            ++shown;
+        }
+        return shown;
+    }
+
+    void write_node(const call_node& node, std::size_t depth) {
+        const auto children = tree_.children_of(node);
+        const std::size_t shown = shown_children(node);
+        std::uint64_t rest = 0;
+        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i]->inclusive.bytes;
+        out_.fill(depth, ' ');
+        out_ << 'n' << decimal{shown + (rest != 0 ? 1 : 0)} << ": " << decimal{node.inclusive.bytes}
+             << ' ';
+        if (node.frame == nullptr) {
+            out_ << "(heap allocation functions) malloc/new/new[], --alloc-fns, etc.";
+        } else {
+            const std::size_t begin = out_.size();
+            write_frame_label(out_, *node.frame);
+            replace_since(out_, begin, "#", '@');
+        }
+        out_ << '\n';
+        job_.pieces.may_go();
+        for (std::size_t i = 0; i < shown; ++i) write_node(*children[i], depth + 1);
+        if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
+    }
+
+    // In massif's words: viewers know them.
+    void write_rest(std::size_t places, std::uint64_t bytes, std::size_t depth) {
+        out_.fill(depth, ' ');
+        out_ << "n0: " << decimal{bytes} << " in " << decimal{places}
+             << (places == 1 ? " place, below" : " places, all below")
+             << " massif's threshold (0.10%)\n";
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+    std::uint64_t point_count_ = 0;
+    std::uint64_t least_shown_ = 0;
+};
+
+inline bool write_massif_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    massif_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_massif(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_massif_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_massif_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+
+// gzip_stream.hpp - packs a file as gzip does, in one quick pass.
+
+#ifndef ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
+#define ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The checksum of RFC 1952, eight bytes at a time.
+class crc32_sum {
+public:
+    crc32_sum() noexcept {
+        for (std::uint32_t i = 0; i < 256; ++i) {
+            std::uint32_t value = i;
+            for (int bit = 0; bit < 8; ++bit) {
+                value = (value & 1U) != 0 ? value >> 1U ^ 0xedb88320U : value >> 1U;
+            }
+            after_[0][i] = value;
+        }
+        for (std::uint32_t i = 0; i < 256; ++i) {
+            for (int n = 1; n < 8; ++n) {
+                const std::uint32_t before = after_[n - 1][i];
+                after_[n][i] = before >> 8U ^ after_[0][before & 0xffU];
+            }
+        }
+    }
+
+    void add(text bytes) noexcept {
+        std::uint32_t sum = ~sum_;
+        const char* at = bytes.begin();
+        for (; bytes.end() - at >= 8; at += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, at, 8);
+            word ^= sum;
+            sum = 0;
+            for (unsigned i = 0; i < 8; ++i) sum ^= after_[7 - i][word >> (8 * i) & 0xffU];
+        }
+        for (; at != bytes.end(); ++at) {
+            sum = sum >> 8U ^ after_[0][(sum ^ static_cast<unsigned char>(*at)) & 0xffU];
+        }
+        sum_ = ~sum;
+    }
+
+    std::uint32_t value() const noexcept { return sum_; }
+
+private:
+    std::uint32_t after_[8][256];  // [n]: what a byte does to the sum, n bytes before its end
+    std::uint32_t sum_ = 0;
+};
+
+// Bits, the lowest of each byte first, in a buffer that is large enough.
+class bit_writer {
+public:
+    void begin(char* at) noexcept { at_ = at; }
+    char* at() const noexcept { return at_; }
+
+    // At most 32 bits.
+    void put(std::uint32_t bits, unsigned count) noexcept {
+        waiting_ |= std::uint64_t{bits} << waiting_count_;
+        waiting_count_ += count;
+        if (waiting_count_ < 32) return;
+        const auto word = static_cast<std::uint32_t>(waiting_);
+        std::memcpy(at_, &word, 4);
+        at_ += 4;
+        waiting_ >>= 32U;
+        waiting_count_ -= 32;
+    }
+
+    // Up to the end of the byte.
+    void flush() noexcept {
+        for (; waiting_count_ > 0; waiting_count_ -= waiting_count_ < 8 ? waiting_count_ : 8) {
+            *at_++ = static_cast<char>(waiting_);
+            waiting_ >>= 8U;
+        }
+    }
+
+private:
+    char* at_ = nullptr;
+    std::uint64_t waiting_ = 0;
+    unsigned waiting_count_ = 0;
+};
+
+// The fixed codes of RFC 1951, 3.2.6, as they are put: the first bit of a code is the lowest.
+struct deflate_codes {
+    struct code {
+        std::uint32_t bits;
+        std::uint8_t count;
+    };
+    static constexpr std::uint32_t least_match = 4;
+    static constexpr std::uint32_t longest_match = 258;
+
+    code literals[256];
+    code lengths[longest_match + 1];  // with the extra bits
+
+    deflate_codes() noexcept {
+        for (std::uint32_t i = 0; i < 256; ++i) literals[i] = symbol(i);
+        for (std::uint32_t length = 3; length <= longest_match; ++length) {
+            lengths[length] = code_of_length(length);
+        }
+    }
+
+    static code symbol(std::uint32_t number) noexcept {
+        if (number < 144) return {reversed(0x30U + number, 8), 8};
+        if (number < 256) return {reversed(0x190U + number - 144, 9), 9};
+        if (number < 280) return {reversed(number - 256, 7), 7};
+        return {reversed(0xc0U + number - 280, 8), 8};
+    }
+
+    // How far back: a code of 5 bits and up to 13 extra bits.
+    static code distance(std::uint32_t distance) noexcept {
+        const std::uint32_t back = distance - 1;
+        if (back < 4) return {reversed(back, 5), 5};
+        const unsigned top = 31U - static_cast<unsigned>(__builtin_clz(back));
+        const unsigned extra = top - 1;
+        const std::uint32_t number = 2 * top + (back >> extra & 1U);
+        const std::uint32_t rest = back & ((1U << extra) - 1);
+        return {reversed(number, 5) | rest << 5U, static_cast<std::uint8_t>(5 + extra)};
+    }
+
+private:
+    static std::uint32_t reversed(std::uint32_t bits, unsigned count) noexcept {
+        std::uint32_t result = 0;
+        for (unsigned i = 0; i < count; ++i) result |= (bits >> i & 1U) << (count - 1 - i);
+        return result;
+    }
+
+    static code code_of_length(std::uint32_t length) noexcept {
+        if (length == longest_match) return symbol(285);
+        const std::uint32_t over = length - 3;
+        if (over < 8) return symbol(257 + over);
+        const unsigned top = 31U - static_cast<unsigned>(__builtin_clz(over));
+        const unsigned extra = top - 2;
+        code result = symbol(257 + 4 * (top - 1) + (over >> extra & 3U));
+        result.bits |= (over & ((1U << extra) - 1)) << result.count;
+        result.count = static_cast<std::uint8_t>(result.count + extra);
+        return result;
+    }
+};
+
+class gzip_stream {
+public:
+    gzip_stream(arena& memory, piecewise_text& to)
+        : memory_(memory), to_(to), state_(memory.make<state>()) {
+        // No name, no time of change; made on Unix (3 is its number).
+        to_.gathered << text{"\x1f\x8b\x08\0\0\0\0\0\0\x03", 10};
+    }
+
+    void add(text piece) {
+        make_room(piece.size() + piece.size() / 8 + 64);
+        bits_.begin(buffer_);
+        bits_.put(2, 3);  // a block with the fixed codes, not the last one
+        pack(piece);
+        put(deflate_codes::symbol(256));
+        to_.gathered << text{buffer_, static_cast<std::size_t>(bits_.at() - buffer_)};
+        to_.may_go();
+        state_->sum.add(piece);
+        size_ += piece.size();
+    }
+    // The same, as a piecewise_text wants it.
+    static bool put_piece(void* self, text piece) {
+        if (!piece.empty()) static_cast<gzip_stream*>(self)->add(piece);
+        return true;
+    }
+
+    void finish() {
+        make_room(64);
+        bits_.begin(buffer_);
+        bits_.put(3, 3);  // the last block: it is empty
+        put(deflate_codes::symbol(256));
+        bits_.flush();
+        bits_.put(state_->sum.value(), 32);
+        bits_.put(static_cast<std::uint32_t>(size_), 32);
+        to_.gathered << text{buffer_, static_cast<std::size_t>(bits_.at() - buffer_)};
+    }
+
+private:
+    static constexpr unsigned hash_bits = 15;
+    static constexpr std::uint32_t farthest = 32768;
+
+    struct state {
+        crc32_sum sum;
+        deflate_codes codes;
+        std::uint32_t last[1U << hash_bits];  // where four bytes with this hash began, from 1
+    };
+
+    void put(deflate_codes::code code) noexcept { bits_.put(code.bits, code.count); }
+
+    void pack(text piece) noexcept {
+        std::memset(state_->last, 0, sizeof state_->last);
+        const char* bytes = piece.data();
+        const std::size_t size = piece.size();
+        std::size_t at = 0;
+        while (at + 8 <= size) {
+            const std::uint32_t length = length_of_match(bytes, at, size);
+            if (length == 0) {
+                put(state_->codes.literals[static_cast<unsigned char>(bytes[at++])]);
+                continue;
+            }
+            put(state_->codes.lengths[length]);
+            put(deflate_codes::distance(static_cast<std::uint32_t>(at - match_)));
+            at += length;
+        }
+        for (; at < size; ++at) put(state_->codes.literals[static_cast<unsigned char>(bytes[at])]);
+    }
+
+    // How many bytes at `at` are those that begin at `match_`; 0: too few.
+    std::uint32_t length_of_match(const char* bytes, std::size_t at, std::size_t size) noexcept {
+        std::uint32_t four = 0;
+        std::memcpy(&four, bytes + at, 4);
+        std::uint32_t& last = state_->last[four * 2654435761U >> (32 - hash_bits)];
+        const std::size_t before = last;
+        last = static_cast<std::uint32_t>(at + 1);
+        if (before == 0 || at + 1 - before > farthest) return 0;
+        match_ = before - 1;
+        if (std::memcmp(bytes + match_, bytes + at, 4) != 0) return 0;
+        std::uint32_t length = 4;
+        const std::size_t most =
+            size - at < deflate_codes::longest_match ? size - at : deflate_codes::longest_match;
+        while (length + 8 <= most) {
+            std::uint64_t here = 0;
+            std::uint64_t there = 0;
+            std::memcpy(&here, bytes + at + length, 8);
+            std::memcpy(&there, bytes + match_ + length, 8);
+            if (here != there) {
+                return length + static_cast<std::uint32_t>(__builtin_ctzll(here ^ there)) / 8;
+            }
+            length += 8;
+        }
+        while (length < most && bytes[match_ + length] == bytes[at + length]) ++length;
+        return length;
+    }
+
+    void make_room(std::size_t bytes) {
+        if (bytes <= room_) return;
+        buffer_ = static_cast<char*>(memory_.allocate(bytes));
+        room_ = bytes;
+    }
+
+    arena& memory_;
+    piecewise_text& to_;
+    state* state_;
+    bit_writer bits_;
+    char* buffer_ = nullptr;
+    std::size_t room_ = 0;
+    std::size_t match_ = 0;
+    std::uint64_t size_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_GZIP_STREAM_HPP
+
+// protobuf_message.hpp - the wire format of protocol buffers, as far as a profile needs it.
+
+#ifndef ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
+#define ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::size_t longest_varint = 10;
+
+// Seven bits in each byte, the lowest first. Returns the end.
+inline char* put_varint(char* at, std::uint64_t value) noexcept {
+    while (value >= 0x80U) {
+        *at++ = static_cast<char>(value | 0x80U);
+        value >>= 7U;
+    }
+    *at++ = static_cast<char>(value);
+    return at;
+}
+
+inline void write_varint(text_out& out, std::uint64_t value) {
+    char bytes[longest_varint];
+    out << text{bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes)};
+}
+
+// A negative number is its two's complement, as int64 has it.
+inline void write_field(text_out& out, std::uint32_t field, std::uint64_t value) {
+    if (value == 0) return;
+    write_varint(out, std::uint64_t{field} << 3U);
+    write_varint(out, value);
+}
+
+// A string, a message, or numbers that were packed.
+inline void write_field(text_out& out, std::uint32_t field, text bytes) {
+    write_varint(out, std::uint64_t{field} << 3U | 2U);
+    write_varint(out, bytes.size());
+    out << bytes;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
+
+// pprof_format.hpp - the profile that `go tool pprof`, Pyroscope, Parca and others read.
+
+#ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The numbers of the fields in profile.proto.
+namespace pprof_field {
+namespace profile {
+constexpr std::uint32_t sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5,
+                        string_table = 6, drop_frames = 7, time_nanos = 9, duration_nanos = 10,
+                        period_type = 11, period = 12, comment = 13, default_sample_type = 14;
+}
+namespace value_type {
+constexpr std::uint32_t type = 1, unit = 2;
+}
+namespace sample {
+constexpr std::uint32_t location_id = 1, value = 2, label = 3;
+}
+namespace label {
+constexpr std::uint32_t key = 1, str = 2;
+}
+namespace mapping {
+constexpr std::uint32_t id = 1, memory_start = 2, memory_limit = 3, filename = 5, build_id = 6,
+                        has_functions = 7, has_filenames = 8, has_line_numbers = 9,
+                        has_inline_frames = 10;
+}
+namespace location {
+constexpr std::uint32_t id = 1, mapping_id = 2, address = 3, line = 4;
+}
+namespace line {
+constexpr std::uint32_t function_id = 1, line = 2, column = 3;
+}
+namespace function {
+constexpr std::uint32_t id = 1, name = 2, filename = 4;
+}
+}  // namespace pprof_field
+
+// The way from the container to operator new says nothing about who allocates: pprof leaves these
+// frames out, and shows their numbers at the callers. A template argument list is part of a name.
+constexpr const char* pprof_dropped_frames =
+    "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
+    "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
+    "|std::__1::(allocator|allocator_traits)<.*>::allocate"
+    "|std::__1::__libcpp_(allocate|operator_new)(<.*>)?";
+
+class pprof_profile {
+public:
+    pprof_profile(format_job& job, piecewise_text& out)
+        : job_(job),
+          pieces_(out),
+          out_(out.gathered),
+          locations_(job.memory),
+          strings_(job.memory),
+          functions_(job.memory),
+          mappings_(job.memory),
+          message_(job.memory),
+          inner_(job.memory) {
+        strings_.number_of_text("");  // as every profile must begin
+    }
+
+    void write() {
+        write_head();
+        type_key_ = string("type");
+        for (const snapshot::stack& stack : job_.rows.stacks()) {
+            write_sample(stack);
+            pieces_.may_go();
+        }
+        gather_mappings();
+        for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
+            if (locations_.is_met(i)) write_location(i);
+        }
+        std::uint32_t number = 0;
+        for (const auto& each : functions_) write_function(++number, each.key);
+        for (std::size_t i = 0; i < mappings_.size(); ++i) write_mapping(i);
+        write_comments();
+        for (std::size_t i = 0; i < strings_.size(); ++i) {
+            write_field(out_, pprof_field::profile::string_table, strings_[i]);
+            pieces_.may_go();
+        }
+    }
+
+private:
+    struct function_key {
+        std::uint32_t name, file;
+        bool operator==(const function_key& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
+            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
+        }
+    };
+    struct mapping {
+        snapshot::module module;
+        bool has_functions, has_files, has_lines, has_inlined;
+    };
+
+    // The number of a text that is there for good.
+    std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
+
+    // The same of a name that nobody has looked at yet.
+    std::uint64_t printable_string(const char* shown) {
+        bool is_plain = true;
+        std::size_t length = 0;
+        for (; shown[length] != '\0' && is_plain; ++length) {
+            is_plain = shown[length] >= ' ' && shown[length] <= '~';
+        }
+        if (is_plain) return string(text{shown, length});
+        text_out printable{job_.memory};
+        write_printable(printable, shown);
+        return string(printable.view());
+    }
+
+    void write_value_type(std::uint32_t field, text type, text unit) {
+        message_.cut(0);
+        write_field(message_, pprof_field::value_type::type, string(type));
+        write_field(message_, pprof_field::value_type::unit, string(unit));
+        write_field(out_, field, message_.view());
+    }
+
+    void write_head() {
+        using namespace pprof_field;
+        const snapshot::window_info& info = job_.rows.info();
+        write_value_type(profile::sample_type, "alloc_objects", "count");
+        write_value_type(profile::sample_type, "alloc_space", "bytes");
+        write_value_type(profile::sample_type, "inuse_objects", "count");
+        write_value_type(profile::sample_type, "inuse_space", "bytes");
+        write_value_type(profile::period_type, "space", "bytes");
+        write_field(out_, profile::period, info.sample_bytes != 0 ? info.sample_bytes : 1);
+        write_field(out_, profile::default_sample_type, string("inuse_space"));
+        write_field(out_, profile::drop_frames, string(pprof_dropped_frames));
+        write_field(out_, profile::time_nanos, static_cast<std::uint64_t>(info.taken_unix_ns));
+        write_field(out_, profile::duration_nanos, info.duration_ns);
+    }
+
+    void write_sample(const snapshot::stack& stack) {
+        using namespace pprof_field;
+        inner_.cut(0);
+        for (std::size_t i = 0; i < stack.frame_count;) {
+            write_varint(inner_, locations_.next_location(stack, i));
+        }
+        message_.cut(0);
+        write_field(message_, sample::location_id, inner_.view());
+        char values[4 * longest_varint];
+        char* end = put_varint(values, stack.allocations);
+        end = put_varint(end, stack.bytes_allocated);
+        end = put_varint(end, stack.objects);
+        end = put_varint(end, stack.bytes);
+        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
+        if (stack.type[0] != '?') {
+            inner_.cut(0);
+            write_field(inner_, label::key, type_key_);
+            write_field(inner_, label::str, string_of_type(stack.type));
+            write_field(message_, sample::label, inner_.view());
+        }
+        write_field(out_, profile::sample, message_.view());
+    }
+
+    // Stacks one after the other are often of one type.
+    std::uint64_t string_of_type(const char* type) {
+        if (type != last_type_) {
+            last_type_ = type;
+            last_type_string_ = printable_string(type);
+        }
+        return last_type_string_;
+    }
+
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        std::uint64_t name = 0;
+        if (!is_empty(frame.function)) {
+            name = printable_string(frame.function);
+        } else {
+            text_out shown{job_.memory};
+            write_frame_name(shown, frame);
+            name = string(shown.view());
+        }
+        const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
+        const auto known =
+            functions_.insert({static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
+        return known.value;
+    }
+
+    // What pprof knows of a mapping it does not look up itself: so what is known is said.
+    void gather_mappings() {
+        for (const snapshot::module& module : job_.rows.modules()) {
+            mappings_.push_back({module, false, false, false, false});
+        }
+        const frame_book& frames = locations_.frames();
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const snapshot::frame& frame = frames[i];
+            const std::size_t number = mapping_of(frame);
+            if (number == 0) continue;
+            mapping& here = mappings_[number - 1];
+            here.has_functions = here.has_functions || !is_empty(frame.function);
+            here.has_files = here.has_files || !is_empty(frame.file);
+            here.has_lines = here.has_lines || frame.line != 0;
+            here.has_inlined = here.has_inlined || frame.is_inlined;
+        }
+    }
+
+    // The number from 1; 0: none. There are few modules.
+    std::size_t mapping_of(const snapshot::frame& frame) const {
+        if (frame.module == last_module_) return last_mapping_;
+        last_module_ = frame.module;
+        last_mapping_ = 0;
+        for (std::size_t i = 0; i < mappings_.size() && last_mapping_ == 0; ++i) {
+            if (!is_empty(frame.module) && text{mappings_[i].module.path} == text{frame.module}) {
+                last_mapping_ = i + 1;
+            }
+        }
+        return last_mapping_;
+    }
+
+    void write_line(const snapshot::frame& frame) {
+        using namespace pprof_field;
+        inner_.cut(0);
+        write_field(inner_, line::function_id, function_of(frame));
+        write_field(inner_, line::line, static_cast<std::uint64_t>(frame.line));
+        write_field(inner_, line::column, static_cast<std::uint64_t>(frame.column));
+        write_field(message_, location::line, inner_.view());
+    }
+
+    void write_location(std::uint32_t number) {
+        using namespace pprof_field;
+        const snapshot::frame& outermost = locations_.outermost(number);
+        message_.cut(0);
+        write_field(message_, location::id, number);
+        write_field(message_, location::mapping_id, mapping_of(outermost));
+        write_field(message_, location::address, outermost.address);
+        locations_.for_each_frame(number,
+                                  [this](const snapshot::frame& each) { write_line(each); });
+        write_field(out_, profile::location, message_.view());
+        pieces_.may_go();
+    }
+
+    void write_function(std::uint32_t number, const function_key& key) {
+        using namespace pprof_field;
+        message_.cut(0);
+        write_field(message_, function::id, number);
+        write_field(message_, function::name, key.name);
+        // system_name stays empty: where it equals the name, pprof demangles the name once more.
+        write_field(message_, function::filename, key.file);
+        write_field(out_, profile::function, message_.view());
+        pieces_.may_go();
+    }
+
+    void write_mapping(std::size_t index) {
+        using namespace pprof_field;
+        const mapping& here = mappings_[index];
+        message_.cut(0);
+        write_field(message_, pprof_field::mapping::id, index + 1);
+        write_field(message_, pprof_field::mapping::memory_start, here.module.address);
+        write_field(message_, pprof_field::mapping::memory_limit,
+                    here.module.address + here.module.size);
+        write_field(message_, pprof_field::mapping::filename, printable_string(here.module.path));
+        write_field(message_, pprof_field::mapping::build_id, string(here.module.build_id));
+        write_field(message_, pprof_field::mapping::has_functions, here.has_functions ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_filenames, here.has_files ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_line_numbers, here.has_lines ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_inline_frames, here.has_inlined ? 1 : 0);
+        write_field(out_, profile::mapping, message_.view());
+    }
+
+    void write_comments() {
+        for_each_summary_line(job_, [this](text line) {
+            write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
+        });
+    }
+
+    format_job& job_;
+    piecewise_text& pieces_;
+    text_out& out_;
+    location_book locations_;
+    text_numbers strings_;
+    table<function_key, std::uint32_t> functions_;
+    list<mapping> mappings_;
+    text_out message_;
+    text_out inner_;
+    std::uint64_t type_key_ = 0;
+    const char* last_type_ = nullptr;
+    std::uint64_t last_type_string_ = 0;
+    mutable const char* last_module_ = nullptr;
+    mutable std::size_t last_mapping_ = 0;
+};
+
+inline bool write_pprof_body(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    gzip_stream zipped{job.memory, job.pieces};
+    piecewise_text raw{job.memory, &gzip_stream::put_piece, &zipped};
+    pprof_profile{job, raw}.write();
+    raw.finish();
+    zipped.finish();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_pprof(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_pprof_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_pprof_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+
+// speedscope_format.hpp - the flame graphs of speedscope.app: one file with four of them.
+
+#ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_value::live_objects,
+                                             stack_value::bytes_allocated,
+                                             stack_value::allocations};
+
+inline void write_speedscope_profile(format_job& job, frame_book& book, stack_value which) {
+    const bool is_bytes = which == stack_value::live_bytes || which == stack_value::bytes_allocated;
+    const bool is_sampled = job.rows.info().record == recording::sampled;
+    text_out& out = job.out;
+    out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
+        << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
+        << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
+    const char* separator = "\n";
+    std::uint64_t sum = 0;
+    for_each_stack(job, [&](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[which];
+        if (value == 0) return;
+        sum += value;
+        out << separator << '[';
+        separator = ",\n";
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            out << decimal{book.number_of(stack.frames[i - 1])};
+            if (i > 1) out << ',';
+        }
+        out << ']';
+    });
+    out << "],\n\"weights\": [";
+    separator = "\n";
+    for_each_stack(job, [&](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[which];
+        if (value == 0) return;
+        out << separator << decimal{value};
+        separator = ",\n";
+    });
+    out << "],\n\"endValue\": " << decimal{sum} << '}';
+}
+
+inline void write_speedscope_frames(format_job& job, const frame_book& book) {
+    text_out& out = job.out;
+    arena scratch;
+    out << "\"shared\": {\"frames\": [";
+    for (std::size_t i = 0; i < book.size(); ++i) {
+        const snapshot::frame& frame = book[i];
+        const borrowed_memory meanwhile{scratch};
+        text_out name{scratch};
+        write_frame_name(name, frame);
+        out << (i == 0 ? "\n" : ",\n") << "{\"name\": ";
+        write_json_string(out, name.c_str());
+        if (!is_empty(frame.file)) {
+            out << ", \"file\": ";
+            write_json_string(out, frame.file);
+            if (frame.line > 0) {
+                out << ", \"line\": " << decimal{static_cast<std::uint64_t>(frame.line)};
+            }
+        }
+        out << '}';
+        job.pieces.may_go();
+    }
+    out << "]}";
+}
+
+inline bool write_speedscope_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    text_out& out = job.out;
+    frame_book book{job.memory, frames_differ_by::place};
+    out << "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
+           "\"exporter\": \"allocscope " ALLOCSCOPE_VERSION_STRING "\", \"name\": ";
+    write_json_string(out, job.rows.info().name);
+    out << ", \"activeProfileIndex\": 0,\n\"profiles\": [";
+    for (const stack_value which : speedscope_values) {
+        if (which != speedscope_values[0]) out << ",\n";
+        write_speedscope_profile(job, book, which);
+    }
+    out << "],\n";
+    write_speedscope_frames(job, book);
+    out << "}\n";
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_speedscope(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_speedscope_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_speedscope(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_speedscope_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+
+// format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
+
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool write_text_body(format_job& job) {
+    write_report(job.out, job.rows, text_options{}, job.descriptor);
+    return true;
+}
+
+struct file_format {
+    const char* name;    // as in `allocscope run --format`
+    const char* ending;  // of paths
+    format_body body;
+    bool is_text;  // else it is nothing for a terminal
+};
+
+ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
+    {"text", ".txt", write_text_body, true},
+    {"html", ".html", write_html_body, true},
+    {"json", ".json", write_json_body, true},
+    {"csv", ".csv", write_csv_body, true},
+    {"pprof", ".pb.gz", write_pprof_body, false},
+    {"folded", ".folded", write_folded_body, true},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true},
+    {"dhat", ".dhat.json", write_dhat_body, true},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true},
+    {"massif", ".massif", write_massif_body, true},
+    {"callgrind", ".callgrind", write_callgrind_body, true},
+};
+
+// Null: there is none.
+inline const file_format* format_named(text name) {
+    for (const file_format& each : file_formats) {
+        if (name == text{each.name}) return &each;
+    }
+    return nullptr;
+}
+
+// The one with the longest ending that fits: "a.dhat.json" is DHAT's. Null: none fits.
+inline const file_format* format_of_path(text path) {
+    const file_format* found = nullptr;
+    for (const file_format& each : file_formats) {
+        const text ending{each.ending};
+        if (!path.ends_with(ending)) continue;
+        if (found == nullptr || ending.size() > text{found->ending}.size()) found = &each;
+    }
+    return found;
+}
+
+// "text, json, csv or pprof", and the same of the endings.
+inline std::string words_of_formats(const char* file_format::*word) {
+    std::string words;
+    constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) words += i + 1 == count ? " or " : ", ";
+        words += file_formats[i].*word;
+    }
+    return words;
+}
+inline std::string format_names() {
+    return words_of_formats(&file_format::name);
+}
+inline std::string format_endings() {
+    return words_of_formats(&file_format::ending);
+}
+
+// Null: `error` says what there is.
+inline const file_format* format_of_path(const char* path, std::string& error) {
+    const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
+    if (found == nullptr) {
+        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+    }
+    return found;
+}
+
+}  // namespace detail
+
+// In the format that the ending of the path asks for; the list is in docs/formats.md. Throws
+// report_error, also when no format has this ending.
+inline void write(const snapshot& rows, const char* path) {
+    std::string error;
+    const detail::file_format* format = detail::format_of_path(path, error);
+    if (format == nullptr) {
+        detail::raise_report_error(error);
+        return;
+    }
+    detail::write_or_throw(format->body, rows, path);
+}
+inline void write(const snapshot& rows, const std::string& path) {
+    write(rows, path.c_str());
+}
+
+// The same without exceptions: false, and why in `error`.
+inline bool write(const snapshot& rows, const char* path, std::string& error) {
+    const detail::file_format* format = detail::format_of_path(path, error);
+    return format != nullptr && detail::try_write(format->body, rows, path, error);
+}
+inline bool write(const snapshot& rows, const std::string& path, std::string& error) {
+    return write(rows, path.c_str(), error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 
@@ -31175,7 +33942,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
-// report.hpp - the door to the writers: a snapshot as text, JSON or a page.
+// report.hpp - the door to the writers: a snapshot as text, as JSON, and for the tools of others.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

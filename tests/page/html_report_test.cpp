@@ -1,7 +1,7 @@
 // What write_html puts into the file, without a browser: browser_test.py looks at the page.
 #include "../support/made_snapshot.hpp"
 
-#include <allocscope/page/html_report.hpp>
+#include <allocscope/formats/html_format.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -91,6 +91,23 @@ def text_and_summary(recorder, program):
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
 
 
+def writes_every_format(recorder, program):
+    begins = {"txt": b"allocscope report of", "json": b"{", "csv": b"file,line,", "pb.gz": b"\x1f\x8b",
+              "folded": b"", "speedscope.json": b"{\"$schema\"", "dhat.json": b"{\"dhatFile",
+              "heaptrack": b"v 10400 3\n", "massif": b"desc: ", "callgrind": b"# callgrind"}
+    for ending, begin in begins.items():
+        path = recorder.folder / f"heap.{ending}"
+        done = recorder.run([program], "--output", path, code=4)
+        assert done.stderr == "" and path.read_bytes().startswith(begin), (ending, done.stderr)
+    assert (recorder.folder / "heap.folded").read_text().endswith(";main;keep() 3000\n")
+    path = recorder.folder / "named.txt"
+    recorder.run([program], "--output", path, "--format", "csv", code=4)
+    assert path.read_bytes().startswith(begins["csv"])
+    assert ";main;keep() 3000\n" in recorder.run([program], "--format=folded", code=4).stderr
+    done = recorder.run([program], "--record=counters", "--format=folded", code=4)
+    assert "the window only counted, so there are no stacks" in done.stderr, done.stderr
+
+
 def says_what_is_wrong(program):
     refuses([], "there is no command", "allocscope run [options] -- COMMAND")
     refuses(["--"], "there is no command")
@@ -102,7 +119,10 @@ def says_what_is_wrong(program):
     refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
     refuses(["--children", "some", program], '"some"', "follow or ignore")
     refuses(["--output", "a.docx", program], '"a.docx"', ".json")
-    refuses(["--format", "xml", program], '"xml"', "text or json")
+    formats = ("text", "json", "csv", "pprof", "folded", "speedscope", "dhat", "heaptrack",
+               "massif", "callgrind")
+    refuses(["--format", "xml", program], '"xml"', *formats)
+    refuses(["--format", "pprof", program], '"pprof"', "--output")
     refuses(["--loud", program], '"--loud"', "--help")
     refuses(["--frames"], "--frames has no value")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
@@ -110,7 +130,7 @@ def says_what_is_wrong(program):
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
     done = subprocess.run([PROGRAM, "run", "--help"], capture_output=True, text=True, check=True)
     for option in ("--record", "--sample-bytes", "--frames", "--output", "--format", "--children",
-                   "--every", "--on-signal", "--summary"):
+                   "--every", "--on-signal", "--summary", *formats):
         assert option in done.stdout, option
 
 
@@ -227,6 +247,7 @@ def main():
         counts_and_samples(recorder, program)
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
+        writes_every_format(recorder, program)
         says_what_is_wrong(str(program))
         says_that_nothing_can_be_loaded(recorder, folder)
         streams_and_environment_stay(recorder)

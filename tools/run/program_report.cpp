@@ -128,19 +128,11 @@ void program_report::write() const {
         if (wanted_.is_summary) print_summary(name_of(program_), rows);
         if (is_line) return;
         std::string error;
-        const std::string& path = path_;
-        if (wanted_.format == report_format::json) {
-            const std::string text = allocscope::to_json(rows);
-            const allocscope::detail::text whole{text.data(), text.size()};
-            const bool is_written =
-                path.empty() ? allocscope::detail::put_report(whole, 2, error)
-                             : allocscope::detail::put_report(whole, path.c_str(), error);
-            if (!is_written) refuse("run", error);
-        } else if (path.empty()) {
-            if (!allocscope::write_text(rows, 2, error)) refuse("run", error);
-        } else if (!allocscope::write_text(rows, path.c_str(), error)) {
-            refuse("run", error);
-        }
+        const auto body = wanted_.format->body;
+        const bool is_written =
+            path_.empty() ? allocscope::detail::try_write(body, rows, STDERR_FILENO, error)
+                          : allocscope::detail::try_write(body, rows, path_, error);
+        if (!is_written) refuse("run", error);
     });
 }
 

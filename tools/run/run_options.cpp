@@ -25,7 +25,10 @@ const char* const run_help =
     "  --frames N                        callers kept of each stack, 1 to 128 (24)\n"
     "  --output PATH                     write the report there, not to stderr; %p becomes the\n"
     "                                    number of the process, %n the name of the program\n"
-    "  --format text|json                of the report; else by the ending of PATH\n"
+    "  --format NAME                     text, json, csv, pprof, folded, speedscope, dhat,\n"
+    "                                    heaptrack, massif or callgrind; else by the ending of\n"
+    "                                    PATH: .txt .json .csv .pb.gz .folded .speedscope.json\n"
+    "                                    .dhat.json .heaptrack .massif .callgrind\n"
     "  --children follow|ignore          record the programs that it starts, too (ignore)\n"
     "  --every SECONDS                   report also while it runs; on a terminal one line\n"
     "  --on-signal NAME                  report also when this command gets the signal, as USR1\n"
@@ -86,10 +89,11 @@ std::string read_output(const std::string& text, run_options& into) {
 }
 
 std::string read_format(const std::string& text, run_options& into) {
-    if (text != "text" && text != "json") {
-        return "--format is \"" + text + "\"; it must be text or json";
+    const report_format* named = allocscope::detail::format_named(text.c_str());
+    if (named == nullptr) {
+        return "--format is \"" + text + "\"; it must be " + allocscope::detail::format_names();
     }
-    into.format = text == "json" ? report_format::json : report_format::text;
+    into.format = named;
     return {};
 }
 
@@ -167,25 +171,29 @@ const option* find_option(const std::string& name) {
     return nullptr;
 }
 
-bool ends_with(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() &&
-           text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-// By the ending of the path, unless it was asked for.
+// By the ending of the path.
 std::string choose_format(run_options& into) {
-    if (into.output.empty() || ends_with(into.output, ".txt")) return {};
-    const std::size_t dot = into.output.rfind('.');
-    const std::size_t slash = into.output.rfind('/');
+    const std::string& path = into.output;
+    const report_format* fitting = allocscope::detail::format_of_path(path.c_str());
+    if (fitting != nullptr) {
+        into.format = fitting;
+        return {};
+    }
+    const std::size_t dot = path.rfind('.');
+    const std::size_t slash = path.rfind('/');
     const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-    if (ends_with(into.output, ".json")) {
-        into.format = report_format::json;
-    } else if (has_ending && into.output.find('%', dot) == std::string::npos) {
-        return "--output is \"" + into.output +
-               "\"; its ending must be .txt or .json, or --format"
-               " must say what to write";
+    if (has_ending && path.find('%', dot) == std::string::npos) {
+        return "--output is \"" + path + "\"; its ending must be " +
+               allocscope::detail::format_endings() + ", or --format must say what to write";
     }
     return {};
+}
+
+// What was asked for must go together.
+std::string check_format(const run_options& wanted) {
+    if (!wanted.output.empty() || wanted.format->is_text) return {};
+    return std::string{"--format is \""} + wanted.format->name +
+           "\", which is not text; --output must say where it is to be written";
 }
 
 class option_reader {
@@ -204,7 +212,8 @@ public:
             return "there is no command; write: allocscope run [options] -- COMMAND"
                    " [ARGUMENT...]";
         }
-        return has_format_ ? "" : choose_format(into_);
+        const std::string problem = has_format_ ? "" : choose_format(into_);
+        return problem.empty() ? check_format(into_) : problem;
     }
 
 private:

@@ -5,18 +5,20 @@
 #include "../verbs.hpp"
 
 #include <allocscope/base/options.hpp>
+#include <allocscope/report.hpp>
 
 #include <string>
 
 namespace allocscope_tools {
 
-enum class report_format { text, json };
+// One of allocscope::detail::file_formats.
+using report_format = allocscope::detail::file_format;
 
 struct run_options {
     allocscope::options record;
     bool follows_children = false;
     std::string output;  // "" means the text on stderr; %p and %n stand for process and program
-    report_format format = report_format::text;
+    const report_format* format = allocscope::detail::format_named("text");
     bool is_summary = false;
     double every_seconds = -1;  // < 0: only at the end
     int report_signal = 0;      // 0: none

@@ -1,7 +1,7 @@
 // frame_of_page_text.hpp - the page but for its script and its data.
 //
-// Room:     page (floor 10), not malloc-safe
-// Called:   by page/html_report.hpp
+// Room:     page (floor 9), not malloc-safe
+// Called:   by page/page_writer.hpp
 // Threads:  a constant
 // Memory:   none
 //
@@ -21,7 +21,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
 script-src 'sha256-zyticyemXswf9ZbgFNtb/DGMEPgG7o9xBimORzXFWv8=';
-style-src 'sha256-tGBUWUzDjDIxl5emoigsVcACl71HrbDN01c0pzhgftA=';
+style-src 'sha256-trAzx+trKgW3fQQFkodKy59fZ1RP8z5z7RtO5YJcn5U=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -111,14 +111,14 @@ var(--card); border: 1px solid var(--line); border-radius: 12px; max-width: 660p
 max-content 1fr; gap: 4px 18px; } kbd { font: 12px ui-monospace, monospace; border: 1px solid
 var(--line); border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--back);
 } code { font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width:
-1000px) { body { padding: 14px; } #columns { grid-template-columns: minmax(0, 1fr); } #types_card {
-position: static; } #types { height: 320px; } td.text { max-width: 34ch; width: auto; } } @media
-print { :root { color-scheme: light !important; } body { padding: 0; max-width: none; font-size:
-11px; } .buttons, .pager button, .search input, #tip, summary { display: none; } #tools { position:
-static; } #chart_scroll { max-height: none; overflow: visible; } #columns { display: block; }
-#types_card { position: static; } .card, .total { break-inside: avoid; } #places_card {
-break-inside: auto; } tr { break-inside: avoid; } * { print-color-adjust: exact;
--webkit-print-color-adjust: exact; } }
+1380px) { #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; }
+#types { height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text {
+max-width: 34ch; width: auto; } } @media print { :root { color-scheme: light !important; } body {
+padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, .search input, #tip,
+summary { display: none; } #tools { position: static; } #chart_scroll { max-height: none; overflow:
+visible; } #columns { display: block; } #types_card { position: static; } .card, .total {
+break-inside: avoid; } #places_card { break-inside: auto; } tr { break-inside: avoid; } * {
+print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>

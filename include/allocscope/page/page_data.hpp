@@ -1,7 +1,7 @@
 // page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
 //
-// Room:     page (floor 10), not malloc-safe
-// Called:   by page/html_report.hpp
+// Room:     page (floor 9), not malloc-safe
+// Called:   by page/page_writer.hpp
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own meanwhile (see page/page_names.hpp)
 //
@@ -39,11 +39,18 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// Called between two pieces of work: what was written so far may be taken out of the text.
+struct page_flow {
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const snapshot& shown) noexcept
+    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
         : out_(out),
           shown_(shown),
+          flow_(flow),
           info_(shown.info()),
           is_sampled_(info_.record == recording::sampled),
           names_(memory_) {}
@@ -122,6 +129,7 @@ private:
     // A comma before each but the first.
     void separate(std::size_t number) {
         if (number != 0) out_ << ',';
+        if (number % 1024 == 1023) flow_.may_go(flow_.whom);
     }
 
     void write_lists() {
@@ -269,6 +277,7 @@ private:
 
     text_out& out_;
     const snapshot& shown_;
+    const page_flow flow_;
     const snapshot::window_info& info_;
     const bool is_sampled_;
     arena memory_;

@@ -1,6 +1,6 @@
 // page_escapes.hpp - names inside a page: they stay text, whatever they look like.
 //
-// Room:     page (floor 10), not malloc-safe
+// Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_data.hpp and page/page_without_script.hpp
 // Threads:  any
 // Memory:   of the text that is written to

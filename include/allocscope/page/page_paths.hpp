@@ -1,6 +1,6 @@
 // page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
 //
-// Room:     page (floor 10), not malloc-safe
+// Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_names.hpp
 // Threads:  one
 // Memory:   of an arena: up to 80 bytes for each path

@@ -1,7 +1,7 @@
 // page_without_script.hpp - what a page says where scripts do not run: totals and the top places.
 //
-// Room:     page (floor 10), not malloc-safe
-// Called:   by page/html_report.hpp
+// Room:     page (floor 9), not malloc-safe
+// Called:   by page/page_writer.hpp
 // Threads:  one for each text that is written to
 // Memory:   of that text, and an arena of its own meanwhile
 
@@ -14,8 +14,8 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
-#include <allocscope/report/text_head.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -62,13 +62,11 @@ inline void write_row_without_script(text_out& out, const snapshot::row& row, bo
     out << "</td></tr>\n";
 }
 
-// The head is that of a text report.
-inline void write_page_without_script(text_out& out, const snapshot& shown) {
+// `head`: the lines of a text report above its rows.
+inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
     arena parts;
-    text_out head{parts};
-    write_head(head, shown, text_form{parts});
     out << "<pre>";
-    write_page_lines(out, head.view());
+    write_page_lines(out, head);
     out << "</pre>\n<p>The chart and the whole table need scripts.</p>\n";
     if (shown.empty()) return;
     out << "<table><tr><th>Objects</th><th>Bytes</th><th>Place</th><th>Type</th>"

@@ -1,28 +1,35 @@
 // json_report.hpp - a snapshot as JSON, for other programs to read.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by the user, and by the command-line program
+// Called:   by the user, and by formats/json_format.hpp
 // Threads:  any
 // Memory:   the whole text in an arena, charged to no window
 //
-//     allocscope::write_json(window.stats(), "heap.json");      // a file, whole or not at all
-//     std::string text = allocscope::to_json(window.stats());
+//     std::string text = allocscope::to_json(window.stats());   // in a file: write_json()
 //
-// The format (RFC 8259; UTF-8; fields are only ever added):
+// The format (RFC 8259; UTF-8; fields are only ever added); a schema is json_report.schema.json:
 //
 //     {"allocscope": version, "window": name, "record": "exact" | "sampled" | "counters",
-//      "duration_ns": n,
+//      "duration_ns": n, "process_id": n, "command": "...", "taken_unix_ns": n,
 //      "totals": {"allocations", "frees", "bytes_allocated", "bytes_freed", "live_objects",
 //                 "live_bytes", "peak_bytes"},
+//      "families": [{"name", "allocations", "frees", "bytes_allocated", "bytes_freed"}],
+//      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
+//                   "mark"}],
 //      "lost": {reason: n, ...},                only those that happened
-//      "rows": [{"objects", "bytes", "file", "line", "type", "function", "sites",
-//                "frames": [{"function", "file", "line", "module", "offset", "inlined"}]}]}
+//      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
+//                "type", "function", "sites",
+//                "frames": [{"function", "file", "line", "module", "offset", "inlined"}]}],
+//      "freed_rows": [...]}                     the same of places where all objects are gone
 //
 // "file" is as in the rows of a report: a path, or where there is no line information the function
-// or module, and "line" is then 0. A sampled snapshot's numbers are estimates: it has
-// "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
-// rows "samples". In a difference numbers may be negative. Text that is not valid UTF-8 or may not
-// be shown is escaped as in a text report.
+// or module, and "line" is then 0. What a row allocated is not there, nor are freed_rows, when the
+// snapshot knows no stacks. The families are those of a window in which not all is operator new's,
+// the moments those of a window that kept a time series. A sampled snapshot's numbers are
+// estimates: it has "sample_bytes" and "samples", its totals and rows have "..._low" and
+// "..._high" (95%), and its rows "samples". In a difference numbers may be negative, and
+// "is_difference" is true. Text that is not valid UTF-8 or may not be shown is escaped as in a text
+// report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -34,84 +41,18 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
-#include <allocscope/report/text_sink.hpp>
+#include <allocscope/report/json_writer.hpp>
+#include <allocscope/report/place_sums.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
-#include <cstdint>  // int64_t, uint64_t
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
 #include <string>   // string
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
-
-class json_writer {
-public:
-    json_writer(text_out& out, arena& scratch, bool is_signed) noexcept
-        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
-
-    void begin(char bracket) {
-        separate();
-        out_ << bracket;
-        is_first_ = true;
-    }
-    void end(char bracket) {
-        out_ << bracket;
-        is_first_ = false;
-    }
-    void key(const char* name) {
-        separate();
-        write_string(name);
-        out_ << ": ";
-        is_first_ = true;  // the value needs no comma
-    }
-    void value(const char* shown) {
-        separate();
-        write_string(shown);
-    }
-    void value(bool is_true) {
-        separate();
-        out_ << (is_true ? "true" : "false");
-    }
-    // May be negative in a difference.
-    void amount(std::uint64_t number) {
-        separate();
-        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
-        if (is_negative) out_ << '-';
-        out_ << decimal{is_negative ? 0 - number : number};
-    }
-    void field(const char* name, const char* shown) {
-        key(name);
-        value(shown);
-    }
-    void field(const char* name, std::uint64_t number) {
-        key(name);
-        amount(number);
-    }
-    void line() { out_ << '\n'; }
-
-private:
-    void separate() {
-        if (!is_first_) out_ << ", ";
-        is_first_ = false;
-    }
-    void write_string(const char* shown) {
-        const borrowed_memory meanwhile{scratch_};
-        text_out printable{scratch_};
-        write_printable(printable, shown);
-        out_ << '"';
-        for (const char c : printable.view()) {
-            if (c == '"' || c == '\\') out_ << '\\';
-            out_ << c;
-        }
-        out_ << '"';
-    }
-
-    text_out& out_;
-    arena& scratch_;
-    bool is_signed_;
-    bool is_first_ = true;
-};
 
 inline const char* name_of(recording how) noexcept {
     return how == recording::exact ? "exact" : how == recording::sampled ? "sampled" : "counters";
@@ -159,12 +100,18 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_sampled) {
+inline void write_json_row(json_writer& json, const place& here, bool has_stacks, bool is_sampled) {
+    const snapshot::row& row = here.row;
     json.begin('{');
     json.field("objects", row.objects);
     json.field("bytes", row.bytes);
+    if (has_stacks) {
+        json.field("allocations", here.allocations);
+        json.field("bytes_allocated", here.bytes_allocated);
+    }
     json.field("file", row.file);
     json.field("line", static_cast<std::uint64_t>(row.line));
+    json.field("offset", row.offset);
     json.field("type", row.type);
     json.field("function", row.function);
     json.field("sites", row.sites);
@@ -180,35 +127,90 @@ inline void write_json_row(json_writer& json, const snapshot::row& row, bool is_
     json.end('}');
 }
 
-inline void write_json_report(text_out& out, const snapshot& rows) {
-    const snapshot::window_info& info = rows.info();
-    const bool is_sampled = info.record == recording::sampled;
-    arena scratch;
-    json_writer json{out, scratch, info.is_difference};
-    json.begin('{');
+inline void write_json_rows(json_writer& json, const char* name, const place* begin,
+                            const place* end, const snapshot& rows) {
+    const bool is_sampled = rows.info().record == recording::sampled;
+    const bool has_stacks = rows.has_stacks();
+    json.key(name);
+    json.begin('[');
+    for (const place* each = begin; each != end; ++each) {
+        json.line();
+        write_json_row(json, *each, has_stacks, is_sampled);
+    }
+    json.end(']');
+}
+
+inline void write_json_families(json_writer& json, const snapshot::window_info& info) {
+    json.key("families");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.family_count; ++i) {
+        const snapshot::family& family = info.families[i];
+        json.begin('{');
+        json.field("name", family.name);
+        json.field("allocations", family.allocations);
+        json.field("frees", family.frees);
+        json.field("bytes_allocated", family.bytes_allocated);
+        json.field("bytes_freed", family.bytes_freed);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_moments(json_writer& json, const snapshot::window_info& info) {
+    json.key("moments");
+    json.begin('[');
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const snapshot::moment& moment = info.moments[i];
+        json.begin('{');
+        json.field("at_ns", moment.at_ns);
+        json.field("live_objects", moment.live_objects);
+        json.field("live_bytes", moment.live_bytes);
+        json.field("allocations", moment.allocations);
+        json.field("bytes_allocated", moment.bytes_allocated);
+        json.field("mark", moment.mark);
+        json.end('}');
+    }
+    json.end(']');
+}
+
+inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
     json.field("record", name_of(info.record));
-    if (is_sampled) {
+    if (info.is_difference) {
+        json.key("is_difference");
+        json.value(true);
+    }
+    if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
         json.field("samples", info.samples);
     }
     json.field("duration_ns", info.duration_ns);
+    json.field("process_id", info.process_id);
+    json.field("command", info.command);
+    json.field("taken_unix_ns", static_cast<std::uint64_t>(info.taken_unix_ns));
     if (info.not_recording[0] != '\0') json.field("not_recording", info.not_recording);
     write_json_totals(json, info);
+    write_json_families(json, info);
+    write_json_moments(json, info);
     json.key("lost");
     json.begin('{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
         json.field(info.losses[i].reason, info.losses[i].count);
     }
     json.end('}');
-    json.key("rows");
-    json.begin('[');
-    for (const snapshot::row& row : rows) {
-        json.line();
-        write_json_row(json, row, is_sampled);
+}
+
+inline void write_json_report(text_out& out, const snapshot& rows) {
+    arena memory;
+    const place_sums places{memory, rows};
+    json_writer json{out, rows.info().is_difference};
+    json.begin('{');
+    write_json_head(json, rows.info());
+    write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
+    if (rows.has_stacks()) {
+        write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
     }
-    json.end(']');
     json.end('}');
     json.line();
 }
@@ -222,16 +224,6 @@ inline std::string to_json(const snapshot& rows) {
     detail::text_out out{memory};
     detail::write_json_report(out, rows);
     return {out.view().data(), out.size()};
-}
-
-// To a path, as write_text does. Throws report_error.
-inline void write_json(const snapshot& rows, const char* path) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out out{memory};
-    detail::write_json_report(out, rows);
-    std::string error;
-    if (!detail::put_report(out.view(), path, error)) detail::raise_report_error(error);
 }
 
 ALLOCSCOPE_COLD_END

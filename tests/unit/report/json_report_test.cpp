@@ -55,3 +55,86 @@ TEST_CASE("json_report: what went is negative in a difference, and nothing is tw
     CHECK(read["rows"][0]["objects"] == -3);
     CHECK(read["rows"][0]["bytes"] == -48);
 }
+
+TEST_CASE("json_report: a row has what its place allocated, also from other stacks") {
+    info_text info;
+    stack_text first;
+    static_cast<row_text&>(first) = made_row_at(2, 20, "/src/a.cpp", "a.cpp", 1, "node");
+    first.allocations = 5;
+    first.bytes_allocated = 50;
+    stack_text second = first;
+    second.allocations = 7;
+    second.bytes_allocated = 70;
+    second.objects = second.bytes = 0;
+    stack_text other_type = second;
+    other_type.type = "leaf";
+    other_type.allocations = 1;
+    other_type.bytes_allocated = 1000;
+    stack_text other_type_again = other_type;
+    other_type_again.allocations = 2;
+    other_type_again.function = "most()";
+    stack_text other_line = second;
+    other_line.line = 2;
+    info.stacks = {first, second, other_type, other_type_again, other_line};
+    const auto rows = made_snapshot({made_row_at(2, 20, "/src/a.cpp", "a.cpp", 1, "node")}, info);
+    const json read = json::parse(allocscope::to_json(rows));
+    REQUIRE(read["rows"].size() == 1);
+    CHECK(read["rows"][0]["objects"] == 2);
+    CHECK(read["rows"][0]["allocations"] == 12);
+    CHECK(read["rows"][0]["bytes_allocated"] == 120);
+    CHECK(read["rows"][0]["sites"] == 1);
+    const json& freed = read["freed_rows"];
+    REQUIRE(freed.size() == 2);
+    CHECK(freed[0]["type"] == "leaf");
+    CHECK(freed[0]["objects"] == 0);
+    CHECK(freed[0]["allocations"] == 3);
+    CHECK(freed[0]["bytes_allocated"] == 2000);
+    CHECK(freed[0]["sites"] == 2);
+    CHECK(freed[0]["function"] == "most()");
+    CHECK(freed[1]["line"] == 2);
+    CHECK(freed[1]["allocations"] == 7);
+}
+
+TEST_CASE("json_report: places without a line differ by their offset") {
+    info_text info;
+    stack_text first;
+    static_cast<row_text&>(first) = made_row(0, 0, "main", 0, "?");
+    first.offset = 16;
+    first.allocations = 1;
+    stack_text second = first;
+    second.offset = 32;
+    info.stacks = {first, second, first};
+    const json read = json::parse(allocscope::to_json(made_snapshot({}, info)));
+    REQUIRE(read["freed_rows"].size() == 2);
+    CHECK(read["freed_rows"][0]["allocations"] == 2);
+    CHECK(read["freed_rows"][1]["offset"] == 32);
+}
+
+TEST_CASE("json_report: a snapshot that knows no stacks does not say what a row allocated") {
+    auto* block = made_block({made_row(1, 8, "a.cpp", 1, "?")}, {});
+    block->stacks = nullptr;
+    const json read = json::parse(allocscope::to_json(allocscope::snapshot{block}));
+    CHECK_FALSE(read["rows"][0].contains("allocations"));
+    CHECK_FALSE(read.contains("freed_rows"));
+}
+
+TEST_CASE("json_report: process, command, time series") {
+    info_text info;
+    info.process_id = 4711;
+    info.command = "prog \"-x\"";
+    info.taken_unix_ns = 1700000000000000000;
+    info.moments = {{1000, 1, 10, 2, 20, ""}, {2000, 3, 30, 4, 40, "loaded"}};
+    const json read = json::parse(allocscope::to_json(made_snapshot({}, info)));
+    CHECK(read["process_id"] == 4711);
+    CHECK(read["command"] == "prog \"-x\"");
+    CHECK(read["taken_unix_ns"] == 1700000000000000000);
+    CHECK_FALSE(read.contains("is_difference"));
+    CHECK(read["families"].empty());
+    REQUIRE(read["moments"].size() == 2);
+    CHECK(read["moments"][1] == json{{"at_ns", 2000},
+                                     {"live_objects", 3},
+                                     {"live_bytes", 30},
+                                     {"allocations", 4},
+                                     {"bytes_allocated", 40},
+                                     {"mark", "loaded"}});
+}

@@ -1,0 +1,140 @@
+// csv_format.hpp - a line for each place, for spreadsheets and data frames.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp
+//
+//     allocscope::write_csv(window.stats(), "heap.csv");
+//
+// RFC 4180 with a line of names, in UTF-8; a column never changes its meaning, new ones come behind
+// the others. First the rows, then the places where everything was freed. "line" is empty when it
+// is not known, "offset" then says where in the function or module of "file" it is. The columns
+// "allocations" and "bytes_allocated" are empty when the snapshot knows no stacks. The intervals of
+// a window that was not sampled are the numbers themselves. A difference may have negative numbers.
+
+#ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/place_sums.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstdint>  // uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class csv_line {
+public:
+    csv_line(text_out& out, arena& scratch, bool is_signed) noexcept
+        : out_(out), scratch_(scratch), is_signed_(is_signed) {}
+
+    void field(const char* shown) {
+        separate();
+        const borrowed_memory meanwhile{scratch_};
+        text_out printable{scratch_};
+        write_printable(printable, shown);
+        if (printable.view().find_first_of("\",") == text::npos) {
+            out_ << printable.view();
+            return;
+        }
+        out_ << '"';
+        for (const char c : printable.view()) {
+            if (c == '"') out_ << '"';
+            out_ << c;
+        }
+        out_ << '"';
+    }
+    void field(std::uint64_t number) {
+        separate();
+        const bool is_below_zero = is_signed_ && is_negative(number);
+        if (is_below_zero) out_ << '-';
+        out_ << decimal{is_below_zero ? 0 - number : number};
+    }
+    void empty_field() { separate(); }
+    void end() {
+        out_ << "\r\n";
+        is_first_ = true;
+    }
+
+private:
+    void separate() {
+        if (!is_first_) out_ << ',';
+        is_first_ = false;
+    }
+
+    text_out& out_;
+    arena& scratch_;
+    bool is_signed_;
+    bool is_first_ = true;
+};
+
+inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) {
+    const snapshot::row& row = here.row;
+    line.field(row.file);
+    if (row.line != 0) {
+        line.field(static_cast<std::uint64_t>(row.line));
+        line.empty_field();
+    } else {
+        line.empty_field();
+        line.field(row.offset);
+    }
+    line.field(row.type);
+    line.field(row.function);
+    line.field(row.objects);
+    line.field(row.bytes);
+    if (has_stacks) {
+        line.field(here.allocations);
+        line.field(here.bytes_allocated);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
+    line.field(row.sites);
+    line.field(row.samples);
+    line.field(row.objects_low);
+    line.field(row.objects_high);
+    line.field(row.bytes_low);
+    line.field(row.bytes_high);
+    line.end();
+}
+
+inline bool write_csv_body(format_job& job) {
+    const bool has_stacks = job.rows.has_stacks();
+    if (!has_stacks && job.rows.empty() && !has_stacks_to_write(job)) return false;
+    const place_sums places{job.memory, job.rows};
+    arena scratch;
+    csv_line line{job.out, scratch, job.rows.info().is_difference};
+    job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
+               "samples,objects_low,objects_high,bytes_low,bytes_high\r\n";
+    for (const place& here : places) {
+        write_csv_place(line, here, has_stacks);
+        job.pieces.may_go();
+    }
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_csv(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_csv_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_csv_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP

@@ -1,0 +1,136 @@
+// dhat_format.hpp - the file of Valgrind's DHAT, for dh_view.html and Firefox Profiler.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp; the tree of calls
+//
+//     allocscope::write_dhat(window.stats(), "heap.dhat.json");
+//
+// DHAT's file version 2, in its heap mode. "Total" is what was allocated, "At t-end" what is alive.
+// A snapshot does not know what was alive at any other time: "Max" and "At t-gmax" repeat "At
+// t-end", which the command line in the viewer says, and lifetimes are left out. Stacks with equal
+// frames are one, as the viewer wants it.
+
+#ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/frame_text.hpp>
+#include <allocscope/grouping/call_tree.hpp>
+#include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/json_writer.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class dhat_file {
+public:
+    explicit dhat_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          tree_(job.memory, job.rows, call_direction::bottom_up, frames_differ_by::address) {}
+
+    void write() {
+        write_head(job_.rows.info());
+        const char* separator = "\n";
+        list<std::uint32_t> path{job_.memory};
+        for (std::size_t i = 0; i < tree_.size(); ++i) {
+            const call_node& node = tree_[i];
+            if (node.own.is_nothing()) continue;
+            out_ << separator;
+            separator = ",\n";
+            write_point(node, path);
+            job_.pieces.may_go();
+        }
+        out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
+        text_out label{job_.memory};
+        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+            label.cut(0);
+            write_frame_label(label, tree_.frames()[i]);
+            out_ << ",\n";
+            write_json_string(out_, label.c_str());
+            job_.pieces.may_go();
+        }
+        out_ << "]}\n";
+    }
+
+private:
+    // In the table of frames, behind the root and the frame of stacks that have none.
+    static constexpr std::uint32_t unknown_frame = 1;
+    static constexpr std::uint32_t first_frame = 2;
+
+    void write_head(const snapshot::window_info& info) {
+        const std::uint64_t end = info.duration_ns / 1000;
+        text_out command{job_.memory};
+        command << (is_empty(info.command) ? info.name : info.command)
+                << " (allocscope: t-gmax and Max are those of t-end)";
+        out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
+                "\"bklt\": true, \"bkacc\": false,\n";
+        if (info.record == recording::sampled) {
+            out_ << "\"bu\": \"est. byte\", \"bsu\": \"est. bytes\", \"bksu\": \"est. blocks\",\n";
+        }
+        out_ << "\"tu\": \"\\u00b5s\", \"Mtu\": \"s\", \"tuth\": 10,\n\"cmd\": ";
+        write_json_string(out_, command.c_str());
+        out_ << ", \"pid\": " << decimal{info.process_id} << ",\n\"te\": " << decimal{end}
+             << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
+    }
+
+    void write_point(const call_node& node, list<std::uint32_t>& path) {
+        const decimal bytes{node.own.bytes};
+        const decimal objects{node.own.objects};
+        out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
+             << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
+             << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
+             << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
+        path.clear();
+        for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
+            path.push_back(tree_[at].frame_number + first_frame);
+        }
+        if (path.empty()) path.push_back(unknown_frame);
+        for (std::size_t i = path.size(); i > 0; --i) {
+            out_ << decimal{path[i - 1]};
+            if (i > 1) out_ << ',';
+        }
+        out_ << "]}";
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+};
+
+inline bool write_dhat_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    dhat_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_dhat(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_dhat_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_dhat(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_dhat_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP

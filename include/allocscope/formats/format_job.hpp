@@ -1,0 +1,197 @@
+// format_job.hpp - one snapshot is written in one format: what every writer is given.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the writers in formats/; the user calls those
+// Threads:  any
+// Memory:   an arena for the time of writing, charged to no window; about a megabyte of the file
+//
+// A format is a function that writes pieces, or refuses:
+//
+//     inline bool write_folded_body(format_job& job) {
+//         if (!has_writable_stacks(job)) return false;
+//         for_each_stack(job, [&](const snapshot::stack& stack) { job.out << ...; });
+//         return true;
+//     }
+//
+// Everything else is here, once: where the pieces go, what an error says, that what the writer
+// allocates is charged to nobody.
+
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/formats/piece_target.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/text_sink.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>    // size_t
+#include <cstdint>    // int64_t, uint64_t
+#include <exception>  // exception
+#include <string>     // string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A text that is handed on whenever about a megabyte of it has gathered.
+class piecewise_text {
+public:
+    using put_piece = bool (*)(void* target, text piece);
+
+    piecewise_text(arena& memory, put_piece put, void* target) noexcept
+        : gathered(memory), put_(put), target_(target) {}
+
+    text_out gathered;  // written to
+
+    // Called between two pieces of work: what was gathered may go.
+    void may_go() {
+        if (gathered.size() >= enough_bytes) hand_on();
+    }
+    // False: one of the pieces could not be written.
+    bool finish() {
+        hand_on();
+        return is_written_;
+    }
+
+private:
+    static constexpr std::size_t enough_bytes = std::size_t{1} << 20U;
+
+    void hand_on() {
+        is_written_ = is_written_ && put_(target_, gathered.view());
+        gathered.cut(0);
+    }
+
+    put_piece put_;
+    void* target_;
+    bool is_written_ = true;
+};
+
+struct format_job {
+    const snapshot& rows;
+    arena& memory;  // for as long as the file is being written
+    piecewise_text& pieces;
+    text_out& out;      // pieces.gathered
+    text_out& refusal;  // why this cannot be written, if it cannot
+    stack_value value;  // for formats with one number for each stack
+    int descriptor;     // where a text will be seen; -1: not known
+
+    bool refuse(text reason) {
+        refusal << reason;
+        return false;
+    }
+};
+
+// False: the job has refused. Nothing was written then.
+using format_body = bool (*)(format_job& job);
+
+// --- stacks ---
+
+template <class Work>
+void for_each_stack(format_job& job, const Work& work) {
+    for (const snapshot::stack& stack : job.rows.stacks()) {
+        work(stack);
+        job.pieces.may_go();
+    }
+}
+
+constexpr bool is_negative(std::uint64_t number) noexcept {
+    return static_cast<std::int64_t>(number) < 0;
+}
+
+inline bool has_stacks_to_write(format_job& job) {
+    if (job.rows.has_stacks()) return true;
+    const snapshot::window_info& info = job.rows.info();
+    if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
+    if (info.record == recording::counters) {
+        return job.refuse("the window only counted, so there are no stacks");
+    }
+    return job.refuse("memory for the stacks was refused");
+}
+
+// For formats that have no negative numbers: a difference may be written when nothing became less.
+inline bool has_writable_stacks(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    if (!job.rows.info().is_difference) return true;
+    for (const snapshot::stack& stack : job.rows.stacks()) {
+        const stack_numbers numbers = numbers_of(stack);
+        if (is_negative(numbers.objects) || is_negative(numbers.bytes) ||
+            is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated)) {
+            return job.refuse(
+                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
+                " CSV can");
+        }
+    }
+    return true;
+}
+
+// --- from the call of a user to the body ---
+
+// Opened with the first piece: a job that refuses leaves no trace.
+template <class Target>
+struct lazy_target {
+    Target& target;
+    bool is_open = false;
+
+    static bool put(void* self, text piece) {
+        auto& here = *static_cast<lazy_target*>(self);
+        if (!here.is_open && !here.target.open()) return false;
+        here.is_open = true;
+        return here.target.put(piece);
+    }
+};
+
+template <class Target>
+bool write_pieces(format_body body, const snapshot& rows, Target& target, stack_value value,
+                  std::string& error) {
+    arena memory;
+    text_out refusal{memory};
+    lazy_target<Target> opened{target};
+    piecewise_text pieces{memory, &lazy_target<Target>::put, &opened};
+    format_job job{rows, memory, pieces, pieces.gathered, refusal, value, target.descriptor()};
+    if (!body(job)) {
+        error = report_problem(target.name(), std::string(refusal.c_str()));
+        return false;
+    }
+    if (pieces.finish() && target.finish()) return true;
+    error = report_problem(target.name(), target.problem());
+    return false;
+}
+
+template <class Target>
+void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
+                    stack_value value = stack_value::live_bytes) {
+    const pause_recording quietly;
+    std::string error;
+    auto target = target_for(wanted);
+    if (!write_pieces(body, rows, target, value, error)) raise_report_error(error);
+}
+
+// The same, with running out of memory as one more reason not to write.
+template <class Target>
+bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
+               stack_value value = stack_value::live_bytes) {
+    const pause_recording quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    auto target = target_for(wanted);
+    return write_pieces(body, rows, target, value, error);
+#else
+    try {
+        auto target = target_for(wanted);
+        return write_pieces(body, rows, target, value, error);
+    } catch (const std::exception& problem) {
+        error = problem.what();
+        return false;
+    }
+#endif
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP

@@ -1,0 +1,140 @@
+// format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by the command-line program
+// Threads:  any
+// Memory:   see formats/format_job.hpp
+//
+//     allocscope::write(window.stats(), "heap.pb.gz");       // by the ending: pprof
+//
+// A new format is a line in `file_formats`.
+
+#ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+#define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/callgrind_format.hpp>
+#include <allocscope/formats/csv_format.hpp>
+#include <allocscope/formats/dhat_format.hpp>
+#include <allocscope/formats/folded_format.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/heaptrack_format.hpp>
+#include <allocscope/formats/html_format.hpp>
+#include <allocscope/formats/json_format.hpp>
+#include <allocscope/formats/massif_format.hpp>
+#include <allocscope/formats/pprof_format.hpp>
+#include <allocscope/formats/speedscope_format.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/report/text_options.hpp>
+#include <allocscope/report/text_sink.hpp>
+#include <allocscope/report/whole_report.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool write_text_body(format_job& job) {
+    write_report(job.out, job.rows, text_options{}, job.descriptor);
+    return true;
+}
+
+struct file_format {
+    const char* name;    // as in `allocscope run --format`
+    const char* ending;  // of paths
+    format_body body;
+    bool is_text;  // else it is nothing for a terminal
+};
+
+ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
+    {"text", ".txt", write_text_body, true},
+    {"html", ".html", write_html_body, true},
+    {"json", ".json", write_json_body, true},
+    {"csv", ".csv", write_csv_body, true},
+    {"pprof", ".pb.gz", write_pprof_body, false},
+    {"folded", ".folded", write_folded_body, true},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true},
+    {"dhat", ".dhat.json", write_dhat_body, true},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true},
+    {"massif", ".massif", write_massif_body, true},
+    {"callgrind", ".callgrind", write_callgrind_body, true},
+};
+
+// Null: there is none.
+inline const file_format* format_named(text name) {
+    for (const file_format& each : file_formats) {
+        if (name == text{each.name}) return &each;
+    }
+    return nullptr;
+}
+
+// The one with the longest ending that fits: "a.dhat.json" is DHAT's. Null: none fits.
+inline const file_format* format_of_path(text path) {
+    const file_format* found = nullptr;
+    for (const file_format& each : file_formats) {
+        const text ending{each.ending};
+        if (!path.ends_with(ending)) continue;
+        if (found == nullptr || ending.size() > text{found->ending}.size()) found = &each;
+    }
+    return found;
+}
+
+// "text, json, csv or pprof", and the same of the endings.
+inline std::string words_of_formats(const char* file_format::*word) {
+    std::string words;
+    constexpr std::size_t count = sizeof file_formats / sizeof file_formats[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i != 0) words += i + 1 == count ? " or " : ", ";
+        words += file_formats[i].*word;
+    }
+    return words;
+}
+inline std::string format_names() {
+    return words_of_formats(&file_format::name);
+}
+inline std::string format_endings() {
+    return words_of_formats(&file_format::ending);
+}
+
+// Null: `error` says what there is.
+inline const file_format* format_of_path(const char* path, std::string& error) {
+    const file_format* found = path != nullptr ? format_of_path(text{path}) : nullptr;
+    if (found == nullptr) {
+        error = report_problem(path_target{path}.name(), "its ending must be " + format_endings());
+    }
+    return found;
+}
+
+}  // namespace detail
+
+// In the format that the ending of the path asks for; the list is in docs/formats.md. Throws
+// report_error, also when no format has this ending.
+inline void write(const snapshot& rows, const char* path) {
+    std::string error;
+    const detail::file_format* format = detail::format_of_path(path, error);
+    if (format == nullptr) {
+        detail::raise_report_error(error);
+        return;
+    }
+    detail::write_or_throw(format->body, rows, path);
+}
+inline void write(const snapshot& rows, const std::string& path) {
+    write(rows, path.c_str());
+}
+
+// The same without exceptions: false, and why in `error`.
+inline bool write(const snapshot& rows, const char* path, std::string& error) {
+    const detail::file_format* format = detail::format_of_path(path, error);
+    return format != nullptr && detail::try_write(format->body, rows, path, error);
+}
+inline bool write(const snapshot& rows, const std::string& path, std::string& error) {
+    return write(rows, path.c_str(), error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP

@@ -1,0 +1,82 @@
+// frame_text.hpp - what a frame is called in the formats of other tools.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the writers in formats/
+// Threads:  any
+// Memory:   of the text that is written to
+//
+//     write_frame_name(out, frame);       // acme::load(int), or libz.so.1+0x4a10 without a symbol
+//     write_frame_label(out, frame);      // 0x55d0: acme::load(int) (/src/load.cpp:12)
+//     replace_since(out, begin, ";", ':');  // a name may hold what separates names in a format
+//
+// All of it is printable, valid UTF-8 on one line; other bytes are escaped as in a text report.
+
+#ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+#define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool is_empty(const char* name) noexcept {
+    return name == nullptr || name[0] == '\0';
+}
+
+// What is behind the last slash.
+inline const char* file_name_of(const char* path) noexcept {
+    const char* name = path;
+    for (const char* at = path; *at != '\0'; ++at) {
+        if (*at == '/') name = at + 1;
+    }
+    return name;
+}
+
+// The function; without one the module with an offset.
+inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
+    if (!is_empty(frame.function)) {
+        write_printable(out, frame.function);
+        return;
+    }
+    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module));
+    if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
+}
+
+// As Valgrind's tools write it.
+inline void write_frame_label(text_out& out, const snapshot::frame& frame) {
+    out << "0x" << hexadecimal{frame.address} << ": ";
+    write_frame_name(out, frame);
+    out << " (";
+    if (!is_empty(frame.file)) {
+        write_printable(out, frame.file);
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    } else {
+        out << "in ";
+        write_printable(out, is_empty(frame.module) ? "?" : frame.module);
+    }
+    out << ')';
+}
+
+// Puts `instead` in the place of each character of `unwanted` in what was written since `from`.
+inline void replace_since(text_out& out, std::size_t from, text unwanted, char instead) {
+    // The text is ours: only its view is constant.
+    char* written = const_cast<char*>(out.view().data());
+    for (std::size_t i = from; i < out.size(); ++i) {
+        if (unwanted.find(written[i]) != text::npos) written[i] = instead;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP

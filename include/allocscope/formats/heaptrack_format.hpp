@@ -1,0 +1,242 @@
+// heaptrack_format.hpp - a recording for heaptrack_print and heaptrack_gui, made of sums.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp; the tables of strings, locations and traces
+//
+//     allocscope::write_heaptrack(window.stats(), "heap.heaptrack");
+//
+// Version 3 of heaptrack's text. It is a list of events, and a snapshot has only their sums: so the
+// events are made up such that the sums come out. Calls, bytes and leaks (what is alive) are the
+// truth for each stack. Sizes are the mean size of a stack's objects. What was freed is freed at
+// once, so the peak is what is alive at the end. No event counts as temporary. A sampled window is
+// refused: estimates are no events. So are more than 100 million allocations, each of which is a
+// line.
+
+#ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/frame_text.hpp>
+#include <allocscope/formats/location_book.hpp>
+#include <allocscope/formats/summary_lines.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_numbers.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t most_heaptrack_events = 100000000;
+
+class heaptrack_file {
+public:
+    explicit heaptrack_file(format_job& job)
+        : job_(job),
+          out_(job.out),
+          strings_(job.memory),
+          locations_(job.memory),
+          written_location_(job.memory),
+          traces_(job.memory),
+          path_(job.memory),
+          line_(job.memory) {}
+
+    void write() {
+        const snapshot::window_info& info = job_.rows.info();
+        out_ << "v 10400 3\nX ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        out_ << "\nI 1000 0\n";
+        for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
+        out_ << "c 0\n";
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
+        if (has_waiting_) write_free(waiting_);
+        out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
+    }
+
+private:
+    struct trace_key {
+        std::uint32_t location, parent;
+        bool operator==(const trace_key& other) const noexcept {
+            return location == other.location && parent == other.parent;
+        }
+        friend std::uint64_t hash_of_key(const trace_key& key) noexcept {
+            return hash_finish(
+                hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.location));
+        }
+    };
+
+    // --- what the events point to; each is written before it is needed ---
+
+    std::uint32_t string(const char* shown) {
+        text_out printable{job_.memory};
+        write_printable(printable, shown);
+        if (printable.empty()) return 0;
+        const std::uint32_t number = strings_.number_of_text(printable.view()) + 1;
+        if (number > written_strings_) {
+            written_strings_ = number;
+            out_ << "s " << hexadecimal{printable.size()} << ' ' << printable.view() << '\n';
+        }
+        return number;
+    }
+
+    // The numbers of the file are in the order of writing.
+    std::uint32_t written(std::uint32_t location) {
+        if (location >= written_location_.size()) written_location_.resize(location + 1);
+        std::uint32_t& number = written_location_[location];
+        if (number != 0) return number;
+        const snapshot::frame& outermost = locations_.outermost(location);
+        const std::uint32_t module = string(is_empty(outermost.module) ? "?" : outermost.module);
+        line_.cut(0);
+        line_ << "i " << hexadecimal{outermost.address} << ' ' << hexadecimal{module};
+        text_out name{job_.memory};
+        locations_.for_each_frame(location, [this, &name](const snapshot::frame& frame) {
+            name.cut(0);
+            write_frame_name(name, frame);
+            const std::uint32_t function = string(name.c_str());
+            const std::uint32_t file = string(frame.file);
+            line_ << ' ' << hexadecimal{function} << ' ' << hexadecimal{file} << ' '
+                  << hexadecimal{static_cast<std::uint64_t>(frame.line)};
+        });
+        out_ << line_.view() << '\n';
+        number = ++location_count_;
+        return number;
+    }
+
+    std::uint32_t trace_of(const snapshot::stack& stack) {
+        path_.clear();
+        for (std::size_t i = 0; i < stack.frame_count;) {
+            path_.push_back(locations_.next_location(stack, i));
+        }
+        std::uint32_t trace = 0;
+        for (std::size_t i = path_.size(); i > 0; --i) {
+            const std::uint32_t location = written(path_[i - 1]);
+            const auto known = traces_.insert({location, trace});
+            if (known.is_new) {
+                known.value = static_cast<std::uint32_t>(traces_.size());
+                out_ << "t " << hexadecimal{location} << ' ' << hexadecimal{trace} << '\n';
+            }
+            trace = known.value;
+        }
+        return trace;
+    }
+
+    std::uint64_t allocation(std::uint64_t size, std::uint32_t trace) {
+        out_ << "a " << hexadecimal{size} << ' ' << hexadecimal{trace} << '\n';
+        return allocation_count_++;
+    }
+
+    // --- events ---
+
+    void write_birth(std::uint64_t allocation) {
+        out_ << "+ " << hexadecimal{allocation} << '\n';
+        if (has_waiting_) write_free(waiting_);
+        has_waiting_ = false;
+        job_.pieces.may_go();
+    }
+    void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
+
+    // heaptrack calls an object temporary that is freed right after its birth. That is not known
+    // here, so another one is born in between: each free waits for the birth of the next object,
+    // and objects of the same size take turns with two descriptions.
+    void write_freed(const snapshot::stack& stack) {
+        const std::uint64_t count = stack.allocations - stack.objects;
+        const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
+        if (count == 0) return;
+        const std::uint32_t trace = trace_of(stack);
+        const std::uint64_t size = bytes / count;
+        const std::uint64_t larger = bytes % count;
+        write_freed_objects(size + 1, larger, trace);
+        write_freed_objects(size, count - larger, trace);
+    }
+    void write_freed_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t turns[] = {allocation(size, trace),
+                                       count > 1 ? allocation(size, trace) : 0};
+        for (std::uint64_t i = 0; i < count; ++i) {
+            write_birth(turns[i % 2]);
+            waiting_ = turns[i % 2];
+            has_waiting_ = true;
+        }
+    }
+
+    void write_live(const snapshot::stack& stack) {
+        if (stack.objects == 0) return;
+        const std::uint32_t trace = trace_of(stack);
+        const std::uint64_t size = stack.bytes / stack.objects;
+        const std::uint64_t larger = stack.bytes % stack.objects;
+        write_live_objects(size + 1, larger, trace);
+        write_live_objects(size, stack.objects - larger, trace);
+    }
+    void write_live_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t described = allocation(size, trace);
+        for (std::uint64_t i = 0; i < count; ++i) write_birth(described);
+    }
+
+    format_job& job_;
+    text_out& out_;
+    text_numbers strings_;
+    std::uint32_t written_strings_ = 0;
+    location_book locations_;
+    list<std::uint32_t> written_location_;
+    std::uint32_t location_count_ = 0;
+    table<trace_key, std::uint32_t> traces_;
+    list<std::uint32_t> path_;
+    text_out line_;
+    std::uint64_t allocation_count_ = 0;
+    std::uint64_t waiting_ = 0;  // was born last and is to be freed
+    bool has_waiting_ = false;
+};
+
+inline bool write_heaptrack_body(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    if (job.rows.info().record == recording::sampled) {
+        return job.refuse(
+            "heaptrack's format is a list of events, and a sampled window has estimates only;"
+            " pprof, speedscope and others can hold those");
+    }
+    if (job.rows.info().is_difference) {
+        return job.refuse(
+            "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
+    }
+    if (sum_of_stacks(job.rows).allocations > most_heaptrack_events) {
+        return job.refuse(
+            "heaptrack's format has a line for each allocation, and these are more than 100"
+            " million; the other formats hold sums");
+    }
+    heaptrack_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_heaptrack(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_heaptrack_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_heaptrack_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP

@@ -1,0 +1,45 @@
+// json_format.hpp - a snapshot as JSON, in a file: see report/json_report.hpp for what is in it.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   the whole text in an arena, charged to no window
+//
+//     allocscope::write_json(window.stats(), "heap.json");      // a file, whole or not at all
+
+#ifndef ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/report/json_report.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <string>  // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline bool write_json_body(format_job& job) {
+    write_json_report(job.out, job.rows);
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_json(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_json_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_json(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_json_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP

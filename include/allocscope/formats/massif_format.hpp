@@ -1,0 +1,145 @@
+// massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp; the tree of calls
+//
+//     allocscope::write_massif(window.stats(), "heap.massif");      // then: ms_print heap.massif
+//
+// One massif snapshot for each moment of the time series, if the window kept one, and one for the
+// end, with the tree of callers: who called operator new is at its root. A window begins empty, and
+// so does the file. Below a thousandth of all bytes callers are summed, as massif does below a
+// hundredth. A `#` in a name becomes `@`: ms_print takes what follows it for a comment.
+
+#ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/frame_text.hpp>
+#include <allocscope/formats/summary_lines.hpp>
+#include <allocscope/grouping/call_tree.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class massif_file {
+public:
+    explicit massif_file(format_job& job)
+        : job_(job), out_(job.out), tree_(job.memory, job.rows, call_direction::bottom_up) {}
+
+    void write() {
+        const snapshot::window_info& info = job_.rows.info();
+        write_head(info);
+        const std::uint64_t end_ms = info.duration_ns / 1000000;
+        write_point(0, 0, "empty");
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const std::uint64_t at_ms = info.moments[i].at_ns / 1000000;
+            if (at_ms < end_ms) write_point(at_ms, info.moments[i].live_bytes, "empty");
+        }
+        const std::uint64_t bytes = tree_.root().inclusive.bytes;
+        write_point(end_ms, bytes, "detailed");
+        least_shown_ = bytes / 1000;
+        write_node(tree_.root(), 0);
+    }
+
+private:
+    void write_head(const snapshot::window_info& info) {
+        for_each_summary_line(job_, [this](text line) {
+            const std::size_t begin = out_.size();
+            out_ << "desc: " << line;
+            replace_since(out_, begin, "#", '@');
+            out_ << '\n';
+        });
+        const std::size_t begin = out_.size();
+        out_ << "cmd: ";
+        write_printable(out_, is_empty(info.command) ? info.name : info.command);
+        replace_since(out_, begin, "#", '@');
+        out_ << "\ntime_unit: ms\n";
+    }
+
+    void write_point(std::uint64_t at_ms, std::uint64_t bytes, const char* heap_tree) {
+        out_ << "#-----------\nsnapshot=" << decimal{point_count_++}
+             << "\n#-----------\ntime=" << decimal{at_ms} << "\nmem_heap_B=" << decimal{bytes}
+             << "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=" << heap_tree << '\n';
+        job_.pieces.may_go();
+    }
+
+    // The children come in the order of their bytes, so those to be summed are the last ones.
+    std::size_t shown_children(const call_node& node) const {
+        std::size_t shown = 0;
+        for (const call_node* child : tree_.children_of(node)) {
+            if (child->inclusive.bytes == 0 || child->inclusive.bytes < least_shown_) break;
+            ++shown;
+        }
+        return shown;
+    }
+
+    void write_node(const call_node& node, std::size_t depth) {
+        const auto children = tree_.children_of(node);
+        const std::size_t shown = shown_children(node);
+        std::uint64_t rest = 0;
+        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i]->inclusive.bytes;
+        out_.fill(depth, ' ');
+        out_ << 'n' << decimal{shown + (rest != 0 ? 1 : 0)} << ": " << decimal{node.inclusive.bytes}
+             << ' ';
+        if (node.frame == nullptr) {
+            out_ << "(heap allocation functions) malloc/new/new[], --alloc-fns, etc.";
+        } else {
+            const std::size_t begin = out_.size();
+            write_frame_label(out_, *node.frame);
+            replace_since(out_, begin, "#", '@');
+        }
+        out_ << '\n';
+        job_.pieces.may_go();
+        for (std::size_t i = 0; i < shown; ++i) write_node(*children[i], depth + 1);
+        if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
+    }
+
+    // In massif's words: viewers know them.
+    void write_rest(std::size_t places, std::uint64_t bytes, std::size_t depth) {
+        out_.fill(depth, ' ');
+        out_ << "n0: " << decimal{bytes} << " in " << decimal{places}
+             << (places == 1 ? " place, below" : " places, all below")
+             << " massif's threshold (0.10%)\n";
+    }
+
+    format_job& job_;
+    text_out& out_;
+    call_tree tree_;
+    std::uint64_t point_count_ = 0;
+    std::uint64_t least_shown_ = 0;
+};
+
+inline bool write_massif_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    massif_file{job}.write();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_massif(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_massif_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_massif_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP

@@ -1,0 +1,353 @@
+// pprof_format.hpp - the profile that `go tool pprof`, Pyroscope, Parca and others read.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp; the tables of frames, functions and strings
+//
+//     allocscope::write_pprof(window.stats(), "heap.pb.gz");
+//
+// A gzipped profile.proto with the four values that Go's heap profiles have, in their order:
+// alloc_objects, alloc_space, inuse_objects, inuse_space. A return address is one location; the
+// calls inlined there are its lines. Each sample has the label `type`. What has no place of its own
+// (totals, losses, intervals) is in the comments, which `pprof -comments` prints.
+//
+// A profile may have its strings, functions and locations behind the samples: so they are gathered
+// while those are written. The values of a difference may be negative.
+
+#ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/frame_text.hpp>
+#include <allocscope/formats/gzip_stream.hpp>
+#include <allocscope/formats/location_book.hpp>
+#include <allocscope/formats/protobuf_message.hpp>
+#include <allocscope/formats/summary_lines.hpp>
+#include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_numbers.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The numbers of the fields in profile.proto.
+namespace pprof_field {
+namespace profile {
+constexpr std::uint32_t sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5,
+                        string_table = 6, drop_frames = 7, time_nanos = 9, duration_nanos = 10,
+                        period_type = 11, period = 12, comment = 13, default_sample_type = 14;
+}
+namespace value_type {
+constexpr std::uint32_t type = 1, unit = 2;
+}
+namespace sample {
+constexpr std::uint32_t location_id = 1, value = 2, label = 3;
+}
+namespace label {
+constexpr std::uint32_t key = 1, str = 2;
+}
+namespace mapping {
+constexpr std::uint32_t id = 1, memory_start = 2, memory_limit = 3, filename = 5, build_id = 6,
+                        has_functions = 7, has_filenames = 8, has_line_numbers = 9,
+                        has_inline_frames = 10;
+}
+namespace location {
+constexpr std::uint32_t id = 1, mapping_id = 2, address = 3, line = 4;
+}
+namespace line {
+constexpr std::uint32_t function_id = 1, line = 2, column = 3;
+}
+namespace function {
+constexpr std::uint32_t id = 1, name = 2, filename = 4;
+}
+}  // namespace pprof_field
+
+// The way from the container to operator new says nothing about who allocates: pprof leaves these
+// frames out, and shows their numbers at the callers. A template argument list is part of a name.
+constexpr const char* pprof_dropped_frames =
+    "(std|__gnu_cxx)::(__new_allocator|new_allocator|allocator|allocator_traits|__alloc_traits)<.*>"
+    "::(_S_)?allocate|std::.*::_M_allocate|std::__allocate_guarded<.*>"
+    "|std::__1::(allocator|allocator_traits)<.*>::allocate"
+    "|std::__1::__libcpp_(allocate|operator_new)(<.*>)?";
+
+class pprof_profile {
+public:
+    pprof_profile(format_job& job, piecewise_text& out)
+        : job_(job),
+          pieces_(out),
+          out_(out.gathered),
+          locations_(job.memory),
+          strings_(job.memory),
+          functions_(job.memory),
+          mappings_(job.memory),
+          message_(job.memory),
+          inner_(job.memory) {
+        strings_.number_of_text("");  // as every profile must begin
+    }
+
+    void write() {
+        write_head();
+        type_key_ = string("type");
+        for (const snapshot::stack& stack : job_.rows.stacks()) {
+            write_sample(stack);
+            pieces_.may_go();
+        }
+        gather_mappings();
+        for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
+            if (locations_.is_met(i)) write_location(i);
+        }
+        std::uint32_t number = 0;
+        for (const auto& each : functions_) write_function(++number, each.key);
+        for (std::size_t i = 0; i < mappings_.size(); ++i) write_mapping(i);
+        write_comments();
+        for (std::size_t i = 0; i < strings_.size(); ++i) {
+            write_field(out_, pprof_field::profile::string_table, strings_[i]);
+            pieces_.may_go();
+        }
+    }
+
+private:
+    struct function_key {
+        std::uint32_t name, file;
+        bool operator==(const function_key& other) const noexcept {
+            return name == other.name && file == other.file;
+        }
+        friend std::uint64_t hash_of_key(const function_key& key) noexcept {
+            return hash_finish(hash_step(hash_seed, std::uint64_t{key.name} << 32U | key.file));
+        }
+    };
+    struct mapping {
+        snapshot::module module;
+        bool has_functions, has_files, has_lines, has_inlined;
+    };
+
+    // The number of a text that is there for good.
+    std::uint64_t string(text kept) { return strings_.number_of_text(kept); }
+
+    // The same of a name that nobody has looked at yet.
+    std::uint64_t printable_string(const char* shown) {
+        bool is_plain = true;
+        std::size_t length = 0;
+        for (; shown[length] != '\0' && is_plain; ++length) {
+            is_plain = shown[length] >= ' ' && shown[length] <= '~';
+        }
+        if (is_plain) return string(text{shown, length});
+        text_out printable{job_.memory};
+        write_printable(printable, shown);
+        return string(printable.view());
+    }
+
+    void write_value_type(std::uint32_t field, text type, text unit) {
+        message_.cut(0);
+        write_field(message_, pprof_field::value_type::type, string(type));
+        write_field(message_, pprof_field::value_type::unit, string(unit));
+        write_field(out_, field, message_.view());
+    }
+
+    void write_head() {
+        using namespace pprof_field;
+        const snapshot::window_info& info = job_.rows.info();
+        write_value_type(profile::sample_type, "alloc_objects", "count");
+        write_value_type(profile::sample_type, "alloc_space", "bytes");
+        write_value_type(profile::sample_type, "inuse_objects", "count");
+        write_value_type(profile::sample_type, "inuse_space", "bytes");
+        write_value_type(profile::period_type, "space", "bytes");
+        write_field(out_, profile::period, info.sample_bytes != 0 ? info.sample_bytes : 1);
+        write_field(out_, profile::default_sample_type, string("inuse_space"));
+        write_field(out_, profile::drop_frames, string(pprof_dropped_frames));
+        write_field(out_, profile::time_nanos, static_cast<std::uint64_t>(info.taken_unix_ns));
+        write_field(out_, profile::duration_nanos, info.duration_ns);
+    }
+
+    void write_sample(const snapshot::stack& stack) {
+        using namespace pprof_field;
+        inner_.cut(0);
+        for (std::size_t i = 0; i < stack.frame_count;) {
+            write_varint(inner_, locations_.next_location(stack, i));
+        }
+        message_.cut(0);
+        write_field(message_, sample::location_id, inner_.view());
+        char values[4 * longest_varint];
+        char* end = put_varint(values, stack.allocations);
+        end = put_varint(end, stack.bytes_allocated);
+        end = put_varint(end, stack.objects);
+        end = put_varint(end, stack.bytes);
+        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
+        if (stack.type[0] != '?') {
+            inner_.cut(0);
+            write_field(inner_, label::key, type_key_);
+            write_field(inner_, label::str, string_of_type(stack.type));
+            write_field(message_, sample::label, inner_.view());
+        }
+        write_field(out_, profile::sample, message_.view());
+    }
+
+    // Stacks one after the other are often of one type.
+    std::uint64_t string_of_type(const char* type) {
+        if (type != last_type_) {
+            last_type_ = type;
+            last_type_string_ = printable_string(type);
+        }
+        return last_type_string_;
+    }
+
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        std::uint64_t name = 0;
+        if (!is_empty(frame.function)) {
+            name = printable_string(frame.function);
+        } else {
+            text_out shown{job_.memory};
+            write_frame_name(shown, frame);
+            name = string(shown.view());
+        }
+        const std::uint64_t file = is_empty(frame.file) ? 0 : printable_string(frame.file);
+        const auto known =
+            functions_.insert({static_cast<std::uint32_t>(name), static_cast<std::uint32_t>(file)});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size());
+        return known.value;
+    }
+
+    // What pprof knows of a mapping it does not look up itself: so what is known is said.
+    void gather_mappings() {
+        for (const snapshot::module& module : job_.rows.modules()) {
+            mappings_.push_back({module, false, false, false, false});
+        }
+        const frame_book& frames = locations_.frames();
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const snapshot::frame& frame = frames[i];
+            const std::size_t number = mapping_of(frame);
+            if (number == 0) continue;
+            mapping& here = mappings_[number - 1];
+            here.has_functions = here.has_functions || !is_empty(frame.function);
+            here.has_files = here.has_files || !is_empty(frame.file);
+            here.has_lines = here.has_lines || frame.line != 0;
+            here.has_inlined = here.has_inlined || frame.is_inlined;
+        }
+    }
+
+    // The number from 1; 0: none. There are few modules.
+    std::size_t mapping_of(const snapshot::frame& frame) const {
+        if (frame.module == last_module_) return last_mapping_;
+        last_module_ = frame.module;
+        last_mapping_ = 0;
+        for (std::size_t i = 0; i < mappings_.size() && last_mapping_ == 0; ++i) {
+            if (!is_empty(frame.module) && text{mappings_[i].module.path} == text{frame.module}) {
+                last_mapping_ = i + 1;
+            }
+        }
+        return last_mapping_;
+    }
+
+    void write_line(const snapshot::frame& frame) {
+        using namespace pprof_field;
+        inner_.cut(0);
+        write_field(inner_, line::function_id, function_of(frame));
+        write_field(inner_, line::line, static_cast<std::uint64_t>(frame.line));
+        write_field(inner_, line::column, static_cast<std::uint64_t>(frame.column));
+        write_field(message_, location::line, inner_.view());
+    }
+
+    void write_location(std::uint32_t number) {
+        using namespace pprof_field;
+        const snapshot::frame& outermost = locations_.outermost(number);
+        message_.cut(0);
+        write_field(message_, location::id, number);
+        write_field(message_, location::mapping_id, mapping_of(outermost));
+        write_field(message_, location::address, outermost.address);
+        locations_.for_each_frame(number,
+                                  [this](const snapshot::frame& each) { write_line(each); });
+        write_field(out_, profile::location, message_.view());
+        pieces_.may_go();
+    }
+
+    void write_function(std::uint32_t number, const function_key& key) {
+        using namespace pprof_field;
+        message_.cut(0);
+        write_field(message_, function::id, number);
+        write_field(message_, function::name, key.name);
+        // system_name stays empty: where it equals the name, pprof demangles the name once more.
+        write_field(message_, function::filename, key.file);
+        write_field(out_, profile::function, message_.view());
+        pieces_.may_go();
+    }
+
+    void write_mapping(std::size_t index) {
+        using namespace pprof_field;
+        const mapping& here = mappings_[index];
+        message_.cut(0);
+        write_field(message_, pprof_field::mapping::id, index + 1);
+        write_field(message_, pprof_field::mapping::memory_start, here.module.address);
+        write_field(message_, pprof_field::mapping::memory_limit,
+                    here.module.address + here.module.size);
+        write_field(message_, pprof_field::mapping::filename, printable_string(here.module.path));
+        write_field(message_, pprof_field::mapping::build_id, string(here.module.build_id));
+        write_field(message_, pprof_field::mapping::has_functions, here.has_functions ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_filenames, here.has_files ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_line_numbers, here.has_lines ? 1 : 0);
+        write_field(message_, pprof_field::mapping::has_inline_frames, here.has_inlined ? 1 : 0);
+        write_field(out_, profile::mapping, message_.view());
+    }
+
+    void write_comments() {
+        for_each_summary_line(job_, [this](text line) {
+            write_field(out_, pprof_field::profile::comment, string(copy_of(job_.memory, line)));
+        });
+    }
+
+    format_job& job_;
+    piecewise_text& pieces_;
+    text_out& out_;
+    location_book locations_;
+    text_numbers strings_;
+    table<function_key, std::uint32_t> functions_;
+    list<mapping> mappings_;
+    text_out message_;
+    text_out inner_;
+    std::uint64_t type_key_ = 0;
+    const char* last_type_ = nullptr;
+    std::uint64_t last_type_string_ = 0;
+    mutable const char* last_module_ = nullptr;
+    mutable std::size_t last_mapping_ = 0;
+};
+
+inline bool write_pprof_body(format_job& job) {
+    if (!has_stacks_to_write(job)) return false;
+    gzip_stream zipped{job.memory, job.pieces};
+    piecewise_text raw{job.memory, &gzip_stream::put_piece, &zipped};
+    pprof_profile{job, raw}.write();
+    raw.finish();
+    zipped.finish();
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_pprof(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_pprof_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_pprof_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP

@@ -1,0 +1,131 @@
+// speedscope_format.hpp - the flame graphs of speedscope.app: one file with four of them.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp
+//
+//     allocscope::write_speedscope(window.stats(), "heap.speedscope.json");
+//
+// The profiles are live bytes, live objects, bytes allocated and allocations, in this order. Frames
+// with the same place are one frame; inlined calls are frames of their own. The frames stand behind
+// the profiles, as they are found while those are written.
+
+#ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/frame_text.hpp>
+#include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/json_writer.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/version.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_value::live_objects,
+                                             stack_value::bytes_allocated,
+                                             stack_value::allocations};
+
+inline void write_speedscope_profile(format_job& job, frame_book& book, stack_value which) {
+    const bool is_bytes = which == stack_value::live_bytes || which == stack_value::bytes_allocated;
+    const bool is_sampled = job.rows.info().record == recording::sampled;
+    text_out& out = job.out;
+    out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
+        << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
+        << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
+    const char* separator = "\n";
+    std::uint64_t sum = 0;
+    for_each_stack(job, [&](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[which];
+        if (value == 0) return;
+        sum += value;
+        out << separator << '[';
+        separator = ",\n";
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            out << decimal{book.number_of(stack.frames[i - 1])};
+            if (i > 1) out << ',';
+        }
+        out << ']';
+    });
+    out << "],\n\"weights\": [";
+    separator = "\n";
+    for_each_stack(job, [&](const snapshot::stack& stack) {
+        const std::uint64_t value = numbers_of(stack)[which];
+        if (value == 0) return;
+        out << separator << decimal{value};
+        separator = ",\n";
+    });
+    out << "],\n\"endValue\": " << decimal{sum} << '}';
+}
+
+inline void write_speedscope_frames(format_job& job, const frame_book& book) {
+    text_out& out = job.out;
+    arena scratch;
+    out << "\"shared\": {\"frames\": [";
+    for (std::size_t i = 0; i < book.size(); ++i) {
+        const snapshot::frame& frame = book[i];
+        const borrowed_memory meanwhile{scratch};
+        text_out name{scratch};
+        write_frame_name(name, frame);
+        out << (i == 0 ? "\n" : ",\n") << "{\"name\": ";
+        write_json_string(out, name.c_str());
+        if (!is_empty(frame.file)) {
+            out << ", \"file\": ";
+            write_json_string(out, frame.file);
+            if (frame.line > 0) {
+                out << ", \"line\": " << decimal{static_cast<std::uint64_t>(frame.line)};
+            }
+        }
+        out << '}';
+        job.pieces.may_go();
+    }
+    out << "]}";
+}
+
+inline bool write_speedscope_body(format_job& job) {
+    if (!has_writable_stacks(job)) return false;
+    text_out& out = job.out;
+    frame_book book{job.memory, frames_differ_by::place};
+    out << "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
+           "\"exporter\": \"allocscope " ALLOCSCOPE_VERSION_STRING "\", \"name\": ";
+    write_json_string(out, job.rows.info().name);
+    out << ", \"activeProfileIndex\": 0,\n\"profiles\": [";
+    for (const stack_value which : speedscope_values) {
+        if (which != speedscope_values[0]) out << ",\n";
+        write_speedscope_profile(job, book, which);
+    }
+    out << "],\n";
+    write_speedscope_frames(job, book);
+    out << "}\n";
+    return true;
+}
+
+}  // namespace detail
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_speedscope(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_speedscope_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_speedscope(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_speedscope_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP

@@ -1,0 +1,116 @@
+// summary_lines.hpp - what a format of another tool has no place for, in sentences.
+//
+// Room:     formats (floor 10), not malloc-safe
+// Called:   by the writers whose format has comments or a description
+// Threads:  any
+// Memory:   one line at a time
+//
+//     allocscope 0.2.0, window 'request', process 4711: ./server --port 80
+//     sampled, one sample about every 524288 bytes: all numbers are estimates
+//     allocations: 2048 (95%: 797 to 5268), bytes allocated: ...
+//     lost: 3 events came while memory for a record was refused
+
+#ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+#define ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/formats/frame_text.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/version.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline void write_change(text_out& out, std::uint64_t number, bool is_difference) {
+    const bool is_below_zero = is_difference && is_negative(number);
+    if (is_below_zero) out << '-';
+    out << decimal{is_below_zero ? 0 - number : number};
+}
+
+inline void write_estimate(text_out& out, const char* name, const estimate& number,
+                           bool is_difference) {
+    out << name << ": ";
+    write_change(out, number.value, is_difference);
+    if (number.low == number.high) return;
+    out << " (95%: ";
+    write_change(out, number.low, is_difference);
+    out << " to ";
+    write_change(out, number.high, is_difference);
+    out << ')';
+}
+
+inline void write_origin(text_out& out, const snapshot::window_info& info) {
+    out << "allocscope " ALLOCSCOPE_VERSION_STRING;
+    if (!is_empty(info.name)) {
+        out << ", window '";
+        write_printable(out, info.name);
+        out << '\'';
+    }
+    if (info.process_id != 0) out << ", process " << decimal{info.process_id};
+    if (!is_empty(info.command)) {
+        out << ": ";
+        write_printable(out, info.command);
+    }
+}
+
+inline void write_totals(text_out& out, const snapshot::window_info& info) {
+    const snapshot::window_estimates& about = info.estimates;  // or the totals themselves
+    const bool is_signed = info.is_difference;
+    write_estimate(out, "allocations", about.allocations, is_signed);
+    write_estimate(out, ", bytes allocated", about.bytes_allocated, is_signed);
+    write_estimate(out, ", live objects", about.live_objects, is_signed);
+    write_estimate(out, ", live bytes", about.live_bytes, is_signed);
+    if (!is_signed) out << ", peak bytes: " << decimal{info.totals.peak_bytes};
+}
+
+// `work` gets one line after the other, without its end.
+template <class Work>
+void for_each_summary_line(const format_job& job, const Work& work) {
+    const snapshot::window_info& info = job.rows.info();
+    arena memory;
+    text_out line{memory};
+    const auto end_line = [&line, &work] {
+        work(line.view());
+        line.cut(0);
+    };
+    write_origin(line, info);
+    end_line();
+    if (info.record == recording::sampled) {
+        line << "sampled, one sample about every " << decimal{info.sample_bytes}
+             << " bytes: all numbers are estimates, of " << decimal{info.samples} << " samples";
+        end_line();
+    }
+    if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
+    write_totals(line, info);
+    end_line();
+    const stack_numbers sum = sum_of_stacks(job.rows);
+    const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
+    if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
+        line << decimal{allocations} << " allocations of "
+             << decimal{info.estimates.bytes_allocated.value - sum.bytes_allocated}
+             << " bytes are in the totals alone: their stacks are not kept";
+        end_line();
+    }
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        line << "lost: " << decimal{info.losses[i].count} << ' ';
+        write_printable(line, info.losses[i].reason);
+        end_line();
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP

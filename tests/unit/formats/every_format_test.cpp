@@ -1,0 +1,259 @@
+// What holds for every format: targets, refusals, hostile names.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "inflated.hpp"
+#include "made_stacks.hpp"
+
+#include <unistd.h>
+
+using namespace allocscope_tests;
+using allocscope::detail::file_formats;
+
+namespace {
+
+// Deleted at the end.
+struct temporary_path {
+    std::string path;
+    explicit temporary_path(const char* ending)
+        : path("formats_test_" + std::to_string(::getpid())) {
+        path += ending;
+    }
+    ~temporary_path() { std::remove(path.c_str()); }
+    std::string contents() const {
+        std::ifstream file{path, std::ios::binary};
+        return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
+    }
+    bool exists() const { return ::access(path.c_str(), F_OK) == 0; }
+};
+
+std::vector<stack_text> hostile_stacks() {
+    std::vector<stack_text> stacks;
+    const std::vector<std::string> names = {
+        "",
+        "quote\"d",
+        "back\\slash",
+        "semi;colon, comma",
+        "new\nline\r\n",
+        "\x1b[31mred\x07",
+        "\xff\xfe not \xc3( UTF-8",
+        "caf\xc3\xa9 \xe2\x80\xae right to left",
+        "</script><!--",
+        "(5) numbered",
+        "fn=(1) other",
+        "{lambda()#1}::operator()",
+        std::string(100000, 'x'),
+    };
+    for (const std::string& name : names) {
+        const frame_text hostile = made_frame(name, "/src/" + name, 7, 0x2000 + stacks.size());
+        stack_text stack =
+            made_stack({hostile, made_frame("main", "/src/main.cpp", 3, 0x1003)}, 2, 20, 1, 10);
+        stack.type = name.empty() ? "?" : name;
+        stacks.push_back(stack);
+    }
+    return stacks;
+}
+
+// A difference in which one stack has less than before.
+allocscope::snapshot shrunken() {
+    std::vector<stack_text> stacks = small_stacks();
+    stacks[1].objects = static_cast<std::uint64_t>(-2);
+    stacks[1].bytes = static_cast<std::uint64_t>(-40);
+    info_text about;
+    about.is_difference = true;
+    return made_window(stacks, about);
+}
+
+}  // namespace
+
+TEST_CASE("formats: names and endings are each one format's") {
+    for (const auto& one : file_formats) {
+        CHECK(allocscope::detail::format_named(one.name) == &one);
+        const std::string path = std::string("dir.d/heap") + one.ending;
+        CHECK(allocscope::detail::format_of_path(path.c_str()) == &one);
+    }
+    CHECK(allocscope::detail::format_named("xml") == nullptr);
+    CHECK(allocscope::detail::format_named("") == nullptr);
+    CHECK(allocscope::detail::format_of_path("heap.gz") == nullptr);
+    CHECK(allocscope::detail::format_of_path("heap") == nullptr);
+}
+
+TEST_CASE("formats: write goes by the ending, and what there is is said when none fits") {
+    const auto rows = made_window(small_stacks());
+    const temporary_path folded{".folded"};
+    allocscope::write(rows, folded.path);
+    CHECK(folded.contents() == written("folded", rows));
+    std::string error;
+    CHECK_FALSE(allocscope::write(rows, "heap.docx", error));
+    CHECK(error.find("'heap.docx'") != std::string::npos);
+    for (const auto& one : file_formats) CHECK(error.find(one.ending) != std::string::npos);
+    CHECK_THROWS_AS(allocscope::write(rows, "heap.docx"), allocscope::report_error);
+    CHECK_FALSE(allocscope::write(rows, static_cast<const char*>(nullptr), error));
+}
+
+TEST_CASE("formats: a path, a descriptor, a stdio file and a stream get the same bytes") {
+    const auto rows = made_window(small_stacks());
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        const std::string expected = written(one.name, rows);
+        CHECK_FALSE(expected.empty());
+        const temporary_path there{one.ending};
+        allocscope::write(rows, there.path.c_str());
+        CHECK(there.contents() == expected);
+        std::FILE* file = std::fopen(there.path.c_str(), "wb");
+        allocscope::detail::write_or_throw(one.body, rows, file);
+        std::fclose(file);
+        CHECK(there.contents() == expected);
+        file = std::fopen(there.path.c_str(), "wb");
+        std::string error;
+        CHECK(allocscope::detail::try_write(one.body, rows, ::fileno(file), error));
+        std::fclose(file);
+        CHECK(there.contents() == expected);
+    }
+}
+
+TEST_CASE("formats: what cannot be written says where and why") {
+    const auto rows = made_window(small_stacks());
+    std::string error;
+    CHECK_FALSE(allocscope::write_folded(rows, "/no/such/folder/heap", error));
+    CHECK(error == "cannot write report to '/no/such/folder/heap': No such file or directory");
+    CHECK_FALSE(allocscope::write_folded(rows, -1, error));
+    CHECK(error == "cannot write report to descriptor -1: a descriptor is not negative");
+    CHECK_FALSE(allocscope::write_folded(rows, static_cast<std::FILE*>(nullptr), error));
+    CHECK(error == "cannot write report to a null FILE*: an open file is needed");
+    std::ostringstream failed;
+    failed.setstate(std::ios::failbit);
+    CHECK_FALSE(allocscope::write_folded(rows, failed, error));
+    CHECK(error == "cannot write report to a stream: the stream has failed");
+    CHECK_FALSE(allocscope::write_pprof(rows, "/dev/full", error));
+    CHECK(error == "cannot write report to '/dev/full': No space left on device");
+    CHECK_THROWS_AS(allocscope::write_csv(rows, "/no/such/folder/heap"), allocscope::report_error);
+}
+
+TEST_CASE("formats: a window that only counted is refused, and no file is left") {
+    info_text about;
+    about.record = allocscope::recording::counters;
+    auto* block = made_block({}, about);
+    block->stacks = nullptr;
+    const allocscope::snapshot rows{block};
+    const allocscope::snapshot of_no_window;
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        if (std::string("text json").find(one.name) != std::string::npos) {
+            CHECK(refusal(one.name, rows).empty());
+            continue;
+        }
+        CHECK(refusal(one.name, rows) ==
+              "cannot write report to a stream: the window only counted, so there are no stacks");
+        CHECK(refusal(one.name, of_no_window) ==
+              "cannot write report to a stream: this snapshot comes from no window");
+        const temporary_path there{one.ending};
+        std::string error;
+        CHECK_FALSE(allocscope::write(rows, there.path, error));
+        CHECK_FALSE(there.exists());
+    }
+}
+
+TEST_CASE("formats: numbers below 0 are written where the format can, else refused") {
+    for (const char* format : {"text", "json", "csv", "pprof"}) {
+        CAPTURE(format);
+        CHECK(refusal(format, shrunken()).empty());
+    }
+    for (const char* format : {"folded", "speedscope", "dhat", "massif", "callgrind"}) {
+        CAPTURE(format);
+        CHECK(refusal(format, shrunken()).find("numbers below 0") != std::string::npos);
+    }
+    CHECK(refusal("heaptrack", shrunken()).find("a difference has none") != std::string::npos);
+    // What has only grown is a profile like any other.
+    info_text about;
+    about.is_difference = true;
+    CHECK(refusal("folded", made_window(small_stacks(), about)).empty());
+}
+
+TEST_CASE("formats: heaptrack's events are no estimates") {
+    info_text about;
+    about.record = allocscope::recording::sampled;
+    about.sample_bytes = 4096;
+    const auto rows = made_window(small_stacks(), about);
+    CHECK(refusal("heaptrack", rows).find("a sampled window has estimates only") !=
+          std::string::npos);
+    for (const char* format :
+         {"text", "json", "csv", "pprof", "folded", "speedscope", "dhat", "massif", "callgrind"}) {
+        CAPTURE(format);
+        CHECK(refusal(format, rows).empty());
+    }
+}
+
+TEST_CASE("formats: more than 100 million events are refused by heaptrack alone") {
+    std::vector<stack_text> stacks = small_stacks();
+    stacks[0].allocations = 100000000;
+    stacks[0].bytes_allocated = 1600000000;
+    const auto rows = made_window(stacks);
+    CHECK(refusal("heaptrack", rows).find("100 million") != std::string::npos);
+    CHECK(refusal("massif", rows).empty());
+}
+
+TEST_CASE("formats: hostile names stay text, on their line, in valid UTF-8") {
+    info_text about;
+    about.name = "win\n\"dow\x1b";
+    about.command = "prog --x \"y\" \n # z";
+    about.losses.push_back({"was \"lost\"\n", 1});
+    const std::size_t lines_when_tame = [] {
+        info_text tame;
+        tame.losses.push_back({"was lost", 1});
+        std::vector<stack_text> stacks = hostile_stacks();
+        for (std::size_t i = 0; i < stacks.size(); ++i) {
+            stacks[i].frames[0].function = stacks[i].function = "f" + std::to_string(i);
+            stacks[i].frames[0].file = stacks[i].file = "/f" + std::to_string(i);
+        }
+        const std::string text = written("folded", made_window(stacks, tame));
+        return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    }();
+    const auto rows = made_window(hostile_stacks(), about);
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        if (!one.is_text) continue;
+        const std::string text = written(one.name, rows);
+        for (const char c : text) {
+            const bool is_line_end = c == '\n' || (c == '\r' && std::string(one.name) == "csv");
+            CHECK_FALSE((static_cast<unsigned char>(c) < 0x20 && !is_line_end));
+        }
+        CHECK(text.find('\xff') == std::string::npos);
+        CHECK(text.find("\xe2\x80\xae") == std::string::npos);
+        CHECK(text.find(std::string(1000, 'x')) != std::string::npos);
+    }
+    const std::string folded = written("folded", rows);
+    CHECK(static_cast<std::size_t>(std::count(folded.begin(), folded.end(), '\n')) ==
+          lines_when_tame);
+    CHECK(folded.find("semi:colon, comma 10\n") != std::string::npos);
+    CHECK(written("massif", rows).find("lambda()@1}") != std::string::npos);
+    CHECK(inflated(written("pprof", rows)).find("quote\"d") != std::string::npos);
+}
+
+TEST_CASE("formats: a window without a stack is written, with nothing in it") {
+    info_text about;
+    about.stacks.clear();
+    const auto rows = made_snapshot({}, about);
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        CHECK(refusal(one.name, rows).empty());
+    }
+    CHECK(written("folded", rows).empty());
+}
+
+TEST_CASE("formats: a stack without frames keeps its numbers") {
+    const auto rows = made_window({made_stack({}, 3, 30, 2, 20)});
+    CHECK(written("folded", rows) == "? 20\n");
+    CHECK(written("callgrind", rows).find("fn=(1) ?\n0 20 2 30 3\n") != std::string::npos);
+    CHECK(written("dhat", rows).find("\"fs\": [1]") != std::string::npos);
+    CHECK(written("massif", rows).find("mem_heap_B=20\n") != std::string::npos);
+    CHECK(written("heaptrack", rows).find("a a 0\n+ 0\n+ 0\n") == std::string::npos);
+}

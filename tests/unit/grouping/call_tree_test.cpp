@@ -1,0 +1,111 @@
+#include <allocscope/grouping/call_tree.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "../formats/made_stacks.hpp"
+
+using namespace allocscope_tests;
+using allocscope::detail::call_direction;
+using allocscope::detail::call_node;
+using allocscope::detail::call_tree;
+
+namespace {
+
+// "main 470(load() 400/400 ...)": inclusive live bytes, and own ones behind a slash.
+std::string shown(const call_tree& tree, const call_node& node) {
+    std::string text = node.frame == nullptr ? "root" : node.frame->function;
+    text += " " + std::to_string(static_cast<std::int64_t>(node.inclusive.bytes));
+    if (!node.own.is_nothing()) {
+        text += "/" + std::to_string(static_cast<std::int64_t>(node.own.bytes));
+    }
+    std::string children;
+    for (const call_node* child : tree.children_of(node)) {
+        CHECK(child->parent == node.number);
+        CHECK(&tree[child->number] == child);
+        children += (children.empty() ? "" : ", ") + shown(tree, *child);
+    }
+    return children.empty() ? text : text + " (" + children + ")";
+}
+
+std::string shown(const allocscope::snapshot& rows, call_direction direction) {
+    allocscope::plain::arena memory;
+    const call_tree tree{memory, rows, direction};
+    return shown(tree, tree.root());
+}
+
+}  // namespace
+
+TEST_CASE("call_tree: top-down sums what each frame and its callees allocated") {
+    CHECK(shown(made_window(small_stacks()), call_direction::top_down) ==
+          "root 470 (main 400 (load() 400/400 (parse(int) 0/0)), main 70 (parse(int) 70/70))");
+}
+
+TEST_CASE("call_tree: bottom-up begins at who called operator new") {
+    CHECK(shown(made_window(small_stacks()), call_direction::bottom_up) ==
+          "root 470 (load() 400 (main 400/400), parse(int) 70 (main 70/70, load() 0 (main 0/0)))");
+}
+
+TEST_CASE("call_tree: the largest change of a difference comes first") {
+    auto stacks = small_stacks();
+    stacks[1].bytes = static_cast<std::uint64_t>(-1000);
+    info_text about;
+    about.is_difference = true;
+    CHECK(shown(made_window(stacks, about), call_direction::top_down) ==
+          "root -600 (main -1000 (parse(int) -1000/-1000), main 400 (load() 400/400 (parse(int) "
+          "0/0)))");
+}
+
+TEST_CASE("call_tree: frames differ by their place, or by their address") {
+    const frame_text main = made_frame("main", "/m", 1, 1);
+    frame_text same_line = made_frame("f", "/f", 5, 0x10);
+    frame_text other_address = made_frame("f", "/f", 5, 0x20);
+    const auto rows = made_window(
+        {made_stack({same_line, main}, 1, 1, 1, 1), made_stack({other_address, main}, 1, 1, 1, 1)});
+    allocscope::plain::arena memory;
+    using allocscope::detail::frames_differ_by;
+    CHECK(call_tree(memory, rows, call_direction::top_down).size() == 3);
+    CHECK(call_tree(memory, rows, call_direction::top_down, frames_differ_by::address).size() == 4);
+}
+
+TEST_CASE("call_tree: frames without a function differ by module and offset") {
+    frame_text here = made_frame("", "", 0, 0x10);
+    frame_text there = made_frame("", "", 0, 0x20);
+    frame_text elsewhere = here;
+    elsewhere.module = "/lib/other.so";
+    const auto rows =
+        made_window({made_stack({here}, 1, 1, 1, 1), made_stack({there}, 1, 1, 1, 1),
+                     made_stack({elsewhere}, 1, 1, 1, 1), made_stack({here}, 1, 1, 1, 1)});
+    allocscope::plain::arena memory;
+    const call_tree tree{memory, rows, call_direction::top_down};
+    CHECK(tree.root().child_count == 3);
+    CHECK(tree.children_of(tree.root())[0]->own.allocations == 2);
+}
+
+TEST_CASE("call_tree: no stacks, and a stack without frames") {
+    CHECK(shown(made_snapshot({}), call_direction::top_down) == "root 0");
+    CHECK(shown(made_window({made_stack({}, 1, 9, 1, 9)}), call_direction::bottom_up) ==
+          "root 9/9");
+}
+
+TEST_CASE("frame_book: thousands of frames keep their numbers") {
+    allocscope::plain::arena memory;
+    allocscope::detail::frame_book book{memory, allocscope::detail::frames_differ_by::address};
+    std::vector<std::string> names;
+    for (int i = 0; i < 20000; ++i) names.push_back("f" + std::to_string(i % 5000));
+    std::vector<allocscope::snapshot::frame> frames;
+    for (int i = 0; i < 20000; ++i) {
+        // Equal frames whose texts lie in different places.
+        frames.push_back({names[static_cast<std::size_t>(i)].c_str(), "", 0, 0, false,
+                          static_cast<std::uint64_t>(i % 5000) * 16, "m", 0});
+    }
+    for (int round = 0; round < 2; ++round) {
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            REQUIRE(book.number_of(frames[i]) == i % 5000);
+        }
+    }
+    CHECK(book.size() == 5000);
+    CHECK(std::string(book[4999].function) == "f4999");
+}

@@ -1,4 +1,4 @@
-// report.hpp - the door to the writers: a snapshot as text, as JSON, and for the tools of others.
+// report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 //
 // Room:     root, a door (floor 10)
 // Called:   by the translation units that write reports
@@ -30,5 +30,7 @@
 #include <allocscope/report/json_report.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
+#include <allocscope/saved/load_snapshot.hpp>
+#include <allocscope/saved/save_snapshot.hpp>
 
 #endif  // ALLOCSCOPE_REPORT_HPP

@@ -571,6 +571,9 @@ namespace detail {
 struct snapshot_data;
 }  // namespace detail
 
+template <class T>
+class snapshot_range;
+
 class snapshot {
 public:
     // One logical frame of a stack: inlined calls are frames of their own.
@@ -641,21 +644,8 @@ public:
         const char* mark;  // a name for what happened here; "" mostly
     };
 
-    // A row of things that the snapshot keeps.
     template <class T>
-    class range {
-    public:
-        range(const T* first, std::size_t count) noexcept : first_(first), count_(count) {}
-        bool empty() const noexcept { return count_ == 0; }
-        std::size_t size() const noexcept { return count_; }
-        const T* begin() const noexcept { return first_; }
-        const T* end() const noexcept { return first_ + count_; }
-        const T& operator[](std::size_t index) const noexcept { return first_[index]; }
-
-    private:
-        const T* first_;
-        std::size_t count_;
-    };
+    using range = snapshot_range<T>;
 
     // The totals again, with their 95% intervals; low == value == high unless sampled.
     struct window_estimates {
@@ -742,11 +732,34 @@ public:
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
 
+    // Writes everything that a report can show into a file, which load_snapshot() reads again.
+    // Throws report_error. Needs <allocscope/report.hpp>.
+    void save(const char* path) const;
+
     // For the engine: takes over one reference.
     explicit snapshot(detail::snapshot_data* data) noexcept : data_(data) {}
 
 private:
     detail::snapshot_data* data_;
+};
+
+// Things that a snapshot keeps. It stays as long as the range does, so that a loop over
+// `window.stats().stacks()` is right.
+template <class T>
+class snapshot_range {
+public:
+    snapshot_range(const snapshot& of, const T* first, std::size_t count) noexcept
+        : of_(of), first_(first), count_(count) {}
+    bool empty() const noexcept { return count_ == 0; }
+    std::size_t size() const noexcept { return count_; }
+    const T* begin() const noexcept { return first_; }
+    const T* end() const noexcept { return first_ + count_; }
+    const T& operator[](std::size_t index) const noexcept { return first_[index]; }
+
+private:
+    snapshot of_;
+    const T* first_;
+    std::size_t count_;
 };
 
 namespace detail {
@@ -930,14 +943,14 @@ inline bool snapshot::has_stacks() const {
 
 inline snapshot::range<snapshot::stack> snapshot::stacks() const {
     const detail::stack_table* known = detail::stacks_of(data_);
-    if (known == nullptr) return {nullptr, 0};
-    return {known->stacks, known->stack_count};
+    if (known == nullptr) return {*this, nullptr, 0};
+    return {*this, known->stacks, known->stack_count};
 }
 
 inline snapshot::range<snapshot::module> snapshot::modules() const {
     const detail::stack_table* known = detail::stacks_of(data_);
-    if (known == nullptr) return {nullptr, 0};
-    return {known->modules, known->module_count};
+    if (known == nullptr) return {*this, nullptr, 0};
+    return {*this, known->modules, known->module_count};
 }
 
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {
@@ -14200,10 +14213,6 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cxxabi.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-
 // code_location.hpp - what is known about one code address: module, symbol, logical frames.
 
 #ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
@@ -14251,6 +14260,17 @@ inline bool is_standard_header(text file) noexcept {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // file_reader.hpp - a regular file, opened for positioned reads.
 
@@ -14325,6 +14345,14 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cxxabi.h>
 
 // dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
 
@@ -20874,18 +20902,10 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <sys/uio.h>
-
 // snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
 
-#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
-#define ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -20923,37 +20943,29 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
+// Defined in snapshot/snapshot_difference.hpp; every block carries it as its `difference`.
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
 
-// Defined in naming/stacks_of_window.hpp and naming/stacks_of_difference.hpp.
-ALLOCSCOPE_HIDDEN const stack_table* stacks_of_window(const snapshot_data& of);
-ALLOCSCOPE_HIDDEN const stack_table* stacks_of_difference(const snapshot_data& of);
-
-// Of a path in the rows, the name that they show.
-struct file_name {
-    const char* path;
-    const char* file;
+// What must stay as long as something else: `let_go(what)` is called at the end of that.
+struct kept_thing {
+    void* what;
+    void (*let_go)(void* what);
 };
 
-// The stacks of a window, until somebody asks for them. All lie in the snapshot's block.
-struct kept_stacks {
-    const live_site* sites;  // with live objects
-    named_stack** names;     // of these
-    std::size_t site_count;
-    const live_site* gone;
-    std::size_t gone_count;
-    const std::uintptr_t* frames;
-    const file_name* files;
-    std::size_t file_count;
-    bool is_sampled;
-    std::atomic<bool> is_named;  // the table is there
-    stack_table table;
+// Stacks that have been worked out after the block was finished, with the memory they are in.
+struct later_stacks {
+    stack_table table;  // first: a pointer to it is a pointer to this
+    kept_thing kept;    // what their frames point into
+    arena memory;       // where all this lies
 };
 
 class snapshot_block {
 public:
+    // Works out the stacks of a block. `source` is what set_stacks() was given. Throws
+    // std::bad_alloc.
+    using stack_finder = void (*)(const snapshot_data& of, const void* source, later_stacks& made);
+
     snapshot_block() {
         is_done_with_memory([this] { head_ = memory_.make<head>(); });
     }
@@ -20968,11 +20980,8 @@ public:
     // For texts and frames that nobody else keeps.
     arena& memory() noexcept { return memory_; }
 
-    // What the rows point to stays as long as this snapshot. At most one book and two snapshots.
-    void keep(name_book& book) noexcept {
-        hold_book(book);
-        head_->book = &book;
-    }
+    // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
+    void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -21014,35 +21023,16 @@ public:
         head_->family_count = placed.size();
     }
 
-    // The window's stacks, which lie in memory() already; `names` are those of window.sites.
-    void keep_stacks(const live_window& window, const list<named_stack*>& names,
-                     const list<file_name>& files) {
-        kept_stacks& kept = head_->stacks;
-        kept.sites = window.sites.data();
-        kept.names = names.data();
-        kept.site_count = window.sites.size();
-        kept.gone = window.gone.data();
-        kept.gone_count = window.gone.size();
-        kept.frames = window.frames.data();
-        kept.files = files.data();
-        kept.file_count = files.size();
-        kept.is_sampled = window.wanted.record == recording::sampled;
-        head_->data.stacks = &stacks_of_window;
+    // The stacks, which `find` works out when somebody asks for them. `source` lies in memory().
+    void set_stacks(stack_finder find, const void* source) noexcept {
+        head_->find_stacks = find;
+        head_->source = source;
+        head_->data.stacks = &stacks_in;
     }
-
-    // Of a difference, after keep(later) and keep(earlier).
-    void keep_stacks_of_parents() noexcept { head_->data.stacks = &stacks_of_difference; }
-
-    // Of a finished block. Naming lock, but for the atomic.
-    static kept_stacks& stacks_in(const snapshot_data& of) noexcept { return head_of(of).stacks; }
-    static arena& memory_of(const snapshot_data& of) noexcept { return head_of(of).memory; }
-    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
-        return head_of(of).parents[which];
-    }
-    // The names of the stacks may be in another book than those of the rows.
-    static void keep_second_book(const snapshot_data& of, name_book& book) noexcept {
-        hold_book(book);
-        head_of(of).second_book = &book;
+    // The stacks themselves; the table and what it points to lie in memory().
+    void set_stacks(const stack_table& table) noexcept {
+        head_->stacks.store(&table, std::memory_order_relaxed);
+        head_->data.stacks = &stacks_in;
     }
 
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
@@ -21054,7 +21044,7 @@ public:
         made.data.release = &release;
         made.data.difference = &difference_of;
         made.data.info = info;
-        copy_name(made.name, sizeof made.name, info.name);
+        copy_name(made.name, info.name);
         made.data.info.name = made.name;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -21072,30 +21062,72 @@ public:
         return &made.data;
     }
 
-private:
-    // A difference has those of both snapshots; equal reasons are one.
-    static constexpr std::size_t most_losses = 2 * static_cast<std::size_t>(loss_reason::count);
+    // Of a finished block: what keep() was given, later and earlier.
+    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+        return head_of(of).parents[which];
+    }
 
+    // A difference has those of both snapshots; equal reasons are one.
+    static constexpr std::size_t most_losses = 32;
+    static constexpr std::size_t name_bytes = 64;
+
+private:
     struct head {
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies
-        name_book* book;
-        name_book* second_book;
+        kept_thing kept;
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
-        kept_stacks stacks;
+        stack_finder find_stacks;  // null: `stacks` lie in the block
+        const void* source;
+        std::atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
-        char name[sizeof(open_window::name)];
+        char name[name_bytes];
     };
+
+    static void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+        const std::size_t length = ::strnlen(from, name_bytes - 1);
+        std::memcpy(to, from, length);
+        to[length] = '\0';
+    }
 
     static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
+    // Two threads may work the stacks out at once; those of the slower one are dropped.
+    static const stack_table* stacks_in(const snapshot_data& of) {
+        head& block = head_of(of);
+        const stack_table* known = block.stacks.load(std::memory_order_acquire);
+        if (known != nullptr) return known;
+        later_stacks* made = nullptr;
+        const bool is_made = is_done_with_memory([&] {
+            arena memory;
+            made = memory.make<later_stacks>();
+            made->memory.take(memory);
+            block.find_stacks(of, block.source, *made);
+        });
+        if (is_made &&
+            block.stacks.compare_exchange_strong(known, &made->table, std::memory_order_acq_rel)) {
+            return &made->table;
+        }
+        if (made != nullptr) let_go(*made);
+        return known;
+    }
+
+    static void let_go(later_stacks& stacks) noexcept {
+        if (stacks.kept.let_go != nullptr) stacks.kept.let_go(stacks.kept.what);
+        arena last;
+        last.take(stacks.memory);
+    }
+
     static void let_go(head& of) noexcept {
-        if (of.book != nullptr) drop_book(*of.book);
-        if (of.second_book != nullptr) drop_book(*of.second_book);
+        const stack_table* stacks = of.stacks.load(std::memory_order_acquire);
+        if (of.find_stacks != nullptr && stacks != nullptr) {
+            let_go(*reinterpret_cast<later_stacks*>(const_cast<stack_table*>(stacks)));
+        }
+        if (of.kept.let_go != nullptr) of.kept.let_go(of.kept.what);
         for (snapshot_data* parent : of.parents) drop_reference(parent);
     }
 
@@ -21114,7 +21146,49 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
+
+// stack_order.hpp - in which order snapshot::stacks() gives them.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
+#define ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Most bytes alive first (in a difference: the largest change), then most bytes allocated.
+inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
+                               bool is_difference) {
+    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+    if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    return size_of_change(a.bytes_allocated, is_difference) >
+           size_of_change(b.bytes_allocated, is_difference);
+}
+
+inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
+    sort(
+        stacks.data(), stacks.size(),
+        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
+            return stack_comes_before(a, b, is_difference);
+        },
+        scratch);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <sys/uio.h>
 
 // uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
 
@@ -21159,17 +21233,33 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
+// Of a path in the rows, the name that they show.
+struct file_name {
+    const char* path;
+    const char* file;
+};
+
+// What is kept of a window until somebody asks for its stacks. All lies in the snapshot's block.
+struct kept_stacks {
+    list<live_site> sites;     // with live objects
+    list<named_stack*> names;  // of these
+    list<live_site> gone;
+    list<std::uintptr_t> frames;
+    list<file_name> files;
+    bool is_sampled;
+};
+
 // --- files ---
 
 // Names of files that agree with those of the rows: the directory that the rows have lost is lost
 // here, too, and a path outside of it stays whole.
 class files_like_rows {
 public:
-    files_like_rows(const kept_stacks& kept, const list<named_stack*>& others, arena& memory)
+    files_like_rows(const list<file_name>& known, const list<named_stack*>& others, arena& memory)
         : files_(memory) {
-        for (std::size_t i = 0; i < kept.file_count; ++i) {
-            const text path = kept.files[i].path;
-            const text file = kept.files[i].file;
+        for (const file_name& each : known) {
+            const text path = each.path;
+            const text file = each.file;
             files_[path] = file;
             if (path.ends_with(file)) cut_of(path) = path.substr(0, path.size() - file.size());
         }
@@ -21221,24 +21311,6 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     return made;
 }
 
-inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                               bool is_difference) {
-    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
-    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
-    if (a_bytes != b_bytes) return a_bytes > b_bytes;
-    return size_of_change(a.bytes_allocated, is_difference) >
-           size_of_change(b.bytes_allocated, is_difference);
-}
-
-inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
-    sort(
-        stacks.data(), stacks.size(),
-        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
-            return stack_comes_before(a, b, is_difference);
-        },
-        scratch);
-}
-
 // --- modules ---
 
 inline const char* text_of(arena& memory, const build_id& id) {
@@ -21265,48 +21337,41 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
 
 // --- all together ---
 
-inline void name_all(kept_stacks& kept, name_book& book, arena& memory) {
+inline void let_go_of_book(void* book) {
+    drop_book(*static_cast<name_book*>(book));
+}
+
+inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& made) {
     arena scratch;
     book.refresh();
     book.forget_new();
     list<named_stack*> gone{scratch};
-    for (std::size_t i = 0; i < kept.gone_count; ++i) {
-        gone.push_back(
-            &name_stack(book, stack_of(kept.gone[i], kept.frames + kept.gone[i].first_frame)));
+    for (const live_site& site : kept.gone) {
+        gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
     }
     if (book.has_new()) book.rest();
-    files_like_rows file_of{kept, gone, scratch};
-    list<snapshot::stack> stacks{memory};
-    stacks.reserve(kept.site_count + kept.gone_count);
+    files_like_rows file_of{kept.files, gone, scratch};
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(kept.sites.size() + kept.gone.size());
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
         stacks.push_back(stack_of(site, named, file, kept.is_sampled));
     };
-    for (std::size_t i = 0; i < kept.site_count; ++i) add(kept.sites[i], *kept.names[i]);
-    for (std::size_t i = 0; i < kept.gone_count; ++i) add(kept.gone[i], *gone[i]);
+    for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
+    for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
     sort_stacks(stacks, scratch, false);
-    list<snapshot::module> modules{memory};
+    list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
-    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    hold_book(book);
+    made.kept = {&book, &let_go_of_book};
 }
 
-// Null: memory for the names was refused.
-inline const stack_table* stacks_of_window(const snapshot_data& of) {
-    kept_stacks& kept = snapshot_block::stacks_in(of);
-    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+inline void find_stacks_of_window(const snapshot_data&, const void* source, later_stacks& made) {
     const uncharged_work meanwhile;
-    is_done_with_memory([&] {
-        names_at_work names;
-        if (kept.is_named.load(std::memory_order_relaxed)) {
-            names.done();
-            return;
-        }
-        name_all(kept, names.book(), snapshot_block::memory_of(of));
-        snapshot_block::keep_second_book(of, names.book());
-        names.done();
-        kept.is_named.store(true, std::memory_order_release);
-    });
-    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+    names_at_work names;
+    name_all(*static_cast<const kept_stacks*>(source), names.book(), made);
+    names.done();
 }
 
 }  // namespace detail
@@ -21315,10 +21380,44 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
 
+// probe_memory.hpp - reads memory of this process that may be gone.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// False when not all of it could be read, or where the kernel forbids the question. One system
+// call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
 // stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
 
-#ifndef ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
-#define ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
+#define ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21391,7 +21490,8 @@ inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     return made;
 }
 
-inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2], arena& memory) {
+inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made) {
+    arena& memory = made.memory;
     arena scratch;
     table<stack_names, changed_stack> merged{scratch};
     list<snapshot::module> modules{memory};
@@ -21416,39 +21516,29 @@ inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2],
         if (each.value.has_changed()) stacks.push_back(each.value.finished());
     }
     sort_stacks(stacks, scratch, true);
-    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
 }
 
-// Null: memory was refused, or one of the two has no stacks.
-inline const stack_table* stacks_of_difference(const snapshot_data& of) {
-    kept_stacks& kept = snapshot_block::stacks_in(of);
-    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
-    const uncharged_work meanwhile;
+inline void find_stacks_of_difference(const snapshot_data& of, const void*, later_stacks& made) {
     const stack_table* both[2] = {};
-    for (std::size_t i = 0; i < 2; ++i) {
-        const snapshot_data* parent = snapshot_block::parent_of(of, i);
-        both[i] = stacks_of(parent);
-        if (both[i] == nullptr && parent != &snapshot_of_no_window) return nullptr;
+    for (std::size_t side = 0; side < 2; ++side) {
+        const snapshot_data* parent = snapshot_block::parent_of(of, side);
+        both[side] = stacks_of(parent);
+        if (both[side] == nullptr && parent != &snapshot_of_no_window) refuse_memory();
     }
-    is_done_with_memory([&] {
-        const naming_lock lock;
-        if (kept.is_named.load(std::memory_order_relaxed)) return;
-        merge_stacks(kept, both, snapshot_block::memory_of(of));
-        kept.is_named.store(true, std::memory_order_release);
-    });
-    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+    merge_stacks(both, made);
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
 // snapshot_difference.hpp - what one snapshot has more than an earlier one, place by place.
 
-#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
-#define ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -21698,7 +21788,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     if (!is_made) return nullptr;
     block.keep(later);
     block.keep(earlier);
-    block.keep_stacks_of_parents();
+    block.set_stacks(&find_stacks_of_difference, nullptr);
     return block.finish(info);
 }
 
@@ -21706,34 +21796,13 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 
-// probe_memory.hpp - reads memory of this process that may be gone.
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// False when not all of it could be read, or where the kernel forbids the question. One system
-// call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // rows_of_window.hpp - a window's stacks become the rows of a snapshot.
 
@@ -21930,6 +21999,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
                                    const char* not_recording) noexcept {
     constexpr auto loss_count = static_cast<std::uint32_t>(loss_reason::count);
+    static_assert(2 * loss_count <= snapshot_block::most_losses, "a difference has two of each");
+    static_assert(sizeof window.name == snapshot_block::name_bytes, "names are whole");
     snapshot::loss losses[loss_count];
     for (std::uint32_t i = 0; i < loss_count; ++i) {
         losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
@@ -22004,8 +22075,12 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
     add_families_of(block, window);
-    block.keep(book);
-    if (info.record != recording::counters) block.keep_stacks(window, stacks, files);
+    hold_book(book);
+    block.keep({&book, &let_go_of_book});
+    if (info.record == recording::counters) return;
+    block.set_stacks(&find_stacks_of_window, block.memory().make<kept_stacks>(kept_stacks{
+                                                 window.sites, stacks, window.gone, window.frames,
+                                                 files, info.record == recording::sampled}));
 }
 
 }  // namespace detail
@@ -22216,11 +22291,8 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cstdio>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // output_file.hpp - a file that appears whole, or not at all.
 
@@ -28972,6 +29044,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <climits>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -29219,24 +29292,45 @@ inline std::string report_problem(const std::string& target, int error_number) {
     return report_problem(target, std::generic_category().message(error_number));
 }
 
-// Each returns true and leaves `error` alone, or returns false and says why in it.
-inline bool put_report(text report, const char* path, std::string& error) {
-    if (path == nullptr) {
-        error = report_problem("a null path", "a path is needed");
+// A file that is written piece by piece, and is there only after commit(). What returns false has
+// said why in `error`; then nothing more can be done with it.
+class report_file {
+public:
+    // `path` and `error` must stay.
+    report_file(const char* path, std::string& error) : path_(path), error_(error) {
+        if (path == nullptr) {
+            error = report_problem("a null path", "a path is needed");
+        } else {
+            is_good_ = has_done(out_.open(path));
+        }
+    }
+
+    bool is_open() const noexcept { return is_good_; }
+    bool write(text part) { return is_good_ = has_done(out_.write(part.data(), part.size())); }
+    bool commit() { return is_good_ = has_done(out_.commit()); }
+
+private:
+    bool has_done(int failure) {
+        if (failure == 0) return true;
+        arena memory;
+        text_out target{memory};
+        target << '\'';
+        write_printable(target, path_);
+        target << '\'';
+        error_ = report_problem(target.c_str(), failure);
         return false;
     }
-    output_file out;
-    int failure = out.open(path);
-    if (failure == 0) failure = out.write(report.data(), report.size());
-    if (failure == 0) failure = out.commit();
-    if (failure == 0) return true;
-    arena memory;
-    text_out target{memory};
-    target << '\'';
-    write_printable(target, path);
-    target << '\'';
-    error = report_problem(target.c_str(), failure);
-    return false;
+
+    const char* path_;
+    std::string& error_;
+    output_file out_;
+    bool is_good_ = false;
+};
+
+// Each returns true and leaves `error` alone, or returns false and says why in it.
+inline bool put_report(text report, const char* path, std::string& error) {
+    report_file out{path, error};
+    return out.is_open() && out.write(report) && out.commit();
 }
 
 inline bool put_report(text report, int descriptor, std::string& error) {
@@ -29786,6 +29880,16 @@ struct call_node {
     stack_numbers own;
 };
 
+// The children of a node, in the order of the tree.
+struct call_children {
+    const call_node* const* first;
+    std::size_t count;
+    std::size_t size() const noexcept { return count; }
+    const call_node* const* begin() const noexcept { return first; }
+    const call_node* const* end() const noexcept { return first + count; }
+    const call_node* operator[](std::size_t index) const noexcept { return first[index]; }
+};
+
 struct call_edge_key {
     std::uint32_t parent;
     std::uint32_t frame_number;
@@ -29820,7 +29924,7 @@ public:
     // The different frames of the tree, by their numbers.
     const frame_book& frames() const noexcept { return frames_; }
 
-    snapshot::range<const call_node*> children_of(const call_node& node) const noexcept {
+    call_children children_of(const call_node& node) const noexcept {
         return {order_.data() + node.first_child, node.child_count};
     }
 
@@ -30865,8 +30969,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-zyticyemXswf9ZbgFNtb/DGMEPgG7o9xBimORzXFWv8=';
-style-src 'sha256-trAzx+trKgW3fQQFkodKy59fZ1RP8z5z7RtO5YJcn5U=';
+script-src 'sha256-wxrjYR5ZxrEMR55EXFzWIQ/Cs8fkLtxeUIY/EAHdHNE=';
+style-src 'sha256-h6Q2V4JZSUe67MmHD7a/dP2k5lqcC5zNEqN2mvL71hM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -30938,7 +31042,8 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl; }
+width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl;
+color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color: var(--quiet); }
 td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display:
 block; text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
 background-image: linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down {
@@ -31015,7 +31120,7 @@ the type. Click a box to look only at it: the table and the types then show what
 a place in the table to see only its stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a
 pattern/</code>, a place such as <code>parser.cpp:12</code>, or begin with <code>type:</code>,
 <code>file:</code>, <code>function:</code> or <code>module:</code>.</p> <form
-method="dialog"><button id="help_close" autofocus>Close</button></form> </dialog> <script
+method="dialog"><button id="help_close">Close</button></form> </dialog> <script
 type="application/json"
 id="data">)page";
 
@@ -32281,8 +32386,7 @@ by_id('library').setAttribute('aria-pressed', state.with_library); show(new_tree
 function set_search(wanted) { if (by_id('search').value !== wanted) by_id('search').value = wanted;
 state.search = new finder(wanted); show(find); } function show_theme() {
 const chosen = document.documentElement.dataset.theme;
-by_id('theme').textContent = chosen === 'dark' ? 'Dark' : chosen === 'light' ? 'Light' : 'Auto';
-by_id('theme').setAttribute('aria-label', 'Theme: ' + by_id('theme').textContent); }
+by_id('theme').textContent = 'Theme: ' + (chosen === undefined ? 'auto' : chosen); }
 function next_theme() { const root = document.documentElement;
 const other = dark_scheme.matches ? 'light' : 'dark';
 if (root.dataset.theme === undefined) root.dataset.theme = other;
@@ -32369,8 +32473,8 @@ const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Arr
 order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
 const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
-{name: 'Place', text: place_name},
-{name: 'Function', text: (p) => short_function(place_function(p))},
+{name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
 {name: 'Type', text: (p) => type_name(place_type(p))},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
@@ -32404,15 +32508,18 @@ cell.classList.add('share');
 const bar = element('span', percent(Math.abs(value), whole[m]), 'share_bar');
 const part = whole[m] === 0 ? 0 : Math.abs(value) / whole[m];
 bar.style.backgroundSize = Math.min(100, part * 100).toFixed(1) + '% 100%'; cell.append(bar);
-return cell; } function row_of_place(p) { const row = element('tr'); row.dataset.place = p;
-row.tabIndex = 0; row.setAttribute('aria-selected', state.place === p);
+return cell; } function begin_of_own(text, between) {
+const at = between === undefined ? -1 : text.lastIndexOf(between);
+return at < 0 ? 0 : at + between.length; } function row_of_place(p) { const row = element('tr');
+row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state.place === p);
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.name === 'Function' ? place_function(p) : text;
-const inner = element('bdi', text); inner.dir = 'ltr'; cell.append(inner); row.append(cell); }
-return row; } function draw_places() { const count = places.order.length;
-const pages = Math.max(1, Math.ceil(count / rows_of_page));
+cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
+cell.append(inner); row.append(cell); } return row; } function draw_places() {
+const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
 places.page = Math.min(places.page, pages - 1); const from = places.page * rows_of_page;
 const shown_rows = places.order.slice(from, from + rows_of_page);
 by_id('places_body').replaceChildren(...shown_rows.map(row_of_place));
@@ -33725,6 +33832,349 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
+// saved_format.hpp - what a saved snapshot consists of.
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+#define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byte
+constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
+constexpr std::uint64_t saved_version = 1;
+
+enum class saved_tag : unsigned char {
+    text = 't',   // numbered from 1; 0 is ""
+    frame = 'f',  // numbered from 0
+    stack = 'l',  // the numbers of its frames; numbered from 0
+    info = 'i',   // once, before rows and sums
+    loss = 'x',
+    family = 'y',
+    moment = 'o',
+    module = 'm',
+    row = 'r',
+    sums = 's',  // what snapshot::stacks() says of one stack
+    end = 'e'    // the checksum of all bytes before it, as eight bytes, least first
+};
+
+// FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
+class saved_checksum {
+public:
+    void add(const char* bytes, std::size_t count) noexcept {
+        std::uint64_t value = value_;
+        for (std::size_t i = 0; i < count; ++i) {
+            value = (value ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3U;
+        }
+        value_ = value;
+    }
+    std::uint64_t value() const noexcept { return value_; }
+
+private:
+    std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+constexpr std::uint64_t saved_is_difference = 1;
+constexpr std::uint64_t saved_is_of_two_windows = 2;
+constexpr std::uint64_t saved_has_stacks = 4;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+
+// save_snapshot.hpp - a snapshot goes into a file, with everything that a report can show.
+
+#ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Equal frames are one in the file.
+struct saved_frame {
+    std::uint64_t function, file, line, column, is_inlined, address, module, offset;
+};
+
+inline bool operator==(const saved_frame& a, const saved_frame& b) noexcept {
+    return a.function == b.function && a.file == b.file && a.line == b.line &&
+           a.column == b.column && a.is_inlined == b.is_inlined && a.address == b.address &&
+           a.module == b.module && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const saved_frame& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.address ^ (key.is_inlined << 63U));
+    hash = hash_step(hash, key.function ^ (key.line << 32U));
+    return hash_finish(hash_step(hash, key.file ^ (key.column << 32U)));
+}
+
+// One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
+class saved_record {
+public:
+    saved_record& operator<<(std::uint64_t number) noexcept {
+        while (number >= 0x80U) {
+            bytes_[size_++] = static_cast<char>(number | 0x80U);
+            number >>= 7U;
+        }
+        bytes_[size_++] = static_cast<char>(number);
+        return *this;
+    }
+    // An interval around a number: how far it reaches.
+    saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
+        return *this << value - low << high - value;
+    }
+    saved_record& number_95(const estimate& number) noexcept {
+        return (*this << number.value).reach(number.value, number.low, number.high);
+    }
+    text view() const noexcept { return {bytes_, size_}; }
+
+private:
+    char bytes_[640];
+    std::size_t size_ = 0;
+};
+
+template <class Write>
+class snapshot_saver {
+public:
+    // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
+    explicit snapshot_saver(const Write& write) : write_(write) {}
+
+    bool save(const snapshot& rows) {
+        out_ << text{saved_magic, saved_magic_bytes};
+        saved_record version;
+        version << saved_version;
+        out_ << version.view();
+        const bool has_stacks = rows.has_stacks();
+        add_info(rows, has_stacks);
+        for (const snapshot::row& row : rows) add_row(row);
+        if (has_stacks) {
+            for (const snapshot::module& module : rows.modules()) add_module(module);
+            for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
+        }
+        add_end();
+        flush();
+        return is_good_;
+    }
+
+private:
+    static constexpr std::size_t flushed_bytes = std::size_t{256} * 1024;
+
+    void flush() {
+        sum_.add(out_.view().data(), out_.size());
+        is_good_ = is_good_ && write_(out_.view());
+        out_.cut(0);
+    }
+
+    void put(saved_tag tag, text payload) {
+        saved_record length;
+        length << payload.size();
+        out_ << static_cast<char>(tag) << length.view() << payload;
+        if (out_.size() >= flushed_bytes) flush();
+    }
+    void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
+
+    // With its zero byte, so that a reader can use it where it is.
+    std::uint64_t number_of(const char* shown) {
+        if (shown[0] == '\0') return 0;
+        const auto known = by_address_.insert(shown);
+        if (!known.is_new) return known.value;
+        const text whole{shown};
+        const auto equal = texts_.insert(whole);
+        if (equal.is_new) {
+            equal.value = ++text_count_;
+            put(saved_tag::text, {shown, whole.size() + 1});
+        }
+        return known.value = equal.value;
+    }
+
+    std::uint64_t number_of(const snapshot::frame& frame) {
+        const saved_frame key{number_of(frame.function),
+                              number_of(frame.file),
+                              static_cast<std::uint64_t>(frame.line),
+                              static_cast<std::uint64_t>(frame.column),
+                              frame.is_inlined ? 1U : 0U,
+                              frame.address,
+                              number_of(frame.module),
+                              frame.offset};
+        const auto known = frames_.insert(key);
+        if (!known.is_new) return known.value;
+        known.value = frame_count_++;
+        saved_record record;
+        record << key.function << key.file << key.line << key.column << key.is_inlined
+               << key.address << key.module << key.offset;
+        put(saved_tag::frame, record);
+        return frame_count_ - 1;
+    }
+
+    // Rows and stacks that share their frames share them in the file.
+    std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
+        const auto known = stacks_.insert({frames, count});
+        if (!known.is_new) return known.value;
+        const std::uint64_t number = known.value = stack_count_++;
+        stack_out_.cut(0);
+        for (std::size_t i = 0; i < count; ++i) {
+            saved_record frame;
+            frame << number_of(frames[i]);
+            stack_out_ << frame.view();
+        }
+        put(saved_tag::stack, stack_out_.view());
+        return number;
+    }
+
+    void add_info(const snapshot& rows, bool has_stacks) {
+        const snapshot::window_info& info = rows.info();
+        const snapshot::window_estimates& about = info.estimates;
+        const allocation_counts& totals = info.totals;
+        const std::uint64_t version = number_of(ALLOCSCOPE_VERSION_STRING);
+        const std::uint64_t name = number_of(info.name);
+        const std::uint64_t not_recording = number_of(info.not_recording);
+        const std::uint64_t command = number_of(info.command);
+        saved_record record;
+        record << version << name << static_cast<std::uint64_t>(info.record)
+               << static_cast<std::uint64_t>(info.from) << info.stack_frames << info.duration_ns
+               << totals.allocations << totals.frees << totals.bytes_allocated << totals.bytes_freed
+               << totals.peak_bytes << info.own_memory_bytes
+               << ((info.is_difference ? saved_is_difference : 0) |
+                   (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
+                   (has_stacks ? saved_has_stacks : 0))
+               << not_recording << info.sample_bytes << info.samples;
+        record.number_95(about.allocations)
+            .number_95(about.frees)
+            .number_95(about.live_objects)
+            .number_95(about.bytes_allocated)
+            .number_95(about.bytes_freed)
+            .number_95(about.live_bytes);
+        record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
+               << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
+        put(saved_tag::info, record);
+        for (std::size_t i = 0; i < info.loss_count; ++i) {
+            const std::uint64_t reason = number_of(info.losses[i].reason);
+            put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
+        }
+        for (std::size_t i = 0; i < info.family_count; ++i) {
+            const snapshot::family& each = info.families[i];
+            const std::uint64_t family = number_of(each.name);
+            put(saved_tag::family, saved_record{} << family << each.allocations << each.frees
+                                                  << each.bytes_allocated << each.bytes_freed);
+        }
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const snapshot::moment& each = info.moments[i];
+            const std::uint64_t mark = number_of(each.mark);
+            put(saved_tag::moment, saved_record{} << each.at_ns << each.live_objects
+                                                  << each.live_bytes << each.allocations
+                                                  << each.bytes_allocated << mark);
+        }
+    }
+
+    void add_module(const snapshot::module& module) {
+        const std::uint64_t path = number_of(module.path);
+        const std::uint64_t build_id = number_of(module.build_id);
+        put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
+    }
+
+    // What rows and stacks have in common.
+    template <class Row>
+    saved_record& add_place(saved_record& record, const Row& row) {
+        const std::uint64_t stack = number_of(row.frames, row.frame_count);
+        const std::uint64_t file = number_of(row.file);
+        const std::uint64_t type = number_of(row.type);
+        const std::uint64_t function = number_of(row.function);
+        record << stack << row.user_frame << row.objects << row.bytes << file
+               << static_cast<std::uint64_t>(row.line) << type << function << row.offset
+               << row.samples;
+        return record.reach(row.objects, row.objects_low, row.objects_high)
+            .reach(row.bytes, row.bytes_low, row.bytes_high);
+    }
+    void add_row(const snapshot::row& row) {
+        saved_record record;
+        put(saved_tag::row, add_place(record, row) << row.sites);
+    }
+    void add_sums(const snapshot::stack& stack) {
+        saved_record record;
+        put(saved_tag::sums, add_place(record, stack)
+                                 << stack.allocations << stack.bytes_allocated);
+    }
+
+    void add_end() {
+        flush();
+        char bytes[8];
+        for (std::size_t i = 0; i < sizeof bytes; ++i) {
+            bytes[i] = static_cast<char>(sum_.value() >> (8 * i));
+        }
+        put(saved_tag::end, {bytes, sizeof bytes});
+    }
+
+    struct frame_span {
+        const snapshot::frame* first;
+        std::size_t count;
+        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
+            return a.first == b.first && a.count == b.count;
+        }
+        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
+            return hash_finish(
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
+        }
+    };
+
+    const Write& write_;
+    arena out_memory_;
+    arena stack_memory_;
+    arena table_memory_;
+    text_out out_{out_memory_};
+    text_out stack_out_{stack_memory_};
+    table<const void*, std::uint64_t> by_address_{table_memory_};
+    table<text, std::uint64_t> texts_{table_memory_};
+    table<saved_frame, std::uint64_t> frames_{table_memory_};
+    table<frame_span, std::uint64_t> stacks_{table_memory_};
+    std::uint64_t text_count_ = 0;
+    std::uint64_t frame_count_ = 0;
+    std::uint64_t stack_count_ = 0;
+    saved_checksum sum_;
+    bool is_good_ = true;
+};
+
+template <class Write>
+bool save_snapshot_with(const snapshot& rows, const Write& write) {
+    snapshot_saver<Write> saver{write};
+    return saver.save(rows);
+}
+
+}  // namespace detail
+
+// To a path: a new file (mode 0600) takes the place of what was there, whole or not at all. False:
+// it could not be written, and `error` says why. Throws std::bad_alloc.
+inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
+    const pause_recording quietly;
+    detail::report_file out{path, error};
+    return out.is_open() &&
+           detail::save_snapshot_with(rows,
+                                      [&out](detail::text part) { return out.write(part); }) &&
+           out.commit();
+}
+
+// The bytes of that file.
+inline std::string to_saved_snapshot(const snapshot& rows) {
+    const pause_recording quietly;
+    std::string bytes;
+    detail::save_snapshot_with(rows, [&bytes](detail::text part) {
+        bytes.append(part.data(), part.size());
+        return true;
+    });
+    return bytes;
+}
+
+inline void snapshot::save(const char* path) const {
+    std::string error;
+    if (!save_snapshot(*this, path, error)) detail::raise_report_error(error);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+
 // format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
 
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
@@ -33739,6 +34189,15 @@ inline bool write_text_body(format_job& job) {
     return true;
 }
 
+// As save_snapshot() writes it.
+inline bool write_saved_body(format_job& job) {
+    return save_snapshot_with(job.rows, [&job](text part) {
+        job.out << part;
+        job.pieces.may_go();
+        return true;
+    });
+}
+
 struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
@@ -33751,6 +34210,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
+    {"allocscope", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},
@@ -33942,7 +34402,472 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
-// report.hpp - the door to the writers: a snapshot as text, as JSON, and for the tools of others.
+// load_snapshot.hpp - a snapshot comes back from its file.
+
+#ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- records ---
+
+// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+class saved_fields {
+public:
+    explicit saved_fields(text bytes) noexcept : bytes_(bytes) {}
+
+    bool is_at_end() const noexcept { return bytes_.empty(); }
+    bool is_damaged() const noexcept { return is_damaged_; }
+    std::size_t left() const noexcept { return bytes_.size(); }
+
+    std::uint64_t number() noexcept {
+        if (bytes_.empty()) return 0;
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
+            const auto byte = static_cast<std::uint8_t>(bytes_.front());
+            bytes_.remove_prefix(1);
+            value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+            if ((byte & 0x80U) == 0) {
+                is_damaged_ = is_damaged_ || (shift == 63 && byte > 1);
+                return value;
+            }
+        }
+        is_damaged_ = true;
+        return 0;
+    }
+    // One of `count` things.
+    std::size_t index(std::size_t count) noexcept {
+        const std::uint64_t value = number();
+        if (value < count) return static_cast<std::size_t>(value);
+        is_damaged_ = true;
+        return 0;
+    }
+    int small_number() noexcept {
+        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+    }
+    text bytes(std::uint64_t count) noexcept {
+        if (count > bytes_.size()) {
+            is_damaged_ = true;
+            return {};
+        }
+        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        bytes_.remove_prefix(taken.size());
+        return taken;
+    }
+    estimate number_95() noexcept {
+        estimate read{};
+        read.value = number();
+        read.low = read.value - number();
+        read.high = read.value + number();
+        return read;
+    }
+
+private:
+    text bytes_;
+    bool is_damaged_ = false;
+};
+
+// --- what the file says ---
+
+struct saved_stack {
+    text frame_numbers;
+    std::size_t frame_count;
+    const snapshot::frame* frames;  // null: nobody needed them yet
+};
+
+// All of it lies in the block of the snapshot, and so does the file.
+struct loaded_parts {
+    explicit loaded_parts(arena& memory) noexcept
+        : texts(memory),
+          frames(memory),
+          stacks(memory),
+          losses(memory),
+          families(memory),
+          moments(memory),
+          modules(memory),
+          sums(memory) {}
+
+    list<const char*> texts;  // the first is ""
+    list<snapshot::frame> frames;
+    list<saved_stack> stacks;
+    list<snapshot::loss> losses;
+    list<snapshot::family> families;
+    list<snapshot::moment> moments;
+    list<snapshot::module> modules;
+    list<text> sums;
+    snapshot::window_info info{};
+    bool has_info = false;
+    bool has_stacks = false;
+};
+
+inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
+    return parts.texts[from.index(parts.texts.size())];
+}
+
+// Frames of one stack, in `memory`.
+inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
+                                        arena& memory) {
+    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
+    auto* made =
+        static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
+    saved_fields numbers{stack.frame_numbers};
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        made[i] = parts.frames[numbers.index(parts.frames.size())];
+    }
+    return made;
+}
+
+// What rows and stacks have in common, but for the frames. Returns the number of the stack.
+template <class Row>
+std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
+    if (parts.stacks.empty()) {
+        from.index(0);  // damaged
+        return 0;
+    }
+    const std::size_t stack = from.index(parts.stacks.size());
+    into.frame_count = parts.stacks[stack].frame_count;
+    into.user_frame = from.index(into.frame_count + 1);
+    into.objects = from.number();
+    into.bytes = from.number();
+    into.file = read_text(parts, from);
+    into.line = from.small_number();
+    into.type = read_text(parts, from);
+    into.function = read_text(parts, from);
+    into.offset = from.number();
+    into.samples = from.number();
+    into.objects_low = into.objects - from.number();
+    into.objects_high = into.objects + from.number();
+    into.bytes_low = into.bytes - from.number();
+    into.bytes_high = into.bytes + from.number();
+    return stack;
+}
+
+inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
+                             snapshot::stack& into) noexcept {
+    const std::size_t stack = read_place(parts, from, into);
+    into.allocations = from.number();
+    into.bytes_allocated = from.number();
+    return stack;
+}
+
+// All records have been checked when the file was loaded.
+inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto& parts = *static_cast<const loaded_parts*>(source);
+    arena scratch;
+    list<const snapshot::frame*> frames{scratch};
+    frames.resize(parts.stacks.size());
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(parts.sums.size());
+    for (const text record : parts.sums) {
+        saved_fields fields{record};
+        snapshot::stack stack{};
+        const std::size_t number = read_sums(parts, fields, stack);
+        if (frames[number] == nullptr) {
+            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
+        }
+        stack.frames = frames[number];
+        stacks.push_back(stack);
+    }
+    made.table = {stacks.data(), stacks.size(), parts.modules.data(), parts.modules.size()};
+}
+
+// --- the file ---
+
+class snapshot_loader {
+public:
+    // `memory` is that of the block.
+    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(scratch_) {
+        parts_ = memory.make<loaded_parts>(memory);
+        parts_->texts.push_back("");
+    }
+
+    // "" or what is wrong with the file. Throws std::bad_alloc.
+    std::string read(text whole) {
+        if (whole.size() < saved_magic_bytes ||
+            whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
+            return "it is no saved snapshot; those are written by save() and by allocscope run"
+                   " --output NAME.allocscope";
+        }
+        whole_ = whole;
+        saved_fields file{whole.substr(saved_magic_bytes)};
+        const std::uint64_t version = file.number();
+        if (version > saved_version) {
+            return "it has format " + std::to_string(version) + ", and this is allocscope " +
+                   ALLOCSCOPE_VERSION_STRING + ", which reads up to format " +
+                   std::to_string(saved_version) + "; read it with a newer one";
+        }
+        bool has_end = false;
+        while (!file.is_at_end() && !has_end) {
+            const std::size_t at = whole.size() - file.left();
+            const auto tag = static_cast<saved_tag>(file.bytes(1).front());
+            const std::uint64_t length = file.number();
+            const text payload = file.bytes(length);
+            if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
+            saved_fields fields{payload};
+            if (tag == saved_tag::end) {
+                if (!is_checksum(payload, at)) {
+                    return damaged_at(at, "its checksum is that of other contents");
+                }
+                has_end = true;
+            } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
+                return damaged_at(at, "this record cannot be");
+            }
+        }
+        if (!has_end) return damaged_at(whole.size(), "its end is missing");
+        if (!file.is_at_end()) {
+            return damaged_at(whole.size() - file.left(), "something follows its end");
+        }
+        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
+    }
+
+    // What has been read becomes the block. Throws std::bad_alloc.
+    void fill(snapshot_block& block) {
+        block.add_rows(rows_, parts_->info, scratch_);
+        block.add_families(parts_->families);
+        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
+    }
+    const snapshot::window_info& info() const noexcept { return parts_->info; }
+
+private:
+    static std::string damaged_at(std::size_t byte, const char* what) {
+        return "it is damaged at byte " + std::to_string(byte) + ": " + what;
+    }
+
+    bool is_checksum(text payload, std::size_t at) const noexcept {
+        saved_checksum sum;
+        sum.add(whole_.data(), at);
+        if (payload.size() != 8) return false;
+        std::uint64_t read = 0;
+        for (std::size_t i = 8; i > 0; --i) {
+            read = read << 8U | static_cast<std::uint8_t>(payload[i - 1]);
+        }
+        return read == sum.value();
+    }
+
+    // False: it cannot be so.
+    bool read_record(saved_tag tag, saved_fields& from, text payload) {
+        switch (tag) {
+            case saved_tag::text:
+                // Its zero byte is there: it is used where it is.
+                if (payload.empty() || payload.back() != '\0') return false;
+                parts_->texts.push_back(payload.data());
+                return true;
+            case saved_tag::frame:
+                return read_frame(from);
+            case saved_tag::stack:
+                return read_stack(from, payload);
+            case saved_tag::info:
+                return read_info(from);
+            case saved_tag::loss: {
+                const char* reason = read_text(*parts_, from);
+                parts_->losses.push_back({reason, from.number()});
+                set_lists();
+                return true;
+            }
+            case saved_tag::family: {
+                snapshot::family each{};
+                each.name = read_text(*parts_, from);
+                each.allocations = from.number();
+                each.frees = from.number();
+                each.bytes_allocated = from.number();
+                each.bytes_freed = from.number();
+                parts_->families.push_back(each);
+                return true;
+            }
+            case saved_tag::moment:
+                return read_moment(from);
+            case saved_tag::module: {
+                snapshot::module each{};
+                each.path = read_text(*parts_, from);
+                each.build_id = read_text(*parts_, from);
+                each.address = from.number();
+                each.size = from.number();
+                parts_->modules.push_back(each);
+                return true;
+            }
+            case saved_tag::row:
+                return read_row(from);
+            case saved_tag::sums: {
+                snapshot::stack checked{};
+                read_sums(*parts_, from, checked);
+                parts_->sums.push_back(payload);
+                return true;
+            }
+            case saved_tag::end:
+                break;
+        }
+        return true;  // of a newer allocscope
+    }
+
+    bool read_frame(saved_fields& from) {
+        snapshot::frame each{};
+        each.function = read_text(*parts_, from);
+        each.file = read_text(*parts_, from);
+        each.line = from.small_number();
+        each.column = from.small_number();
+        each.is_inlined = from.number() != 0;
+        each.address = from.number();
+        each.module = read_text(*parts_, from);
+        each.offset = from.number();
+        parts_->frames.push_back(each);
+        return true;
+    }
+
+    bool read_stack(saved_fields& from, text payload) {
+        constexpr std::size_t most_frames = 65536;
+        std::size_t count = 0;
+        while (!from.is_at_end() && !from.is_damaged()) {
+            from.index(parts_->frames.size());
+            ++count;
+        }
+        if (count > most_frames) return false;
+        parts_->stacks.push_back({payload, count, nullptr});
+        return true;
+    }
+
+    bool read_info(saved_fields& from) {
+        if (parts_->has_info) return false;
+        parts_->has_info = true;
+        snapshot::window_info& info = parts_->info;
+        read_text(*parts_, from);  // the version that wrote it
+        info.name = read_text(*parts_, from);
+        info.record = static_cast<recording>(from.index(3));
+        info.from = static_cast<threads>(from.index(2));
+        info.stack_frames = static_cast<std::uint32_t>(from.small_number());
+        info.duration_ns = from.number();
+        info.totals.allocations = from.number();
+        info.totals.frees = from.number();
+        info.totals.bytes_allocated = from.number();
+        info.totals.bytes_freed = from.number();
+        info.totals.peak_bytes = from.number();
+        info.own_memory_bytes = from.number();
+        const std::uint64_t flags = from.number();
+        info.is_difference = (flags & saved_is_difference) != 0;
+        info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        parts_->has_stacks = (flags & saved_has_stacks) != 0;
+        info.not_recording = read_text(*parts_, from);
+        info.sample_bytes = from.number();
+        info.samples = from.number();
+        info.estimates.allocations = from.number_95();
+        info.estimates.frees = from.number_95();
+        info.estimates.live_objects = from.number_95();
+        info.estimates.bytes_allocated = from.number_95();
+        info.estimates.bytes_freed = from.number_95();
+        info.estimates.live_bytes = from.number_95();
+        info.window = from.number();
+        info.uncertain_objects = from.number();
+        info.uncertain_bytes = from.number();
+        info.process_id = from.number();
+        info.taken_unix_ns = static_cast<std::int64_t>(from.number());
+        info.command = read_text(*parts_, from);
+        return true;
+    }
+
+    bool read_moment(saved_fields& from) {
+        snapshot::moment each{};
+        each.at_ns = from.number();
+        each.live_objects = from.number();
+        each.live_bytes = from.number();
+        each.allocations = from.number();
+        each.bytes_allocated = from.number();
+        each.mark = read_text(*parts_, from);
+        parts_->moments.push_back(each);
+        set_lists();
+        return true;
+    }
+
+    bool read_row(saved_fields& from) {
+        snapshot::row row{};
+        const std::size_t number = read_place(*parts_, from, row);
+        row.sites = from.number();
+        if (from.is_damaged()) return false;
+        saved_stack& stack = parts_->stacks[number];
+        stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+        rows_.push_back(row);
+        return true;
+    }
+
+    void set_lists() noexcept {
+        parts_->info.losses = parts_->losses.data();
+        parts_->info.loss_count = parts_->losses.size();
+        parts_->info.moments = parts_->moments.data();
+        parts_->info.moment_count = parts_->moments.size();
+    }
+
+    arena& memory_;
+    arena scratch_;
+    loaded_parts* parts_;
+    list<snapshot::row> rows_;
+    text whole_;
+};
+
+inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error) {
+    snapshot_loader loader{block.memory()};
+    error = loader.read(whole);
+    if (!error.empty()) return {};
+    loader.fill(block);
+    return snapshot{block.finish(loader.info())};
+}
+
+inline std::string load_problem(const char* path, const std::string& reason) {
+    arena memory;
+    text_out target{memory};
+    write_printable(target, path);
+    return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
+}
+
+}  // namespace detail
+
+// False: it cannot be read, and `error` says why.
+inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
+    const pause_recording quietly;
+    const detail::file_reader file{path};
+    if (!file.is_open()) {
+        error = detail::load_problem(path, "there is no such file, or it may not be read");
+        return false;
+    }
+    const bool has_memory = detail::is_done_with_memory([&] {
+        detail::snapshot_block block;
+        if (!block.has_memory()) detail::refuse_memory();
+        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        const std::size_t got = file.read_at(0, whole, bytes);
+        into = detail::snapshot_from(block, {whole, got}, error);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    if (!error.empty()) error = detail::load_problem(path, error);
+    return error.empty();
+}
+
+// From the bytes of such a file, which are copied.
+inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
+                               std::string& error) {
+    const pause_recording quietly;
+    const bool has_memory = detail::is_done_with_memory([&] {
+        detail::snapshot_block block;
+        if (!block.has_memory()) detail::refuse_memory();
+        const detail::text given{static_cast<const char*>(bytes), size};
+        into = detail::snapshot_from(block, detail::copy_of(block.memory(), given), error);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    return error.empty();
+}
+
+// Throws report_error.
+inline snapshot load_snapshot(const char* path) {
+    snapshot loaded;
+    std::string error;
+    if (!load_snapshot(path, loaded, error)) detail::raise_report_error(error);
+    return loaded;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+
+// report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 
 #ifndef ALLOCSCOPE_REPORT_HPP
 #define ALLOCSCOPE_REPORT_HPP

@@ -333,7 +333,7 @@ def themes(page, folder):
     page.press("t")
     assert (background(), box_color()) == dark
     page.press("t")
-    assert page.text("#theme") == "Auto"
+    assert page.text("#theme") == "Theme: auto"
     page.prefer("light")
     page.settle()
     assert (background(), box_color()) == light

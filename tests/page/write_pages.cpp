@@ -278,11 +278,13 @@ static void write_large(std::size_t count) {
         made.type = types[dice(types.size())];
         stacks.push_back(made);
     }
-    info_text about_it = about("large");
-    about_it.stacks.resize(1);
-    allocscope::detail::snapshot_data* block = made_block({}, about_it);
-    made_snapshot_detail::last_made_stacks() = {stacks.data(), stacks.size(), nullptr, 0};
-    const snapshot shown{block};
+    const allocscope::detail::stack_table table{stacks.data(), stacks.size(), nullptr, 0};
+    allocscope::detail::snapshot_block block;
+    block.set_stacks(table);
+    snapshot::window_info info{};
+    info.name = "large";
+    info.not_recording = info.command = "";
+    const snapshot shown{block.finish(info)};
     const auto begin = std::chrono::steady_clock::now();
     allocscope::write_html(shown, (folder + "/large.html").c_str());
     const auto taken = std::chrono::steady_clock::now() - begin;

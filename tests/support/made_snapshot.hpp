@@ -3,8 +3,8 @@
 #ifndef ALLOCSCOPE_TESTS_SUPPORT_MADE_SNAPSHOT_HPP
 #define ALLOCSCOPE_TESTS_SUPPORT_MADE_SNAPSHOT_HPP
 
-#include <allocscope/naming/snapshot_block.hpp>
-#include <allocscope/naming/snapshot_difference.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/snapshot_difference.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
@@ -185,18 +185,8 @@ inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_
     return made;
 }
 
-inline const detail::stack_table* no_stacks(const detail::snapshot_data&) {
-    static constexpr detail::stack_table none{};
-    return &none;
-}
-
-// The stacks that were made last: a snapshot is asked for them before the next one is made.
-inline detail::stack_table& last_made_stacks() {
-    static detail::stack_table table{};
-    return table;
-}
-
-inline void make_stacks(plain::arena& memory, const info_text& about) {
+inline void make_stacks(detail::snapshot_block& block, const info_text& about) {
+    plain::arena& memory = block.memory();
     plain::list<allocscope::snapshot::stack> stacks{memory};
     for (const stack_text& stack : about.stacks) stacks.push_back(kept_stack(memory, stack));
     plain::list<allocscope::snapshot::module> modules{memory};
@@ -204,7 +194,8 @@ inline void make_stacks(plain::arena& memory, const info_text& about) {
         modules.push_back({kept(memory, module.path), kept(memory, module.build_id), module.address,
                            module.size});
     }
-    last_made_stacks() = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    block.set_stacks(*memory.make<detail::stack_table>(
+        detail::stack_table{stacks.data(), stacks.size(), modules.data(), modules.size()}));
 }
 
 }  // namespace made_snapshot_detail
@@ -256,15 +247,9 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
         }
         info.moments = moments.data();
         block.add_rows(kept_rows, info, scratch);
-        if (!about.stacks.empty()) make_stacks(block.memory(), about);
+        make_stacks(block, about);
     });
-    if (!is_made) return nullptr;
-    detail::snapshot_data* made = block.finish(info);
-    const auto made_stacks = [](const detail::snapshot_data&) -> const detail::stack_table* {
-        return &last_made_stacks();
-    };
-    made->stacks = about.stacks.empty() ? &no_stacks : made_stacks;
-    return made;
+    return is_made ? block.finish(info) : nullptr;
 }
 
 inline allocscope::snapshot made_snapshot(const std::vector<row_text>& rows,

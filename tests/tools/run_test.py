@@ -92,9 +92,11 @@ def text_and_summary(recorder, program):
 
 
 def writes_every_format(recorder, program):
-    begins = {"txt": b"allocscope report of", "json": b"{", "csv": b"file,line,", "pb.gz": b"\x1f\x8b",
+    begins = {"txt": b"allocscope report of", "json": b"{", "csv": b"file,line,",
+              "pb.gz": b"\x1f\x8b", "allocscope": b"allocscope snapshot\n",
               "folded": b"", "speedscope.json": b"{\"$schema\"", "dhat.json": b"{\"dhatFile",
-              "heaptrack": b"v 10400 3\n", "massif": b"desc: ", "callgrind": b"# callgrind"}
+              "heaptrack": b"v 10400 3\n", "massif": b"desc: ", "callgrind": b"# callgrind",
+              "html": b"<!doctype html>"}
     for ending, begin in begins.items():
         path = recorder.folder / f"heap.{ending}"
         done = recorder.run([program], "--output", path, code=4)
@@ -119,8 +121,8 @@ def says_what_is_wrong(program):
     refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
     refuses(["--children", "some", program], '"some"', "follow or ignore")
     refuses(["--output", "a.docx", program], '"a.docx"', ".json")
-    formats = ("text", "json", "csv", "pprof", "folded", "speedscope", "dhat", "heaptrack",
-               "massif", "callgrind")
+    formats = ("text", "json", "csv", "allocscope", "pprof", "folded", "speedscope", "dhat",
+               "heaptrack", "massif", "callgrind")
     refuses(["--format", "xml", program], '"xml"', *formats)
     refuses(["--format", "pprof", program], '"pprof"', "--output")
     refuses(["--loud", program], '"--loud"', "--help")

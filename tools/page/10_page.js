@@ -214,8 +214,7 @@ function set_search(wanted) {
 
 function show_theme() {
   const chosen = document.documentElement.dataset.theme;
-  by_id('theme').textContent = chosen === 'dark' ? 'Dark' : chosen === 'light' ? 'Light' : 'Auto';
-  by_id('theme').setAttribute('aria-label', 'Theme: ' + by_id('theme').textContent);
+  by_id('theme').textContent = 'Theme: ' + (chosen === undefined ? 'auto' : chosen);
 }
 
 function next_theme() {

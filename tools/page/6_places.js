@@ -14,8 +14,8 @@ const place_name = (p) =>
 const place_function = (p) => strings[place_field(p, 3)];
 
 const place_columns = [
-  {name: 'Place', text: place_name},
-  {name: 'Function', text: (p) => short_function(place_function(p))},
+  {name: 'Place', text: place_name, between: '/'},
+  {name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
   {name: 'Type', text: (p) => type_name(place_type(p))},
   ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
   {name: 'Share', metric: -1}
@@ -86,6 +86,12 @@ function number_cell(p, column) {
   return cell;
 }
 
+// Where the last part of a path or scope begins: the parts before it are less important.
+function begin_of_own(text, between) {
+  const at = between === undefined ? -1 : text.lastIndexOf(between);
+  return at < 0 ? 0 : at + between.length;
+}
+
 function row_of_place(p) {
   const row = element('tr');
   row.dataset.place = p;
@@ -101,8 +107,10 @@ function row_of_place(p) {
     cell.title = column.name === 'Function' ? place_function(p) : text;
     // Of a place or function the beginning is left out where there is no room: such a cell runs
     // from the right.
-    const inner = element('bdi', text);
+    const inner = element('bdi');
     inner.dir = 'ltr';
+    const begin = begin_of_own(text, column.between);
+    inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
     cell.append(inner);
     row.append(cell);
   }

@@ -17,7 +17,7 @@ ROOMS = {
     "record": (5, True, "base platform link tables sampling unwind state"),
     "hooks": (6, True, "base platform tables state record"),
     "windows": (6, True, "base platform link tables sampling state record"),
-    "snapshot": (7, False, "base link sampling"),
+    "snapshot": (7, False, "base link platform plain sampling"),
     "symbols": (7, False, "base platform plain binary"),
     "types": (8, False, "base platform plain symbols"),
     "measure": (8, False, "base link snapshot"),
@@ -25,11 +25,12 @@ ROOMS = {
     "report": (9, False, "base platform plain snapshot measure"),
     "grouping": (9, False, "base plain snapshot"),
     "page": (9, False, "base plain snapshot"),
+    "saved": (10, False, "base platform plain snapshot measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
-    "formats": (10, False, "base platform plain snapshot measure grouping report page"),
     "integrations": (10, False, "measure report"),
+    "formats": (11, False, "base platform plain snapshot measure grouping report page saved"),
     "define_once": (11, True,
-                    "base platform link state record hooks windows naming report verdict"),
+                    "base platform link state record hooks windows snapshot naming report verdict"),
 }
 # Headers of the root that every room may include. The others in the root are doors.
 SHARED = ("config.hpp", "version.hpp", "fwd.hpp")

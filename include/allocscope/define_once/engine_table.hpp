@@ -14,8 +14,8 @@
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
 #include <allocscope/naming/rows_of_window.hpp>
-#include <allocscope/naming/snapshot_block.hpp>
 #include <allocscope/record/pool_recorder.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/verdict/armed_faults.hpp>
 #include <allocscope/verdict/check_window.hpp>

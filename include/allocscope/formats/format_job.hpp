@@ -1,6 +1,6 @@
 // format_job.hpp - one snapshot is written in one format: what every writer is given.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by the writers in formats/; the user calls those
 // Threads:  any
 // Memory:   an arena for the time of writing, charged to no window; about a megabyte of the file

@@ -1,6 +1,6 @@
 // format_list.hpp - every format that a snapshot can be written in, and which one a path asks for.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by the command-line program
 // Threads:  any
 // Memory:   see formats/format_job.hpp
@@ -29,6 +29,7 @@
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/report/whole_report.hpp>
+#include <allocscope/saved/save_snapshot.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -43,6 +44,15 @@ inline bool write_text_body(format_job& job) {
     return true;
 }
 
+// As save_snapshot() writes it.
+inline bool write_saved_body(format_job& job) {
+    return save_snapshot_with(job.rows, [&job](text part) {
+        job.out << part;
+        job.pieces.may_go();
+        return true;
+    });
+}
+
 struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
@@ -55,6 +65,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
+    {"allocscope", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},

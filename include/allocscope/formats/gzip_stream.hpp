@@ -1,6 +1,6 @@
 // gzip_stream.hpp - packs a file as gzip does, in one quick pass.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by formats/pprof_format.hpp
 // Threads:  one
 // Memory:   200 KiB of the arena, and a ninth more than the largest piece

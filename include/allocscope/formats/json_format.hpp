@@ -1,6 +1,6 @@
 // json_format.hpp - a snapshot as JSON, in a file: see report/json_report.hpp for what is in it.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   the whole text in an arena, charged to no window

@@ -1,6 +1,6 @@
 // location_book.hpp - return addresses with the calls that were inlined there, each with a number.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by formats/pprof_format.hpp and formats/heaptrack_format.hpp
 // Threads:  one at a time
 // Memory:   of the arena that is given

@@ -1,6 +1,6 @@
 // massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
 // Memory:   see formats/format_job.hpp; the tree of calls

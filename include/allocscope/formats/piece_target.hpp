@@ -1,6 +1,6 @@
 // piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
 //
-// Room:     formats (floor 10), not malloc-safe
+// Room:     formats (floor 11), not malloc-safe
 // Called:   by formats/format_job.hpp
 // Threads:  any
 // Memory:   the message of an error

@@ -48,6 +48,16 @@ struct call_node {
     stack_numbers own;
 };
 
+// The children of a node, in the order of the tree.
+struct call_children {
+    const call_node* const* first;
+    std::size_t count;
+    std::size_t size() const noexcept { return count; }
+    const call_node* const* begin() const noexcept { return first; }
+    const call_node* const* end() const noexcept { return first + count; }
+    const call_node* operator[](std::size_t index) const noexcept { return first[index]; }
+};
+
 struct call_edge_key {
     std::uint32_t parent;
     std::uint32_t frame_number;
@@ -82,7 +92,7 @@ public:
     // The different frames of the tree, by their numbers.
     const frame_book& frames() const noexcept { return frames_; }
 
-    snapshot::range<const call_node*> children_of(const call_node& node) const noexcept {
+    call_children children_of(const call_node& node) const noexcept {
         return {order_.data() + node.first_child, node.child_count};
     }
 

@@ -15,14 +15,14 @@
 #include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
-#include <allocscope/naming/snapshot_block.hpp>
-#include <allocscope/naming/snapshot_difference.hpp>
 #include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/snapshot_difference.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 
 #include <cstddef>  // size_t
@@ -220,6 +220,8 @@ inline const char* sentence_for(loss_reason reason) noexcept {
 inline snapshot_data* finish_block(snapshot_block& block, const live_window& window,
                                    const char* not_recording) noexcept {
     constexpr auto loss_count = static_cast<std::uint32_t>(loss_reason::count);
+    static_assert(2 * loss_count <= snapshot_block::most_losses, "a difference has two of each");
+    static_assert(sizeof window.name == snapshot_block::name_bytes, "names are whole");
     snapshot::loss losses[loss_count];
     for (std::uint32_t i = 0; i < loss_count; ++i) {
         losses[i] = {sentence_for(static_cast<loss_reason>(i)), window.losses[i]};
@@ -294,8 +296,12 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     info.record = window.wanted.record;
     block.add_rows(rows, info, rows.memory());
     add_families_of(block, window);
-    block.keep(book);
-    if (info.record != recording::counters) block.keep_stacks(window, stacks, files);
+    hold_book(book);
+    block.keep({&book, &let_go_of_book});
+    if (info.record == recording::counters) return;
+    block.set_stacks(&find_stacks_of_window, block.memory().make<kept_stacks>(kept_stacks{
+                                                 window.sites, stacks, window.gone, window.frames,
+                                                 files, info.record == recording::sampled}));
 }
 
 }  // namespace detail

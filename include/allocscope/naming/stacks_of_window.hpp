@@ -2,8 +2,8 @@
 //
 // Room:     naming (floor 9), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() and snapshot::modules()
-// Threads:  any; the first one names the stacks, under the naming lock
-// Memory:   of the snapshot's block: 160 bytes for each stack; names are in the name book
+// Threads:  any; one at a time, under the naming lock
+// Memory:   160 bytes for each stack; names are in the name book
 //
 //     rows of stats()      stacks with live objects, named at once
 //     snapshot::stacks()   these, and the stacks whose objects have all been freed
@@ -18,23 +18,39 @@
 #include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
-#include <allocscope/naming/snapshot_block.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/stack_order.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/windows/uncharged_work.hpp>
 
-#include <atomic>   // memory_order
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint64_t, uintptr_t
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
+
+// Of a path in the rows, the name that they show.
+struct file_name {
+    const char* path;
+    const char* file;
+};
+
+// What is kept of a window until somebody asks for its stacks. All lies in the snapshot's block.
+struct kept_stacks {
+    list<live_site> sites;     // with live objects
+    list<named_stack*> names;  // of these
+    list<live_site> gone;
+    list<std::uintptr_t> frames;
+    list<file_name> files;
+    bool is_sampled;
+};
 
 // --- files ---
 
@@ -42,11 +58,11 @@ namespace detail {
 // here, too, and a path outside of it stays whole.
 class files_like_rows {
 public:
-    files_like_rows(const kept_stacks& kept, const list<named_stack*>& others, arena& memory)
+    files_like_rows(const list<file_name>& known, const list<named_stack*>& others, arena& memory)
         : files_(memory) {
-        for (std::size_t i = 0; i < kept.file_count; ++i) {
-            const text path = kept.files[i].path;
-            const text file = kept.files[i].file;
+        for (const file_name& each : known) {
+            const text path = each.path;
+            const text file = each.file;
             files_[path] = file;
             if (path.ends_with(file)) cut_of(path) = path.substr(0, path.size() - file.size());
         }
@@ -98,24 +114,6 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     return made;
 }
 
-inline bool stack_comes_before(const snapshot::stack& a, const snapshot::stack& b,
-                               bool is_difference) {
-    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
-    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
-    if (a_bytes != b_bytes) return a_bytes > b_bytes;
-    return size_of_change(a.bytes_allocated, is_difference) >
-           size_of_change(b.bytes_allocated, is_difference);
-}
-
-inline void sort_stacks(list<snapshot::stack>& stacks, arena& scratch, bool is_difference) {
-    sort(
-        stacks.data(), stacks.size(),
-        [is_difference](const snapshot::stack& a, const snapshot::stack& b) {
-            return stack_comes_before(a, b, is_difference);
-        },
-        scratch);
-}
-
 // --- modules ---
 
 inline const char* text_of(arena& memory, const build_id& id) {
@@ -142,48 +140,41 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
 
 // --- all together ---
 
-inline void name_all(kept_stacks& kept, name_book& book, arena& memory) {
+inline void let_go_of_book(void* book) {
+    drop_book(*static_cast<name_book*>(book));
+}
+
+inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& made) {
     arena scratch;
     book.refresh();
     book.forget_new();
     list<named_stack*> gone{scratch};
-    for (std::size_t i = 0; i < kept.gone_count; ++i) {
-        gone.push_back(
-            &name_stack(book, stack_of(kept.gone[i], kept.frames + kept.gone[i].first_frame)));
+    for (const live_site& site : kept.gone) {
+        gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
     }
     if (book.has_new()) book.rest();
-    files_like_rows file_of{kept, gone, scratch};
-    list<snapshot::stack> stacks{memory};
-    stacks.reserve(kept.site_count + kept.gone_count);
+    files_like_rows file_of{kept.files, gone, scratch};
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(kept.sites.size() + kept.gone.size());
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
         stacks.push_back(stack_of(site, named, file, kept.is_sampled));
     };
-    for (std::size_t i = 0; i < kept.site_count; ++i) add(kept.sites[i], *kept.names[i]);
-    for (std::size_t i = 0; i < kept.gone_count; ++i) add(kept.gone[i], *gone[i]);
+    for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
+    for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
     sort_stacks(stacks, scratch, false);
-    list<snapshot::module> modules{memory};
+    list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
-    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    hold_book(book);
+    made.kept = {&book, &let_go_of_book};
 }
 
-// Null: memory for the names was refused.
-inline const stack_table* stacks_of_window(const snapshot_data& of) {
-    kept_stacks& kept = snapshot_block::stacks_in(of);
-    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
+inline void find_stacks_of_window(const snapshot_data&, const void* source, later_stacks& made) {
     const uncharged_work meanwhile;
-    is_done_with_memory([&] {
-        names_at_work names;
-        if (kept.is_named.load(std::memory_order_relaxed)) {
-            names.done();
-            return;
-        }
-        name_all(kept, names.book(), snapshot_block::memory_of(of));
-        snapshot_block::keep_second_book(of, names.book());
-        names.done();
-        kept.is_named.store(true, std::memory_order_release);
-    });
-    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+    names_at_work names;
+    name_all(*static_cast<const kept_stacks*>(source), names.book(), made);
+    names.done();
 }
 
 }  // namespace detail

@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-zyticyemXswf9ZbgFNtb/DGMEPgG7o9xBimORzXFWv8=';
-style-src 'sha256-trAzx+trKgW3fQQFkodKy59fZ1RP8z5z7RtO5YJcn5U=';
+script-src 'sha256-wxrjYR5ZxrEMR55EXFzWIQ/Cs8fkLtxeUIY/EAHdHNE=';
+style-src 'sha256-h6Q2V4JZSUe67MmHD7a/dP2k5lqcC5zNEqN2mvL71hM=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -93,7 +93,8 @@ th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-a
 #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
 background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
 var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl; }
+width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl;
+color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color: var(--quiet); }
 td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display:
 block; text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
 background-image: linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down {
@@ -170,7 +171,7 @@ the type. Click a box to look only at it: the table and the types then show what
 a place in the table to see only its stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a
 pattern/</code>, a place such as <code>parser.cpp:12</code>, or begin with <code>type:</code>,
 <code>file:</code>, <code>function:</code> or <code>module:</code>.</p> <form
-method="dialog"><button id="help_close" autofocus>Close</button></form> </dialog> <script
+method="dialog"><button id="help_close">Close</button></form> </dialog> <script
 type="application/json"
 id="data">)page";
 

@@ -167,8 +167,7 @@ by_id('library').setAttribute('aria-pressed', state.with_library); show(new_tree
 function set_search(wanted) { if (by_id('search').value !== wanted) by_id('search').value = wanted;
 state.search = new finder(wanted); show(find); } function show_theme() {
 const chosen = document.documentElement.dataset.theme;
-by_id('theme').textContent = chosen === 'dark' ? 'Dark' : chosen === 'light' ? 'Light' : 'Auto';
-by_id('theme').setAttribute('aria-label', 'Theme: ' + by_id('theme').textContent); }
+by_id('theme').textContent = 'Theme: ' + (chosen === undefined ? 'auto' : chosen); }
 function next_theme() { const root = document.documentElement;
 const other = dark_scheme.matches ? 'light' : 'dark';
 if (root.dataset.theme === undefined) root.dataset.theme = other;

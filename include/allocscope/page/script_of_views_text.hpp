@@ -21,8 +21,8 @@ const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Arr
 order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
 const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
-{name: 'Place', text: place_name},
-{name: 'Function', text: (p) => short_function(place_function(p))},
+{name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
 {name: 'Type', text: (p) => type_name(place_type(p))},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
@@ -56,15 +56,18 @@ cell.classList.add('share');
 const bar = element('span', percent(Math.abs(value), whole[m]), 'share_bar');
 const part = whole[m] === 0 ? 0 : Math.abs(value) / whole[m];
 bar.style.backgroundSize = Math.min(100, part * 100).toFixed(1) + '% 100%'; cell.append(bar);
-return cell; } function row_of_place(p) { const row = element('tr'); row.dataset.place = p;
-row.tabIndex = 0; row.setAttribute('aria-selected', state.place === p);
+return cell; } function begin_of_own(text, between) {
+const at = between === undefined ? -1 : text.lastIndexOf(between);
+return at < 0 ? 0 : at + between.length; } function row_of_place(p) { const row = element('tr');
+row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state.place === p);
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.name === 'Function' ? place_function(p) : text;
-const inner = element('bdi', text); inner.dir = 'ltr'; cell.append(inner); row.append(cell); }
-return row; } function draw_places() { const count = places.order.length;
-const pages = Math.max(1, Math.ceil(count / rows_of_page));
+cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
+cell.append(inner); row.append(cell); } return row; } function draw_places() {
+const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
 places.page = Math.min(places.page, pages - 1); const from = places.page * rows_of_page;
 const shown_rows = places.order.slice(from, from + rows_of_page);
 by_id('places_body').replaceChildren(...shown_rows.map(row_of_place));

@@ -44,24 +44,45 @@ inline std::string report_problem(const std::string& target, int error_number) {
     return report_problem(target, std::generic_category().message(error_number));
 }
 
-// Each returns true and leaves `error` alone, or returns false and says why in it.
-inline bool put_report(text report, const char* path, std::string& error) {
-    if (path == nullptr) {
-        error = report_problem("a null path", "a path is needed");
+// A file that is written piece by piece, and is there only after commit(). What returns false has
+// said why in `error`; then nothing more can be done with it.
+class report_file {
+public:
+    // `path` and `error` must stay.
+    report_file(const char* path, std::string& error) : path_(path), error_(error) {
+        if (path == nullptr) {
+            error = report_problem("a null path", "a path is needed");
+        } else {
+            is_good_ = has_done(out_.open(path));
+        }
+    }
+
+    bool is_open() const noexcept { return is_good_; }
+    bool write(text part) { return is_good_ = has_done(out_.write(part.data(), part.size())); }
+    bool commit() { return is_good_ = has_done(out_.commit()); }
+
+private:
+    bool has_done(int failure) {
+        if (failure == 0) return true;
+        arena memory;
+        text_out target{memory};
+        target << '\'';
+        write_printable(target, path_);
+        target << '\'';
+        error_ = report_problem(target.c_str(), failure);
         return false;
     }
-    output_file out;
-    int failure = out.open(path);
-    if (failure == 0) failure = out.write(report.data(), report.size());
-    if (failure == 0) failure = out.commit();
-    if (failure == 0) return true;
-    arena memory;
-    text_out target{memory};
-    target << '\'';
-    write_printable(target, path);
-    target << '\'';
-    error = report_problem(target.c_str(), failure);
-    return false;
+
+    const char* path_;
+    std::string& error_;
+    output_file out_;
+    bool is_good_ = false;
+};
+
+// Each returns true and leaves `error` alone, or returns false and says why in it.
+inline bool put_report(text report, const char* path, std::string& error) {
+    report_file out{path, error};
+    return out.is_open() && out.write(report) && out.commit();
 }
 
 inline bool put_report(text report, int descriptor, std::string& error) {

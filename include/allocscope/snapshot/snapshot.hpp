@@ -29,6 +29,9 @@ namespace detail {
 struct snapshot_data;
 }  // namespace detail
 
+template <class T>
+class snapshot_range;
+
 class snapshot {
 public:
     // One logical frame of a stack: inlined calls are frames of their own.
@@ -99,21 +102,8 @@ public:
         const char* mark;  // a name for what happened here; "" mostly
     };
 
-    // A row of things that the snapshot keeps.
     template <class T>
-    class range {
-    public:
-        range(const T* first, std::size_t count) noexcept : first_(first), count_(count) {}
-        bool empty() const noexcept { return count_ == 0; }
-        std::size_t size() const noexcept { return count_; }
-        const T* begin() const noexcept { return first_; }
-        const T* end() const noexcept { return first_ + count_; }
-        const T& operator[](std::size_t index) const noexcept { return first_[index]; }
-
-    private:
-        const T* first_;
-        std::size_t count_;
-    };
+    using range = snapshot_range<T>;
 
     // The totals again, with their 95% intervals; low == value == high unless sampled.
     struct window_estimates {
@@ -200,11 +190,34 @@ public:
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
 
+    // Writes everything that a report can show into a file, which load_snapshot() reads again.
+    // Throws report_error. Needs <allocscope/report.hpp>.
+    void save(const char* path) const;
+
     // For the engine: takes over one reference.
     explicit snapshot(detail::snapshot_data* data) noexcept : data_(data) {}
 
 private:
     detail::snapshot_data* data_;
+};
+
+// Things that a snapshot keeps. It stays as long as the range does, so that a loop over
+// `window.stats().stacks()` is right.
+template <class T>
+class snapshot_range {
+public:
+    snapshot_range(const snapshot& of, const T* first, std::size_t count) noexcept
+        : of_(of), first_(first), count_(count) {}
+    bool empty() const noexcept { return count_ == 0; }
+    std::size_t size() const noexcept { return count_; }
+    const T* begin() const noexcept { return first_; }
+    const T* end() const noexcept { return first_ + count_; }
+    const T& operator[](std::size_t index) const noexcept { return first_[index]; }
+
+private:
+    snapshot of_;
+    const T* first_;
+    std::size_t count_;
 };
 
 namespace detail {

@@ -159,14 +159,14 @@ inline bool snapshot::has_stacks() const {
 
 inline snapshot::range<snapshot::stack> snapshot::stacks() const {
     const detail::stack_table* known = detail::stacks_of(data_);
-    if (known == nullptr) return {nullptr, 0};
-    return {known->stacks, known->stack_count};
+    if (known == nullptr) return {*this, nullptr, 0};
+    return {*this, known->stacks, known->stack_count};
 }
 
 inline snapshot::range<snapshot::module> snapshot::modules() const {
     const detail::stack_table* known = detail::stacks_of(data_);
-    if (known == nullptr) return {nullptr, 0};
-    return {known->modules, known->module_count};
+    if (known == nullptr) return {*this, nullptr, 0};
+    return {*this, known->modules, known->module_count};
 }
 
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {

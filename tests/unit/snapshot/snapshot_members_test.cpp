@@ -29,6 +29,7 @@ struct counted_block {
                        0,
                        0,
                        allocscope::detail::snapshot_of_no_window.info,
+                       nullptr,
                        nullptr};
     counted_block() { releases = 0; }
 };

@@ -1,4 +1,4 @@
-#include <allocscope/naming/snapshot_difference.hpp>
+#include <allocscope/snapshot/snapshot_difference.hpp>
 
 #include <doctest/doctest.h>
 

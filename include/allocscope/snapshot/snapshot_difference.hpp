@@ -1,6 +1,6 @@
 // snapshot_difference.hpp - what one snapshot has more than an earlier one, place by place.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::difference, by snapshot::difference_from()
 // Threads:  any; both snapshots are immutable
 // Memory:   the block of the result, which keeps both snapshots: its rows point into them
@@ -9,12 +9,10 @@
 // path is that of the frame which gave the row its line: the shortened names of the two snapshots
 // may have lost different directories.
 
-#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
-#define ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/naming/snapshot_block.hpp>
-#include <allocscope/naming/stacks_of_difference.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -22,6 +20,8 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/stacks_of_difference.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -275,7 +275,7 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
     if (!is_made) return nullptr;
     block.keep(later);
     block.keep(earlier);
-    block.keep_stacks_of_parents();
+    block.set_stacks(&find_stacks_of_difference, nullptr);
     return block.finish(info);
 }
 
@@ -283,4 +283,4 @@ inline snapshot_data* difference_of(const snapshot_data& later, const snapshot_d
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_DIFFERENCE_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP

@@ -1,8 +1,8 @@
 // snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
 //
-// Room:     naming (floor 9), not malloc-safe
-// Called:   by naming/rows_of_window.hpp and naming/snapshot_difference.hpp; by tests with rows of
-//           their own
+// Room:     snapshot (floor 7), not malloc-safe
+// Called:   by naming/rows_of_window.hpp and snapshot/snapshot_difference.hpp; by tests with rows
+//           of their own
 // Threads:  made by one; the last owner, on any thread, frees it
 // Memory:   pages of its own; what it only points to it keeps alive
 //
@@ -15,25 +15,21 @@
 //     block.add_rows(rows, info, scratch);        // throws std::bad_alloc; then there are no rows
 //     return block.finish(info);                  // needs no more memory
 
-#ifndef ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
-#define ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
+#define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/naming/live_window.hpp>
-#include <allocscope/naming/name_book.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
-#include <allocscope/state/process_state.hpp>
-#include <allocscope/windows/window_control.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint64_t, uintptr_t
-#include <cstring>  // strcmp
+#include <cstdint>  // int64_t, uint64_t
+#include <cstring>  // memcpy, strcmp, strnlen
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -71,37 +67,29 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// Defined in naming/snapshot_difference.hpp; every block carries it as its `difference`.
+// Defined in snapshot/snapshot_difference.hpp; every block carries it as its `difference`.
 ALLOCSCOPE_HIDDEN snapshot_data* difference_of(const snapshot_data& later,
                                                const snapshot_data& earlier);
 
-// Defined in naming/stacks_of_window.hpp and naming/stacks_of_difference.hpp.
-ALLOCSCOPE_HIDDEN const stack_table* stacks_of_window(const snapshot_data& of);
-ALLOCSCOPE_HIDDEN const stack_table* stacks_of_difference(const snapshot_data& of);
-
-// Of a path in the rows, the name that they show.
-struct file_name {
-    const char* path;
-    const char* file;
+// What must stay as long as something else: `let_go(what)` is called at the end of that.
+struct kept_thing {
+    void* what;
+    void (*let_go)(void* what);
 };
 
-// The stacks of a window, until somebody asks for them. All lie in the snapshot's block.
-struct kept_stacks {
-    const live_site* sites;  // with live objects
-    named_stack** names;     // of these
-    std::size_t site_count;
-    const live_site* gone;
-    std::size_t gone_count;
-    const std::uintptr_t* frames;
-    const file_name* files;
-    std::size_t file_count;
-    bool is_sampled;
-    std::atomic<bool> is_named;  // the table is there
-    stack_table table;
+// Stacks that have been worked out after the block was finished, with the memory they are in.
+struct later_stacks {
+    stack_table table;  // first: a pointer to it is a pointer to this
+    kept_thing kept;    // what their frames point into
+    arena memory;       // where all this lies
 };
 
 class snapshot_block {
 public:
+    // Works out the stacks of a block. `source` is what set_stacks() was given. Throws
+    // std::bad_alloc.
+    using stack_finder = void (*)(const snapshot_data& of, const void* source, later_stacks& made);
+
     snapshot_block() {
         is_done_with_memory([this] { head_ = memory_.make<head>(); });
     }
@@ -116,11 +104,8 @@ public:
     // For texts and frames that nobody else keeps.
     arena& memory() noexcept { return memory_; }
 
-    // What the rows point to stays as long as this snapshot. At most one book and two snapshots.
-    void keep(name_book& book) noexcept {
-        hold_book(book);
-        head_->book = &book;
-    }
+    // What the rows point to stays as long as this snapshot: one thing, and two snapshots.
+    void keep(const kept_thing& thing) noexcept { head_->kept = thing; }
     void keep(const snapshot_data& parent) noexcept {
         auto* kept = const_cast<snapshot_data*>(&parent);
         add_reference(kept);
@@ -162,35 +147,16 @@ public:
         head_->family_count = placed.size();
     }
 
-    // The window's stacks, which lie in memory() already; `names` are those of window.sites.
-    void keep_stacks(const live_window& window, const list<named_stack*>& names,
-                     const list<file_name>& files) {
-        kept_stacks& kept = head_->stacks;
-        kept.sites = window.sites.data();
-        kept.names = names.data();
-        kept.site_count = window.sites.size();
-        kept.gone = window.gone.data();
-        kept.gone_count = window.gone.size();
-        kept.frames = window.frames.data();
-        kept.files = files.data();
-        kept.file_count = files.size();
-        kept.is_sampled = window.wanted.record == recording::sampled;
-        head_->data.stacks = &stacks_of_window;
+    // The stacks, which `find` works out when somebody asks for them. `source` lies in memory().
+    void set_stacks(stack_finder find, const void* source) noexcept {
+        head_->find_stacks = find;
+        head_->source = source;
+        head_->data.stacks = &stacks_in;
     }
-
-    // Of a difference, after keep(later) and keep(earlier).
-    void keep_stacks_of_parents() noexcept { head_->data.stacks = &stacks_of_difference; }
-
-    // Of a finished block. Naming lock, but for the atomic.
-    static kept_stacks& stacks_in(const snapshot_data& of) noexcept { return head_of(of).stacks; }
-    static arena& memory_of(const snapshot_data& of) noexcept { return head_of(of).memory; }
-    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
-        return head_of(of).parents[which];
-    }
-    // The names of the stacks may be in another book than those of the rows.
-    static void keep_second_book(const snapshot_data& of, name_book& book) noexcept {
-        hold_book(book);
-        head_of(of).second_book = &book;
+    // The stacks themselves; the table and what it points to lie in memory().
+    void set_stacks(const stack_table& table) noexcept {
+        head_->stacks.store(&table, std::memory_order_relaxed);
+        head_->data.stacks = &stacks_in;
     }
 
     // The finished block, with one reference. Copies the name (the first 63 bytes) and the losses;
@@ -202,7 +168,7 @@ public:
         made.data.release = &release;
         made.data.difference = &difference_of;
         made.data.info = info;
-        copy_name(made.name, sizeof made.name, info.name);
+        copy_name(made.name, info.name);
         made.data.info.name = made.name;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -220,30 +186,72 @@ public:
         return &made.data;
     }
 
-private:
-    // A difference has those of both snapshots; equal reasons are one.
-    static constexpr std::size_t most_losses = 2 * static_cast<std::size_t>(loss_reason::count);
+    // Of a finished block: what keep() was given, later and earlier.
+    static const snapshot_data* parent_of(const snapshot_data& of, std::size_t which) noexcept {
+        return head_of(of).parents[which];
+    }
 
+    // A difference has those of both snapshots; equal reasons are one.
+    static constexpr std::size_t most_losses = 32;
+    static constexpr std::size_t name_bytes = 64;
+
+private:
     struct head {
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies
-        name_book* book;
-        name_book* second_book;
+        kept_thing kept;
         snapshot_data* parents[2];
         const snapshot::family* families;
         std::size_t family_count;
-        kept_stacks stacks;
+        stack_finder find_stacks;  // null: `stacks` lie in the block
+        const void* source;
+        std::atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
-        char name[sizeof(open_window::name)];
+        char name[name_bytes];
     };
+
+    static void copy_name(char (&to)[name_bytes], const char* from) noexcept {
+        const std::size_t length = ::strnlen(from, name_bytes - 1);
+        std::memcpy(to, from, length);
+        to[length] = '\0';
+    }
 
     static head& head_of(const snapshot_data& of) noexcept {
         return *reinterpret_cast<head*>(const_cast<snapshot_data*>(&of));
     }
 
+    // Two threads may work the stacks out at once; those of the slower one are dropped.
+    static const stack_table* stacks_in(const snapshot_data& of) {
+        head& block = head_of(of);
+        const stack_table* known = block.stacks.load(std::memory_order_acquire);
+        if (known != nullptr) return known;
+        later_stacks* made = nullptr;
+        const bool is_made = is_done_with_memory([&] {
+            arena memory;
+            made = memory.make<later_stacks>();
+            made->memory.take(memory);
+            block.find_stacks(of, block.source, *made);
+        });
+        if (is_made &&
+            block.stacks.compare_exchange_strong(known, &made->table, std::memory_order_acq_rel)) {
+            return &made->table;
+        }
+        if (made != nullptr) let_go(*made);
+        return known;
+    }
+
+    static void let_go(later_stacks& stacks) noexcept {
+        if (stacks.kept.let_go != nullptr) stacks.kept.let_go(stacks.kept.what);
+        arena last;
+        last.take(stacks.memory);
+    }
+
     static void let_go(head& of) noexcept {
-        if (of.book != nullptr) drop_book(*of.book);
-        if (of.second_book != nullptr) drop_book(*of.second_book);
+        const stack_table* stacks = of.stacks.load(std::memory_order_acquire);
+        if (of.find_stacks != nullptr && stacks != nullptr) {
+            let_go(*reinterpret_cast<later_stacks*>(const_cast<stack_table*>(stacks)));
+        }
+        if (of.kept.let_go != nullptr) of.kept.let_go(of.kept.what);
         for (snapshot_data* parent : of.parents) drop_reference(parent);
     }
 
@@ -262,4 +270,4 @@ private:
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_SNAPSHOT_BLOCK_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP

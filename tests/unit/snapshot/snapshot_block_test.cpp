@@ -1,4 +1,4 @@
-#include <allocscope/naming/snapshot_block.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,30 +1,27 @@
 // stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
 //
-// Room:     naming (floor 9), not malloc-safe
+// Room:     snapshot (floor 7), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() of a difference
-// Threads:  any; the first one merges the stacks, under the naming lock
-// Memory:   of the difference's block: 160 bytes for each stack that has changed
+// Threads:  any; the difference is immutable
+// Memory:   160 bytes for each stack that has changed
 //
 // Stacks of the two snapshots are the same when all their frames and types are. The frames are
 // compared as texts: one of the snapshots may have been read from a file.
 
-#ifndef ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
-#define ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#ifndef ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
+#define ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
-#include <allocscope/naming/process_names.hpp>
-#include <allocscope/naming/snapshot_block.hpp>
-#include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
-#include <allocscope/windows/uncharged_work.hpp>
+#include <allocscope/snapshot/stack_order.hpp>
 
-#include <atomic>   // memory_order
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 #include <cstring>  // strcmp
@@ -100,7 +97,8 @@ inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     return made;
 }
 
-inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2], arena& memory) {
+inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made) {
+    arena& memory = made.memory;
     arena scratch;
     table<stack_names, changed_stack> merged{scratch};
     list<snapshot::module> modules{memory};
@@ -125,31 +123,21 @@ inline void merge_stacks(kept_stacks& kept, const stack_table* const (&both)[2],
         if (each.value.has_changed()) stacks.push_back(each.value.finished());
     }
     sort_stacks(stacks, scratch, true);
-    kept.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
 }
 
-// Null: memory was refused, or one of the two has no stacks.
-inline const stack_table* stacks_of_difference(const snapshot_data& of) {
-    kept_stacks& kept = snapshot_block::stacks_in(of);
-    if (kept.is_named.load(std::memory_order_acquire)) return &kept.table;
-    const uncharged_work meanwhile;
+inline void find_stacks_of_difference(const snapshot_data& of, const void*, later_stacks& made) {
     const stack_table* both[2] = {};
-    for (std::size_t i = 0; i < 2; ++i) {
-        const snapshot_data* parent = snapshot_block::parent_of(of, i);
-        both[i] = stacks_of(parent);
-        if (both[i] == nullptr && parent != &snapshot_of_no_window) return nullptr;
+    for (std::size_t side = 0; side < 2; ++side) {
+        const snapshot_data* parent = snapshot_block::parent_of(of, side);
+        both[side] = stacks_of(parent);
+        if (both[side] == nullptr && parent != &snapshot_of_no_window) refuse_memory();
     }
-    is_done_with_memory([&] {
-        const naming_lock lock;
-        if (kept.is_named.load(std::memory_order_relaxed)) return;
-        merge_stacks(kept, both, snapshot_block::memory_of(of));
-        kept.is_named.store(true, std::memory_order_release);
-    });
-    return kept.is_named.load(std::memory_order_acquire) ? &kept.table : nullptr;
+    merge_stacks(both, made);
 }
 
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_NAMING_STACKS_OF_DIFFERENCE_HPP
+#endif  // ALLOCSCOPE_SNAPSHOT_STACKS_OF_DIFFERENCE_HPP

@@ -1,0 +1,496 @@
+// load_snapshot.hpp - a snapshot comes back from its file.
+//
+// Room:     saved (floor 10), not malloc-safe
+// Called:   by the user, and by the command-line program
+// Threads:  any
+// Memory:   the file, and what its rows and frames take as a snapshot; charged to no window
+//
+//     allocscope::snapshot then = allocscope::load_snapshot("then.allocscope");
+//     std::cout << window.stats().difference_from(then);
+//
+// The file may come from anybody: every length and number in it is checked before it is used. A
+// file that is not whole, or not as save() wrote it, is refused with a sentence that says what is
+// wrong.
+
+#ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/platform/file_reader.hpp>
+#include <allocscope/report/text_sink.hpp>
+#include <allocscope/saved/saved_format.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/snapshot_difference.hpp>
+#include <allocscope/version.hpp>
+
+#include <climits>  // INT_MAX
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint32_t, uint64_t, uint8_t
+#include <string>   // string, to_string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- records ---
+
+// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+class saved_fields {
+public:
+    explicit saved_fields(text bytes) noexcept : bytes_(bytes) {}
+
+    bool is_at_end() const noexcept { return bytes_.empty(); }
+    bool is_damaged() const noexcept { return is_damaged_; }
+    std::size_t left() const noexcept { return bytes_.size(); }
+
+    std::uint64_t number() noexcept {
+        if (bytes_.empty()) return 0;
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
+            const auto byte = static_cast<std::uint8_t>(bytes_.front());
+            bytes_.remove_prefix(1);
+            value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+            if ((byte & 0x80U) == 0) {
+                is_damaged_ = is_damaged_ || (shift == 63 && byte > 1);
+                return value;
+            }
+        }
+        is_damaged_ = true;
+        return 0;
+    }
+    // One of `count` things.
+    std::size_t index(std::size_t count) noexcept {
+        const std::uint64_t value = number();
+        if (value < count) return static_cast<std::size_t>(value);
+        is_damaged_ = true;
+        return 0;
+    }
+    int small_number() noexcept {
+        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+    }
+    text bytes(std::uint64_t count) noexcept {
+        if (count > bytes_.size()) {
+            is_damaged_ = true;
+            return {};
+        }
+        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        bytes_.remove_prefix(taken.size());
+        return taken;
+    }
+    estimate number_95() noexcept {
+        estimate read{};
+        read.value = number();
+        read.low = read.value - number();
+        read.high = read.value + number();
+        return read;
+    }
+
+private:
+    text bytes_;
+    bool is_damaged_ = false;
+};
+
+// --- what the file says ---
+
+struct saved_stack {
+    text frame_numbers;
+    std::size_t frame_count;
+    const snapshot::frame* frames;  // null: nobody needed them yet
+};
+
+// All of it lies in the block of the snapshot, and so does the file.
+struct loaded_parts {
+    explicit loaded_parts(arena& memory) noexcept
+        : texts(memory),
+          frames(memory),
+          stacks(memory),
+          losses(memory),
+          families(memory),
+          moments(memory),
+          modules(memory),
+          sums(memory) {}
+
+    list<const char*> texts;  // the first is ""
+    list<snapshot::frame> frames;
+    list<saved_stack> stacks;
+    list<snapshot::loss> losses;
+    list<snapshot::family> families;
+    list<snapshot::moment> moments;
+    list<snapshot::module> modules;
+    list<text> sums;
+    snapshot::window_info info{};
+    bool has_info = false;
+    bool has_stacks = false;
+};
+
+inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
+    return parts.texts[from.index(parts.texts.size())];
+}
+
+// Frames of one stack, in `memory`.
+inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
+                                        arena& memory) {
+    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
+    auto* made =
+        static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
+    saved_fields numbers{stack.frame_numbers};
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        made[i] = parts.frames[numbers.index(parts.frames.size())];
+    }
+    return made;
+}
+
+// What rows and stacks have in common, but for the frames. Returns the number of the stack.
+template <class Row>
+std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
+    if (parts.stacks.empty()) {
+        from.index(0);  // damaged
+        return 0;
+    }
+    const std::size_t stack = from.index(parts.stacks.size());
+    into.frame_count = parts.stacks[stack].frame_count;
+    into.user_frame = from.index(into.frame_count + 1);
+    into.objects = from.number();
+    into.bytes = from.number();
+    into.file = read_text(parts, from);
+    into.line = from.small_number();
+    into.type = read_text(parts, from);
+    into.function = read_text(parts, from);
+    into.offset = from.number();
+    into.samples = from.number();
+    into.objects_low = into.objects - from.number();
+    into.objects_high = into.objects + from.number();
+    into.bytes_low = into.bytes - from.number();
+    into.bytes_high = into.bytes + from.number();
+    return stack;
+}
+
+inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
+                             snapshot::stack& into) noexcept {
+    const std::size_t stack = read_place(parts, from, into);
+    into.allocations = from.number();
+    into.bytes_allocated = from.number();
+    return stack;
+}
+
+// All records have been checked when the file was loaded.
+inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto& parts = *static_cast<const loaded_parts*>(source);
+    arena scratch;
+    list<const snapshot::frame*> frames{scratch};
+    frames.resize(parts.stacks.size());
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(parts.sums.size());
+    for (const text record : parts.sums) {
+        saved_fields fields{record};
+        snapshot::stack stack{};
+        const std::size_t number = read_sums(parts, fields, stack);
+        if (frames[number] == nullptr) {
+            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
+        }
+        stack.frames = frames[number];
+        stacks.push_back(stack);
+    }
+    made.table = {stacks.data(), stacks.size(), parts.modules.data(), parts.modules.size()};
+}
+
+// --- the file ---
+
+class snapshot_loader {
+public:
+    // `memory` is that of the block.
+    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(scratch_) {
+        parts_ = memory.make<loaded_parts>(memory);
+        parts_->texts.push_back("");
+    }
+
+    // "" or what is wrong with the file. Throws std::bad_alloc.
+    std::string read(text whole) {
+        if (whole.size() < saved_magic_bytes ||
+            whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
+            return "it is no saved snapshot; those are written by save() and by allocscope run"
+                   " --output NAME.allocscope";
+        }
+        whole_ = whole;
+        saved_fields file{whole.substr(saved_magic_bytes)};
+        const std::uint64_t version = file.number();
+        if (version > saved_version) {
+            return "it has format " + std::to_string(version) + ", and this is allocscope " +
+                   ALLOCSCOPE_VERSION_STRING + ", which reads up to format " +
+                   std::to_string(saved_version) + "; read it with a newer one";
+        }
+        bool has_end = false;
+        while (!file.is_at_end() && !has_end) {
+            const std::size_t at = whole.size() - file.left();
+            const auto tag = static_cast<saved_tag>(file.bytes(1).front());
+            const std::uint64_t length = file.number();
+            const text payload = file.bytes(length);
+            if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
+            saved_fields fields{payload};
+            if (tag == saved_tag::end) {
+                if (!is_checksum(payload, at)) {
+                    return damaged_at(at, "its checksum is that of other contents");
+                }
+                has_end = true;
+            } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
+                return damaged_at(at, "this record cannot be");
+            }
+        }
+        if (!has_end) return damaged_at(whole.size(), "its end is missing");
+        if (!file.is_at_end()) {
+            return damaged_at(whole.size() - file.left(), "something follows its end");
+        }
+        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
+    }
+
+    // What has been read becomes the block. Throws std::bad_alloc.
+    void fill(snapshot_block& block) {
+        block.add_rows(rows_, parts_->info, scratch_);
+        block.add_families(parts_->families);
+        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
+    }
+    const snapshot::window_info& info() const noexcept { return parts_->info; }
+
+private:
+    static std::string damaged_at(std::size_t byte, const char* what) {
+        return "it is damaged at byte " + std::to_string(byte) + ": " + what;
+    }
+
+    bool is_checksum(text payload, std::size_t at) const noexcept {
+        saved_checksum sum;
+        sum.add(whole_.data(), at);
+        if (payload.size() != 8) return false;
+        std::uint64_t read = 0;
+        for (std::size_t i = 8; i > 0; --i) {
+            read = read << 8U | static_cast<std::uint8_t>(payload[i - 1]);
+        }
+        return read == sum.value();
+    }
+
+    // False: it cannot be so.
+    bool read_record(saved_tag tag, saved_fields& from, text payload) {
+        switch (tag) {
+            case saved_tag::text:
+                // Its zero byte is there: it is used where it is.
+                if (payload.empty() || payload.back() != '\0') return false;
+                parts_->texts.push_back(payload.data());
+                return true;
+            case saved_tag::frame:
+                return read_frame(from);
+            case saved_tag::stack:
+                return read_stack(from, payload);
+            case saved_tag::info:
+                return read_info(from);
+            case saved_tag::loss: {
+                const char* reason = read_text(*parts_, from);
+                parts_->losses.push_back({reason, from.number()});
+                set_lists();
+                return true;
+            }
+            case saved_tag::family: {
+                snapshot::family each{};
+                each.name = read_text(*parts_, from);
+                each.allocations = from.number();
+                each.frees = from.number();
+                each.bytes_allocated = from.number();
+                each.bytes_freed = from.number();
+                parts_->families.push_back(each);
+                return true;
+            }
+            case saved_tag::moment:
+                return read_moment(from);
+            case saved_tag::module: {
+                snapshot::module each{};
+                each.path = read_text(*parts_, from);
+                each.build_id = read_text(*parts_, from);
+                each.address = from.number();
+                each.size = from.number();
+                parts_->modules.push_back(each);
+                return true;
+            }
+            case saved_tag::row:
+                return read_row(from);
+            case saved_tag::sums: {
+                snapshot::stack checked{};
+                read_sums(*parts_, from, checked);
+                parts_->sums.push_back(payload);
+                return true;
+            }
+            case saved_tag::end:
+                break;
+        }
+        return true;  // of a newer allocscope
+    }
+
+    bool read_frame(saved_fields& from) {
+        snapshot::frame each{};
+        each.function = read_text(*parts_, from);
+        each.file = read_text(*parts_, from);
+        each.line = from.small_number();
+        each.column = from.small_number();
+        each.is_inlined = from.number() != 0;
+        each.address = from.number();
+        each.module = read_text(*parts_, from);
+        each.offset = from.number();
+        parts_->frames.push_back(each);
+        return true;
+    }
+
+    bool read_stack(saved_fields& from, text payload) {
+        constexpr std::size_t most_frames = 65536;
+        std::size_t count = 0;
+        while (!from.is_at_end() && !from.is_damaged()) {
+            from.index(parts_->frames.size());
+            ++count;
+        }
+        if (count > most_frames) return false;
+        parts_->stacks.push_back({payload, count, nullptr});
+        return true;
+    }
+
+    bool read_info(saved_fields& from) {
+        if (parts_->has_info) return false;
+        parts_->has_info = true;
+        snapshot::window_info& info = parts_->info;
+        read_text(*parts_, from);  // the version that wrote it
+        info.name = read_text(*parts_, from);
+        info.record = static_cast<recording>(from.index(3));
+        info.from = static_cast<threads>(from.index(2));
+        info.stack_frames = static_cast<std::uint32_t>(from.small_number());
+        info.duration_ns = from.number();
+        info.totals.allocations = from.number();
+        info.totals.frees = from.number();
+        info.totals.bytes_allocated = from.number();
+        info.totals.bytes_freed = from.number();
+        info.totals.peak_bytes = from.number();
+        info.own_memory_bytes = from.number();
+        const std::uint64_t flags = from.number();
+        info.is_difference = (flags & saved_is_difference) != 0;
+        info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        parts_->has_stacks = (flags & saved_has_stacks) != 0;
+        info.not_recording = read_text(*parts_, from);
+        info.sample_bytes = from.number();
+        info.samples = from.number();
+        info.estimates.allocations = from.number_95();
+        info.estimates.frees = from.number_95();
+        info.estimates.live_objects = from.number_95();
+        info.estimates.bytes_allocated = from.number_95();
+        info.estimates.bytes_freed = from.number_95();
+        info.estimates.live_bytes = from.number_95();
+        info.window = from.number();
+        info.uncertain_objects = from.number();
+        info.uncertain_bytes = from.number();
+        info.process_id = from.number();
+        info.taken_unix_ns = static_cast<std::int64_t>(from.number());
+        info.command = read_text(*parts_, from);
+        return true;
+    }
+
+    bool read_moment(saved_fields& from) {
+        snapshot::moment each{};
+        each.at_ns = from.number();
+        each.live_objects = from.number();
+        each.live_bytes = from.number();
+        each.allocations = from.number();
+        each.bytes_allocated = from.number();
+        each.mark = read_text(*parts_, from);
+        parts_->moments.push_back(each);
+        set_lists();
+        return true;
+    }
+
+    bool read_row(saved_fields& from) {
+        snapshot::row row{};
+        const std::size_t number = read_place(*parts_, from, row);
+        row.sites = from.number();
+        if (from.is_damaged()) return false;
+        saved_stack& stack = parts_->stacks[number];
+        stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+        rows_.push_back(row);
+        return true;
+    }
+
+    void set_lists() noexcept {
+        parts_->info.losses = parts_->losses.data();
+        parts_->info.loss_count = parts_->losses.size();
+        parts_->info.moments = parts_->moments.data();
+        parts_->info.moment_count = parts_->moments.size();
+    }
+
+    arena& memory_;
+    arena scratch_;
+    loaded_parts* parts_;
+    list<snapshot::row> rows_;
+    text whole_;
+};
+
+inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error) {
+    snapshot_loader loader{block.memory()};
+    error = loader.read(whole);
+    if (!error.empty()) return {};
+    loader.fill(block);
+    return snapshot{block.finish(loader.info())};
+}
+
+inline std::string load_problem(const char* path, const std::string& reason) {
+    arena memory;
+    text_out target{memory};
+    write_printable(target, path);
+    return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
+}
+
+}  // namespace detail
+
+// False: it cannot be read, and `error` says why.
+inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
+    const pause_recording quietly;
+    const detail::file_reader file{path};
+    if (!file.is_open()) {
+        error = detail::load_problem(path, "there is no such file, or it may not be read");
+        return false;
+    }
+    const bool has_memory = detail::is_done_with_memory([&] {
+        detail::snapshot_block block;
+        if (!block.has_memory()) detail::refuse_memory();
+        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        const std::size_t got = file.read_at(0, whole, bytes);
+        into = detail::snapshot_from(block, {whole, got}, error);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    if (!error.empty()) error = detail::load_problem(path, error);
+    return error.empty();
+}
+
+// From the bytes of such a file, which are copied.
+inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
+                               std::string& error) {
+    const pause_recording quietly;
+    const bool has_memory = detail::is_done_with_memory([&] {
+        detail::snapshot_block block;
+        if (!block.has_memory()) detail::refuse_memory();
+        const detail::text given{static_cast<const char*>(bytes), size};
+        into = detail::snapshot_from(block, detail::copy_of(block.memory(), given), error);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    return error.empty();
+}
+
+// Throws report_error.
+inline snapshot load_snapshot(const char* path) {
+    snapshot loaded;
+    std::string error;
+    if (!load_snapshot(path, loaded, error)) detail::raise_report_error(error);
+    return loaded;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP

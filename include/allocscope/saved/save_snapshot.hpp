@@ -1,0 +1,317 @@
+// save_snapshot.hpp - a snapshot goes into a file, with everything that a report can show.
+//
+// Room:     saved (floor 10), not malloc-safe
+// Called:   by the user, and by the command-line program
+// Threads:  any
+// Memory:   16 bytes for each distinct text, frame and stack, and 256 KiB; charged to no window
+//
+//     window.stats().save("now.allocscope");
+//     allocscope::snapshot then = allocscope::load_snapshot("then.allocscope");
+//
+// The file appears whole or not at all. Equal snapshots make equal files, and a snapshot that was
+// loaded makes the file that it came from. The format: saved/saved_format.hpp.
+
+#ifndef ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
+
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/text_sink.hpp>
+#include <allocscope/saved/saved_format.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/version.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <cstring>  // memcpy
+#include <string>   // string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Equal frames are one in the file.
+struct saved_frame {
+    std::uint64_t function, file, line, column, is_inlined, address, module, offset;
+};
+
+inline bool operator==(const saved_frame& a, const saved_frame& b) noexcept {
+    return a.function == b.function && a.file == b.file && a.line == b.line &&
+           a.column == b.column && a.is_inlined == b.is_inlined && a.address == b.address &&
+           a.module == b.module && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const saved_frame& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.address ^ (key.is_inlined << 63U));
+    hash = hash_step(hash, key.function ^ (key.line << 32U));
+    return hash_finish(hash_step(hash, key.file ^ (key.column << 32U)));
+}
+
+// One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
+class saved_record {
+public:
+    saved_record& operator<<(std::uint64_t number) noexcept {
+        while (number >= 0x80U) {
+            bytes_[size_++] = static_cast<char>(number | 0x80U);
+            number >>= 7U;
+        }
+        bytes_[size_++] = static_cast<char>(number);
+        return *this;
+    }
+    // An interval around a number: how far it reaches.
+    saved_record& reach(std::uint64_t value, std::uint64_t low, std::uint64_t high) noexcept {
+        return *this << value - low << high - value;
+    }
+    saved_record& number_95(const estimate& number) noexcept {
+        return (*this << number.value).reach(number.value, number.low, number.high);
+    }
+    text view() const noexcept { return {bytes_, size_}; }
+
+private:
+    char bytes_[640];
+    std::size_t size_ = 0;
+};
+
+template <class Write>
+class snapshot_saver {
+public:
+    // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
+    explicit snapshot_saver(const Write& write) : write_(write) {}
+
+    bool save(const snapshot& rows) {
+        out_ << text{saved_magic, saved_magic_bytes};
+        saved_record version;
+        version << saved_version;
+        out_ << version.view();
+        const bool has_stacks = rows.has_stacks();
+        add_info(rows, has_stacks);
+        for (const snapshot::row& row : rows) add_row(row);
+        if (has_stacks) {
+            for (const snapshot::module& module : rows.modules()) add_module(module);
+            for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
+        }
+        add_end();
+        flush();
+        return is_good_;
+    }
+
+private:
+    static constexpr std::size_t flushed_bytes = std::size_t{256} * 1024;
+
+    void flush() {
+        sum_.add(out_.view().data(), out_.size());
+        is_good_ = is_good_ && write_(out_.view());
+        out_.cut(0);
+    }
+
+    void put(saved_tag tag, text payload) {
+        saved_record length;
+        length << payload.size();
+        out_ << static_cast<char>(tag) << length.view() << payload;
+        if (out_.size() >= flushed_bytes) flush();
+    }
+    void put(saved_tag tag, const saved_record& record) { put(tag, record.view()); }
+
+    // With its zero byte, so that a reader can use it where it is.
+    std::uint64_t number_of(const char* shown) {
+        if (shown[0] == '\0') return 0;
+        const auto known = by_address_.insert(shown);
+        if (!known.is_new) return known.value;
+        const text whole{shown};
+        const auto equal = texts_.insert(whole);
+        if (equal.is_new) {
+            equal.value = ++text_count_;
+            put(saved_tag::text, {shown, whole.size() + 1});
+        }
+        return known.value = equal.value;
+    }
+
+    std::uint64_t number_of(const snapshot::frame& frame) {
+        const saved_frame key{number_of(frame.function),
+                              number_of(frame.file),
+                              static_cast<std::uint64_t>(frame.line),
+                              static_cast<std::uint64_t>(frame.column),
+                              frame.is_inlined ? 1U : 0U,
+                              frame.address,
+                              number_of(frame.module),
+                              frame.offset};
+        const auto known = frames_.insert(key);
+        if (!known.is_new) return known.value;
+        known.value = frame_count_++;
+        saved_record record;
+        record << key.function << key.file << key.line << key.column << key.is_inlined
+               << key.address << key.module << key.offset;
+        put(saved_tag::frame, record);
+        return frame_count_ - 1;
+    }
+
+    // Rows and stacks that share their frames share them in the file.
+    std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
+        const auto known = stacks_.insert({frames, count});
+        if (!known.is_new) return known.value;
+        const std::uint64_t number = known.value = stack_count_++;
+        stack_out_.cut(0);
+        for (std::size_t i = 0; i < count; ++i) {
+            saved_record frame;
+            frame << number_of(frames[i]);
+            stack_out_ << frame.view();
+        }
+        put(saved_tag::stack, stack_out_.view());
+        return number;
+    }
+
+    void add_info(const snapshot& rows, bool has_stacks) {
+        const snapshot::window_info& info = rows.info();
+        const snapshot::window_estimates& about = info.estimates;
+        const allocation_counts& totals = info.totals;
+        const std::uint64_t version = number_of(ALLOCSCOPE_VERSION_STRING);
+        const std::uint64_t name = number_of(info.name);
+        const std::uint64_t not_recording = number_of(info.not_recording);
+        const std::uint64_t command = number_of(info.command);
+        saved_record record;
+        record << version << name << static_cast<std::uint64_t>(info.record)
+               << static_cast<std::uint64_t>(info.from) << info.stack_frames << info.duration_ns
+               << totals.allocations << totals.frees << totals.bytes_allocated << totals.bytes_freed
+               << totals.peak_bytes << info.own_memory_bytes
+               << ((info.is_difference ? saved_is_difference : 0) |
+                   (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
+                   (has_stacks ? saved_has_stacks : 0))
+               << not_recording << info.sample_bytes << info.samples;
+        record.number_95(about.allocations)
+            .number_95(about.frees)
+            .number_95(about.live_objects)
+            .number_95(about.bytes_allocated)
+            .number_95(about.bytes_freed)
+            .number_95(about.live_bytes);
+        record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
+               << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
+        put(saved_tag::info, record);
+        for (std::size_t i = 0; i < info.loss_count; ++i) {
+            const std::uint64_t reason = number_of(info.losses[i].reason);
+            put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
+        }
+        for (std::size_t i = 0; i < info.family_count; ++i) {
+            const snapshot::family& each = info.families[i];
+            const std::uint64_t family = number_of(each.name);
+            put(saved_tag::family, saved_record{} << family << each.allocations << each.frees
+                                                  << each.bytes_allocated << each.bytes_freed);
+        }
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const snapshot::moment& each = info.moments[i];
+            const std::uint64_t mark = number_of(each.mark);
+            put(saved_tag::moment, saved_record{} << each.at_ns << each.live_objects
+                                                  << each.live_bytes << each.allocations
+                                                  << each.bytes_allocated << mark);
+        }
+    }
+
+    void add_module(const snapshot::module& module) {
+        const std::uint64_t path = number_of(module.path);
+        const std::uint64_t build_id = number_of(module.build_id);
+        put(saved_tag::module, saved_record{} << path << build_id << module.address << module.size);
+    }
+
+    // What rows and stacks have in common.
+    template <class Row>
+    saved_record& add_place(saved_record& record, const Row& row) {
+        const std::uint64_t stack = number_of(row.frames, row.frame_count);
+        const std::uint64_t file = number_of(row.file);
+        const std::uint64_t type = number_of(row.type);
+        const std::uint64_t function = number_of(row.function);
+        record << stack << row.user_frame << row.objects << row.bytes << file
+               << static_cast<std::uint64_t>(row.line) << type << function << row.offset
+               << row.samples;
+        return record.reach(row.objects, row.objects_low, row.objects_high)
+            .reach(row.bytes, row.bytes_low, row.bytes_high);
+    }
+    void add_row(const snapshot::row& row) {
+        saved_record record;
+        put(saved_tag::row, add_place(record, row) << row.sites);
+    }
+    void add_sums(const snapshot::stack& stack) {
+        saved_record record;
+        put(saved_tag::sums, add_place(record, stack)
+                                 << stack.allocations << stack.bytes_allocated);
+    }
+
+    void add_end() {
+        flush();
+        char bytes[8];
+        for (std::size_t i = 0; i < sizeof bytes; ++i) {
+            bytes[i] = static_cast<char>(sum_.value() >> (8 * i));
+        }
+        put(saved_tag::end, {bytes, sizeof bytes});
+    }
+
+    struct frame_span {
+        const snapshot::frame* first;
+        std::size_t count;
+        friend bool operator==(const frame_span& a, const frame_span& b) noexcept {
+            return a.first == b.first && a.count == b.count;
+        }
+        friend std::uint64_t hash_of_key(const frame_span& key) noexcept {
+            return hash_finish(
+                hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.first) ^ key.count));
+        }
+    };
+
+    const Write& write_;
+    arena out_memory_;
+    arena stack_memory_;
+    arena table_memory_;
+    text_out out_{out_memory_};
+    text_out stack_out_{stack_memory_};
+    table<const void*, std::uint64_t> by_address_{table_memory_};
+    table<text, std::uint64_t> texts_{table_memory_};
+    table<saved_frame, std::uint64_t> frames_{table_memory_};
+    table<frame_span, std::uint64_t> stacks_{table_memory_};
+    std::uint64_t text_count_ = 0;
+    std::uint64_t frame_count_ = 0;
+    std::uint64_t stack_count_ = 0;
+    saved_checksum sum_;
+    bool is_good_ = true;
+};
+
+template <class Write>
+bool save_snapshot_with(const snapshot& rows, const Write& write) {
+    snapshot_saver<Write> saver{write};
+    return saver.save(rows);
+}
+
+}  // namespace detail
+
+// To a path: a new file (mode 0600) takes the place of what was there, whole or not at all. False:
+// it could not be written, and `error` says why. Throws std::bad_alloc.
+inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
+    const pause_recording quietly;
+    detail::report_file out{path, error};
+    return out.is_open() &&
+           detail::save_snapshot_with(rows,
+                                      [&out](detail::text part) { return out.write(part); }) &&
+           out.commit();
+}
+
+// The bytes of that file.
+inline std::string to_saved_snapshot(const snapshot& rows) {
+    const pause_recording quietly;
+    std::string bytes;
+    detail::save_snapshot_with(rows, [&bytes](detail::text part) {
+        bytes.append(part.data(), part.size());
+        return true;
+    });
+    return bytes;
+}
+
+inline void snapshot::save(const char* path) const {
+    std::string error;
+    if (!save_snapshot(*this, path, error)) detail::raise_report_error(error);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP

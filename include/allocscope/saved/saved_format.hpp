@@ -1,0 +1,70 @@
+// saved_format.hpp - what a saved snapshot consists of.
+//
+// Room:     saved (floor 10), not malloc-safe
+// Called:   by saved/save_snapshot.hpp and saved/load_snapshot.hpp
+// Threads:  constants and plain values
+// Memory:   none
+//
+//     magic | version | record | record | ... | end record
+//     record = tag, length of its payload, payload
+//
+// docs/snapshot_format.md describes every record. All numbers are unsigned LEB128, as in DWARF; a
+// negative one is written as its two's complement. A reader skips records whose tag it does not
+// know, and what stands behind the fields that it knows: so fields and records can be added without
+// a new version.
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+#define ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
+
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint8_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byte
+constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
+constexpr std::uint64_t saved_version = 1;
+
+enum class saved_tag : unsigned char {
+    text = 't',   // numbered from 1; 0 is ""
+    frame = 'f',  // numbered from 0
+    stack = 'l',  // the numbers of its frames; numbered from 0
+    info = 'i',   // once, before rows and sums
+    loss = 'x',
+    family = 'y',
+    moment = 'o',
+    module = 'm',
+    row = 'r',
+    sums = 's',  // what snapshot::stacks() says of one stack
+    end = 'e'    // the checksum of all bytes before it, as eight bytes, least first
+};
+
+// FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
+class saved_checksum {
+public:
+    void add(const char* bytes, std::size_t count) noexcept {
+        std::uint64_t value = value_;
+        for (std::size_t i = 0; i < count; ++i) {
+            value = (value ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3U;
+        }
+        value_ = value;
+    }
+    std::uint64_t value() const noexcept { return value_; }
+
+private:
+    std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+constexpr std::uint64_t saved_is_difference = 1;
+constexpr std::uint64_t saved_is_of_two_windows = 2;
+constexpr std::uint64_t saved_has_stacks = 4;
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -275,7 +276,7 @@ static void write_large(std::size_t count) {
         made.file = made.frames[0].file;
         made.line = made.frames[0].line;
         made.function = made.frames[0].function;
-        made.type = types[dice(types.size())];
+        made.type = types[(static_cast<std::uint64_t>(made.line) * 3 + dice(3)) % types.size()];
         stacks.push_back(made);
     }
     const allocscope::detail::stack_table table{stacks.data(), stacks.size(), nullptr, 0};
@@ -286,11 +287,14 @@ static void write_large(std::size_t count) {
     info.not_recording = info.command = "";
     const snapshot shown{block.finish(info)};
     const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t cpu_begin = std::clock();
     allocscope::write_html(shown, (folder + "/large.html").c_str());
     const auto taken = std::chrono::steady_clock::now() - begin;
-    std::printf("%zu stacks written in %lld ms\n", count,
+    const std::clock_t cpu_taken = std::clock() - cpu_begin;
+    std::printf("%zu stacks written in %lld ms, %lld ms of them computing\n", count,
                 static_cast<long long>(
-                    std::chrono::duration_cast<std::chrono::milliseconds>(taken).count()));
+                    std::chrono::duration_cast<std::chrono::milliseconds>(taken).count()),
+                static_cast<long long>(cpu_taken) * 1000 / CLOCKS_PER_SEC);
 }
 
 int main(int argc, char** argv) {

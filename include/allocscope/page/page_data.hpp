@@ -27,6 +27,7 @@
 #include <allocscope/page/page_names.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
@@ -43,6 +44,28 @@ namespace detail {
 struct page_flow {
     void (*may_go)(void* whom);
     void* whom;
+};
+
+// A few numbers with commas between them, put together before they are written.
+class number_row {
+public:
+    void add(std::uint64_t number, bool is_negative = false) noexcept {
+        if (size_ != 0) characters_[size_++] = ',';
+        if (is_negative) characters_[size_++] = '-';
+        char digits[20];
+        std::size_t begin = sizeof digits;
+        do {
+            digits[--begin] = static_cast<char>('0' + number % 10);
+            number /= 10;
+        } while (number != 0);
+        while (begin < sizeof digits) characters_[size_++] = digits[begin++];
+    }
+    text view() const noexcept { return {characters_, size_}; }
+
+private:
+    static constexpr std::size_t most_numbers = 10;
+    char characters_[most_numbers * 22];
+    std::size_t size_ = 0;
 };
 
 class page_data_writer {
@@ -74,6 +97,10 @@ private:
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
     void amount(std::uint64_t number) { write_signed(out_, number, info_.is_difference); }
+    void add_amount(number_row& row, std::uint64_t number) const noexcept {
+        const bool is_negative = info_.is_difference && static_cast<std::int64_t>(number) < 0;
+        row.add(is_negative ? 0 - number : number, is_negative);
+    }
 
     void write_info() {
         field("window", info_.name);
@@ -167,17 +194,16 @@ private:
     template <class Row>
     void write_stack(const Row& stack, std::uint32_t path, std::uint64_t bytes_allocated,
                      std::uint64_t allocations) {
-        const std::uint32_t place = names_.place_number(stack);
         const bool has_user = stack.user_frame < stack.frame_count;
-        out_ << decimal{path} << ',' << decimal{place} << ','
-             << decimal{has_user ? stack.user_frame : 0} << ',';
-        amount(stack.bytes);
-        out_ << ',';
-        amount(stack.objects);
-        out_ << ',';
-        amount(bytes_allocated);
-        out_ << ',';
-        amount(allocations);
+        number_row row;
+        row.add(path);
+        row.add(names_.place_number(stack));
+        row.add(has_user ? stack.user_frame : 0);
+        add_amount(row, stack.bytes);
+        add_amount(row, stack.objects);
+        add_amount(row, bytes_allocated);
+        add_amount(row, allocations);
+        out_ << row.view();
     }
     void write_one(const snapshot::stack& stack, std::uint32_t path) {
         write_stack(stack, path, stack.bytes_allocated, stack.allocations);
@@ -217,7 +243,10 @@ private:
         const list<page_path>& paths = names_.paths();
         for (std::size_t i = 1; i < paths.size(); ++i) {
             separate(i - 1);
-            out_ << decimal{i - paths[i].above} << ',' << decimal{paths[i].frame};
+            number_row row;
+            row.add(i - paths[i].above);
+            row.add(paths[i].frame);
+            out_ << row.view();
         }
         out_ << ']';
         key("frames") << '[';
@@ -225,9 +254,14 @@ private:
         for (const auto& each : names_.frames()) {
             separate(number++);
             const page_frame& frame = each.key;
-            out_ << decimal{frame.function} << ',' << decimal{frame.file} << ','
-                 << decimal{frame.line} << ',' << decimal{frame.module} << ','
-                 << (frame.is_inlined ? '1' : '0') << ',' << decimal{frame.offset};
+            number_row row;
+            row.add(frame.function);
+            row.add(frame.file);
+            row.add(frame.line);
+            row.add(frame.module);
+            row.add(frame.is_inlined ? 1 : 0);
+            row.add(frame.offset);
+            out_ << row.view();
         }
         out_ << ']';
         write_places();
@@ -255,24 +289,28 @@ private:
         for (const auto& each : names_.places()) {
             separate(number);
             const page_place& place = each.key;
-            out_ << decimal{place.file} << ',' << decimal{place.line} << ',' << decimal{place.type}
-                 << ',' << decimal{place.function} << ',' << decimal{place.offset};
-            if (is_sampled_) write_interval_of(rows[number]);
+            number_row row;
+            row.add(place.file);
+            row.add(place.line);
+            row.add(place.type);
+            row.add(place.function);
+            row.add(place.offset);
+            if (is_sampled_) add_intervals(row, rows[number]);
+            out_ << row.view();
             ++number;
         }
         out_ << ']';
     }
 
-    void write_interval_of(const snapshot::row* row) {
+    // Of a place without a row nothing is alive.
+    void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
         const snapshot::row none{};
-        if (row == nullptr) row = &none;
-        out_ << ',' << decimal{row->samples};
-        const std::uint64_t ends[] = {row->objects_low, row->objects_high, row->bytes_low,
-                                      row->bytes_high};
-        for (const std::uint64_t end : ends) {
-            out_ << ',';
-            amount(end);
-        }
+        if (of == nullptr) of = &none;
+        to.add(of->samples);
+        add_amount(to, of->objects_low);
+        add_amount(to, of->objects_high);
+        add_amount(to, of->bytes_low);
+        add_amount(to, of->bytes_high);
     }
 
     text_out& out_;

@@ -22,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -123,6 +123,6 @@ inline void write_signed(text_out& out, std::uint64_t number, bool is_signed) {
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP

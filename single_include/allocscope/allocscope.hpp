@@ -30969,8 +30969,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-wxrjYR5ZxrEMR55EXFzWIQ/Cs8fkLtxeUIY/EAHdHNE=';
-style-src 'sha256-h6Q2V4JZSUe67MmHD7a/dP2k5lqcC5zNEqN2mvL71hM=';
+script-src 'sha256-RIhlo1Sn/AqYpCyS9mr5j6PeKOUAxpaKiBaQzPc4d90=';
+style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -31029,46 +31029,51 @@ overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .step { 
 var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch; overflow: hidden; text-overflow:
 ellipsis; white-space: nowrap; } #path .chip { background: var(--accent_back); border-radius: 6px;
 } #chart_scroll { max-height: 62vh; overflow-x: hidden; overflow-y: auto; } #chart { position:
-sticky; top: 0; cursor: pointer; } #columns { display: grid; grid-template-columns: minmax(0, 1fr)
-minmax(280px, 27%); gap: 12px; align-items: start; } #types_card { position: sticky; top: 50px; }
-#types { height: 460px; cursor: pointer; } .wide { overflow-x: auto; } table { border-collapse:
-collapse; width: 100%; font-size: 13px; } th, td { text-align: left; padding: 4px 8px; white-space:
-nowrap; border-bottom: 1px solid var(--line); } th { font-weight: 500; color: var(--quiet);
-padding: 2px 4px; } th button { border: 0; background: none; padding: 2px 6px; min-height: 26px;
-width: 100%; text-align: inherit; font-weight: 500; color: inherit; white-space: nowrap; }
-th[aria-sort="ascending"] button, th[aria-sort="descending"] button { color: var(--text);
-font-weight: 600; } th[aria-sort="ascending"] button::after { content: " \2191"; }
-th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align: right; }
-#places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
-background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
-var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl;
-color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color: var(--quiet); }
-td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display:
-block; text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
-background-image: linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down {
-color: var(--down); } .pager { display: flex; gap: 12px; align-items: center; justify-content:
-flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw);
-padding: 9px 12px; pointer-events: none; background: light-dark(#ffffff, #262c36); border: 1px
-solid light-dark(#c5ccd6, #3f4855); border-radius: 8px; box-shadow: 0 6px 24px
-light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main { font-weight: 600; overflow-wrap:
-anywhere; } #tip .place { color: var(--quiet); overflow-wrap: anywhere; } #tip table { width: auto;
-margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0; } #tip td.number { padding-right:
-12px; } #tip tr.chosen td { font-weight: 600; } .spoken { position: absolute; width: 1px; height:
-1px; margin: 0; overflow: hidden; clip-path: inset(50%); } dialog { color: var(--text); background:
-var(--card); border: 1px solid var(--line); border-radius: 12px; max-width: 660px; padding: 20px
-24px; } dialog::backdrop { background: #0008; } #keys { display: grid; grid-template-columns:
-max-content 1fr; gap: 4px 18px; } kbd { font: 12px ui-monospace, monospace; border: 1px solid
-var(--line); border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--back);
-} code { font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width:
-1380px) { #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; }
-#types { height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text {
-max-width: 34ch; width: auto; } } @media print { :root { color-scheme: light !important; } body {
-padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, .search input, #tip,
-summary { display: none; } #tools { position: static; } #chart_scroll { max-height: none; overflow:
-visible; } #columns { display: block; } #types_card { position: static; } .card, .total {
-break-inside: avoid; } #places_card { break-inside: auto; } tr { break-inside: avoid; } * {
-print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+sticky; top: 0; cursor: pointer; } #columns > .card { margin-top: 12px; } #columns { display: grid;
+grid-template-columns: minmax(0, 1fr) minmax(280px, 27%); gap: 0 12px; align-items: start; }
+#types_card { position: sticky; top: 50px; } #types { height: 460px; cursor: pointer; } .wide {
+overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; } th, td {
+text-align: left; padding: 4px 8px; white-space: nowrap; border-bottom: 1px solid var(--line); } th
+{ font-weight: 500; color: var(--quiet); padding: 2px 4px; } th button { border: 0; background:
+none; padding: 2px 6px; min-height: 26px; width: 100%; text-align: inherit; font-weight: 500;
+color: inherit; white-space: nowrap; } th[aria-sort="ascending"] button, th[aria-sort="descending"]
+button { color: var(--text); font-weight: 600; } th[aria-sort="ascending"] button::after { content:
+" \2191"; } th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align:
+right; } #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody
+tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] {
+background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
+max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
+direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
+var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; }
+.share_bar { display: block; text-align: right; padding: 0 5px; border-radius: 3px;
+background-repeat: no-repeat; background-image: linear-gradient(var(--bar), var(--bar)); } .up {
+color: var(--up); } .down { color: var(--down); } .pager { display: flex; gap: 12px; align-items:
+center; justify-content: flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20;
+max-width: min(620px, 90vw); padding: 9px 12px; pointer-events: none; background:
+light-dark(#ffffff, #262c36); border: 1px solid light-dark(#c5ccd6, #3f4855); border-radius: 8px;
+box-shadow: 0 6px 24px light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main {
+font-weight: 600; overflow-wrap: anywhere; } #tip .place { color: var(--quiet); overflow-wrap:
+anywhere; } #tip table { width: auto; margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0;
+} #tip td.number { padding-right: 12px; } #tip tr.chosen td { font-weight: 600; } .spoken {
+position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+dialog { color: var(--text); background: var(--card); border: 1px solid var(--line); border-radius:
+12px; max-width: 660px; padding: 20px 24px; } dialog::backdrop { background: #0008; } #keys {
+display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; } kbd { font: 12px
+ui-monospace, monospace; border: 1px solid var(--line); border-bottom-width: 2px; border-radius:
+4px; padding: 0 5px; background: var(--back); } code { font: 12.5px ui-monospace, monospace; }
+#foot { margin-top: 22px; } @media (max-width: 1380px) { #columns { grid-template-columns:
+minmax(0, 1fr); } #types_card { position: static; } #types { height: 320px; } } @media (max-width:
+900px) { body { padding: 14px; } td.text { max-width: 34ch; width: auto; } } @media print { :root {
+color-scheme: light !important; --back: #ffffff; } body { padding: 0; max-width: none; font-size:
+11px; } .buttons, .pager button, #tools, #tip, details:not([open]) { display: none; } #totals {
+grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large { font-size: 19px; } #chart_scroll
+{ max-height: none; overflow: visible; } #chart_space { height: auto !important; } canvas {
+position: static !important; height: auto !important; } #columns { display: block; } #types_card {
+position: static; } .card, .total { break-inside: avoid; } #places_card { break-inside: auto; }
+.wide { overflow: visible; } th, td { padding: 2px 4px; font-size: 9px; } th button { padding: 0;
+min-height: 0; font-size: 9px; white-space: normal; } td.text { max-width: 0; width: 24%; }
+td.share { min-width: 60px; } tr { break-inside: avoid; } * { print-color-adjust: exact;
+-webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -31903,8 +31908,9 @@ function color_of_change(value, weight) { if (value === 0 || weight === 0) retur
 const strength = Math.min(7, Math.floor(Math.abs(value) / weight * 8));
 return value > 0 ? colors.more[strength] : colors.less[strength]; }
 const page_font = '12px system-ui, -apple-system, "Segoe UI", Roboto, Cantarell, sans-serif';
+function width_for(element) { return is_printing ? 720 : element.clientWidth; }
 function fresh_canvas(canvas, width, height) {
-const ratio = Math.min(window.devicePixelRatio || 1, 3);
+const ratio = is_printing ? 2 : Math.min(window.devicePixelRatio || 1, 3);
 const pixels_wide = Math.max(1, Math.round(width * ratio));
 const pixels_high = Math.max(1, Math.round(height * ratio));
 if (canvas.width !== pixels_wide) canvas.width = pixels_wide;
@@ -31980,7 +31986,7 @@ const end = (tree.begin[box] + tree.weight[box] - tree.begin[zoom]) * scale;
 if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) { paint.globalAlpha = 1;
 paint.fillStyle = colors.tiny; paint.fillRect(left, top, end - left, row_height - 1); } break; }
 if (top > -row_height) draw_box(paint, child, left, top, wide, false); waiting.push(child); } } }
-function draw_chart() { const tree = state.tree; const width = chart.scroll.clientWidth;
+function draw_chart() { const tree = state.tree; const width = width_for(chart.scroll);
 const full_height = (tree.deepest + 1) * row_height; chart.space.style.height = full_height + 'px';
 const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));
 const height = Math.min(full_height, most); chart.canvas.style.height = height + 'px';
@@ -32402,11 +32408,14 @@ function draw_all() { make_colors(); draw_chart(); draw_types(); draw_timeline()
 function show(work) { const began = performance.now(); work(); count(); hide_tip();
 chart.hovered = -1; by_id('chart_note').textContent = chart_words();
 by_id('chart_note').hidden = by_id('chart_note').textContent === '';
-chart.scroll.hidden = !by_id('chart_note').hidden; write_path(); write_matched(); draw_all();
-timings.last_change = performance.now() - began; } function zoom_to(box) {
-if (box === state.zoom) return; show(() => { state.history.push(state.zoom); state.zoom = box;
-chart.selected = box; }); say_box(box); } function go_back() { if (state.history.length !== 0) {
-show(() => { state.zoom = chart.selected = state.history.pop(); }); } else if (state.place >= 0) {
+chart.scroll.hidden = !by_id('chart_note').hidden;
+by_id('chart_title').textContent = 'Stacks by ' + metrics[state.metric].word;
+by_id('types_title').textContent = 'Types by ' + metrics[state.metric].word; write_path();
+write_matched(); draw_all(); timings.last_change = performance.now() - began; }
+function zoom_to(box) { if (box === state.zoom) return; show(() => {
+state.history.push(state.zoom); state.zoom = box; chart.selected = box; }); say_box(box); }
+function go_back() { if (state.history.length !== 0) { show(() => {
+state.zoom = chart.selected = state.history.pop(); }); } else if (state.place >= 0) {
 show_place(-1); } else if (state.found !== null) { set_search(''); } } function new_tree() {
 state.tree = tree_for(state.is_inverted, state.with_library); state.zoom = chart.selected = 0;
 state.history = []; weigh(); find(); } function show_place(place) { show(() => {
@@ -32437,7 +32446,7 @@ else delete root.dataset.theme; show_theme(); draw_all(); } const keys = [
 ['l', 'library frames', switch_library], ['c', 'to the chart', () => chart.canvas.focus()],
 ['p', 'to the table of places', () => {
 if (by_id('places_body').firstChild) by_id('places_body').firstChild.focus(); }],
-['t', 'theme: as the system, dark, light', next_theme],
+['t', 'theme: as the system, the other one, and back', next_theme],
 ['?', 'this help', () => by_id('help').showModal()] ]; const keys_in_parts = [
 ['\u2190 \u2191 \u2192 \u2193', 'in the chart and the types: move'],
 ['Enter', 'there: zoom in, search for the type; in the table: only this place'] ];
@@ -32635,8 +32644,8 @@ const is_marked = number === treemap.hovered ||
 number === treemap.selected && document.activeElement === treemap.canvas; if (!is_marked) return;
 paint.strokeStyle = number === treemap.hovered ? colors.text : colors.accent; paint.lineWidth = 2;
 paint.strokeRect(cell.left + 1, cell.top + 1, Math.max(wide - 2, 1), Math.max(high - 2, 1)); }
-function draw_types() { const width = treemap.canvas.clientWidth;
-const height = treemap.canvas.clientHeight;
+function draw_types() { const width = width_for(treemap.canvas);
+const height = is_printing ? 260 : treemap.canvas.clientHeight;
 const paint = fresh_canvas(treemap.canvas, width, height);
 squarified(treemap.cells, width, height);
 treemap.cells.forEach((cell, number) => draw_cell(paint, cell, number)); }
@@ -32669,7 +32678,7 @@ function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
 }); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
-const width = canvas.clientWidth; const height = canvas.clientHeight;
+const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
 const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
@@ -32712,8 +32721,10 @@ const distance = (at) => Math.abs(timeline.x_of(moments[at][0]) - x);
 if (distance(number) < distance(best)) best = number; }); return best; }
 function start_timeline() { if (moments.length === 0) return;
 by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
-const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) + ' alive';
-by_id('timeline_text').textContent = words; const canvas = timeline.canvas;
+const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
+' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
+' objects (line) alive'; by_id('timeline_text').textContent = words;
+const canvas = timeline.canvas;
 canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
 canvas.addEventListener('mousemove', (event) => {
 const x = event.clientX - canvas.getBoundingClientRect().left;

@@ -132,6 +132,8 @@ function show(work) {
   by_id('chart_note').textContent = chart_words();
   by_id('chart_note').hidden = by_id('chart_note').textContent === '';
   chart.scroll.hidden = !by_id('chart_note').hidden;
+  by_id('chart_title').textContent = 'Stacks by ' + metrics[state.metric].word;
+  by_id('types_title').textContent = 'Types by ' + metrics[state.metric].word;
   write_path();
   write_matched();
   draw_all();
@@ -240,7 +242,7 @@ const keys = [
   ['p', 'to the table of places', () => {
     if (by_id('places_body').firstChild) by_id('places_body').firstChild.focus();
   }],
-  ['t', 'theme: as the system, dark, light', next_theme],
+  ['t', 'theme: as the system, the other one, and back', next_theme],
   ['?', 'this help', () => by_id('help').showModal()]
 ];
 const keys_in_parts = [

@@ -80,9 +80,14 @@ function color_of_change(value, weight) {
 
 const page_font = '12px system-ui, -apple-system, "Segoe UI", Roboto, Cantarell, sans-serif';
 
+// How wide to draw: on paper as wide as that is, whatever the window was.
+function width_for(element) {
+  return is_printing ? 720 : element.clientWidth;
+}
+
 // The canvas in pixels of the screen, empty; coordinates are those of the page.
 function fresh_canvas(canvas, width, height) {
-  const ratio = Math.min(window.devicePixelRatio || 1, 3);
+  const ratio = is_printing ? 2 : Math.min(window.devicePixelRatio || 1, 3);
   const pixels_wide = Math.max(1, Math.round(width * ratio));
   const pixels_high = Math.max(1, Math.round(height * ratio));
   if (canvas.width !== pixels_wide) canvas.width = pixels_wide;

@@ -100,7 +100,7 @@ function draw_beneath(paint, top_of, width, height) {
 
 function draw_chart() {
   const tree = state.tree;
-  const width = chart.scroll.clientWidth;
+  const width = width_for(chart.scroll);
   const full_height = (tree.deepest + 1) * row_height;
   chart.space.style.height = full_height + 'px';
   const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));

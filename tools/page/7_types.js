@@ -102,8 +102,8 @@ function draw_cell(paint, cell, number) {
 }
 
 function draw_types() {
-  const width = treemap.canvas.clientWidth;
-  const height = treemap.canvas.clientHeight;
+  const width = width_for(treemap.canvas);
+  const height = is_printing ? 260 : treemap.canvas.clientHeight;
   const paint = fresh_canvas(treemap.canvas, width, height);
   squarified(treemap.cells, width, height);
   treemap.cells.forEach((cell, number) => draw_cell(paint, cell, number));

@@ -20,8 +20,8 @@ function draw_series(paint, field, top, x_of, y_of) {
 function draw_timeline() {
   const canvas = timeline.canvas;
   if (moments.length === 0) return;
-  const width = canvas.clientWidth;
-  const height = canvas.clientHeight;
+  const width = width_for(canvas);
+  const height = is_printing ? 150 : canvas.clientHeight;
   const paint = fresh_canvas(canvas, width, height);
   const first = moments[0][0];
   const last = moments[moments.length - 1][0];
@@ -127,7 +127,8 @@ function start_timeline() {
   by_id('timeline_card').hidden = false;
   const most = highest(moments.map((moment) => moment[2]));
   const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
-      ' alive';
+      ' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
+      ' objects (line) alive';
   by_id('timeline_text').textContent = words;
   const canvas = timeline.canvas;
   canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);

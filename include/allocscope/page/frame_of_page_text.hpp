@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-wxrjYR5ZxrEMR55EXFzWIQ/Cs8fkLtxeUIY/EAHdHNE=';
-style-src 'sha256-h6Q2V4JZSUe67MmHD7a/dP2k5lqcC5zNEqN2mvL71hM=';
+script-src 'sha256-RIhlo1Sn/AqYpCyS9mr5j6PeKOUAxpaKiBaQzPc4d90=';
+style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -80,46 +80,51 @@ overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .step { 
 var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch; overflow: hidden; text-overflow:
 ellipsis; white-space: nowrap; } #path .chip { background: var(--accent_back); border-radius: 6px;
 } #chart_scroll { max-height: 62vh; overflow-x: hidden; overflow-y: auto; } #chart { position:
-sticky; top: 0; cursor: pointer; } #columns { display: grid; grid-template-columns: minmax(0, 1fr)
-minmax(280px, 27%); gap: 12px; align-items: start; } #types_card { position: sticky; top: 50px; }
-#types { height: 460px; cursor: pointer; } .wide { overflow-x: auto; } table { border-collapse:
-collapse; width: 100%; font-size: 13px; } th, td { text-align: left; padding: 4px 8px; white-space:
-nowrap; border-bottom: 1px solid var(--line); } th { font-weight: 500; color: var(--quiet);
-padding: 2px 4px; } th button { border: 0; background: none; padding: 2px 6px; min-height: 26px;
-width: 100%; text-align: inherit; font-weight: 500; color: inherit; white-space: nowrap; }
-th[aria-sort="ascending"] button, th[aria-sort="descending"] button { color: var(--text);
-font-weight: 600; } th[aria-sort="ascending"] button::after { content: " \2191"; }
-th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align: right; }
-#places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody tr:hover {
-background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] { background:
-var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text { max-width: 0;
-width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function { direction: rtl;
-color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color: var(--quiet); }
-td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } .share_bar { display:
-block; text-align: right; padding: 0 5px; border-radius: 3px; background-repeat: no-repeat;
-background-image: linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down {
-color: var(--down); } .pager { display: flex; gap: 12px; align-items: center; justify-content:
-flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw);
-padding: 9px 12px; pointer-events: none; background: light-dark(#ffffff, #262c36); border: 1px
-solid light-dark(#c5ccd6, #3f4855); border-radius: 8px; box-shadow: 0 6px 24px
-light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main { font-weight: 600; overflow-wrap:
-anywhere; } #tip .place { color: var(--quiet); overflow-wrap: anywhere; } #tip table { width: auto;
-margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0; } #tip td.number { padding-right:
-12px; } #tip tr.chosen td { font-weight: 600; } .spoken { position: absolute; width: 1px; height:
-1px; margin: 0; overflow: hidden; clip-path: inset(50%); } dialog { color: var(--text); background:
-var(--card); border: 1px solid var(--line); border-radius: 12px; max-width: 660px; padding: 20px
-24px; } dialog::backdrop { background: #0008; } #keys { display: grid; grid-template-columns:
-max-content 1fr; gap: 4px 18px; } kbd { font: 12px ui-monospace, monospace; border: 1px solid
-var(--line); border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--back);
-} code { font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width:
-1380px) { #columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; }
-#types { height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text {
-max-width: 34ch; width: auto; } } @media print { :root { color-scheme: light !important; } body {
-padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, .search input, #tip,
-summary { display: none; } #tools { position: static; } #chart_scroll { max-height: none; overflow:
-visible; } #columns { display: block; } #types_card { position: static; } .card, .total {
-break-inside: avoid; } #places_card { break-inside: auto; } tr { break-inside: avoid; } * {
-print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+sticky; top: 0; cursor: pointer; } #columns > .card { margin-top: 12px; } #columns { display: grid;
+grid-template-columns: minmax(0, 1fr) minmax(280px, 27%); gap: 0 12px; align-items: start; }
+#types_card { position: sticky; top: 50px; } #types { height: 460px; cursor: pointer; } .wide {
+overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; } th, td {
+text-align: left; padding: 4px 8px; white-space: nowrap; border-bottom: 1px solid var(--line); } th
+{ font-weight: 500; color: var(--quiet); padding: 2px 4px; } th button { border: 0; background:
+none; padding: 2px 6px; min-height: 26px; width: 100%; text-align: inherit; font-weight: 500;
+color: inherit; white-space: nowrap; } th[aria-sort="ascending"] button, th[aria-sort="descending"]
+button { color: var(--text); font-weight: 600; } th[aria-sort="ascending"] button::after { content:
+" \2191"; } th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align:
+right; } #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody
+tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] {
+background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
+max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
+direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
+var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; }
+.share_bar { display: block; text-align: right; padding: 0 5px; border-radius: 3px;
+background-repeat: no-repeat; background-image: linear-gradient(var(--bar), var(--bar)); } .up {
+color: var(--up); } .down { color: var(--down); } .pager { display: flex; gap: 12px; align-items:
+center; justify-content: flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20;
+max-width: min(620px, 90vw); padding: 9px 12px; pointer-events: none; background:
+light-dark(#ffffff, #262c36); border: 1px solid light-dark(#c5ccd6, #3f4855); border-radius: 8px;
+box-shadow: 0 6px 24px light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main {
+font-weight: 600; overflow-wrap: anywhere; } #tip .place { color: var(--quiet); overflow-wrap:
+anywhere; } #tip table { width: auto; margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0;
+} #tip td.number { padding-right: 12px; } #tip tr.chosen td { font-weight: 600; } .spoken {
+position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+dialog { color: var(--text); background: var(--card); border: 1px solid var(--line); border-radius:
+12px; max-width: 660px; padding: 20px 24px; } dialog::backdrop { background: #0008; } #keys {
+display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; } kbd { font: 12px
+ui-monospace, monospace; border: 1px solid var(--line); border-bottom-width: 2px; border-radius:
+4px; padding: 0 5px; background: var(--back); } code { font: 12.5px ui-monospace, monospace; }
+#foot { margin-top: 22px; } @media (max-width: 1380px) { #columns { grid-template-columns:
+minmax(0, 1fr); } #types_card { position: static; } #types { height: 320px; } } @media (max-width:
+900px) { body { padding: 14px; } td.text { max-width: 34ch; width: auto; } } @media print { :root {
+color-scheme: light !important; --back: #ffffff; } body { padding: 0; max-width: none; font-size:
+11px; } .buttons, .pager button, #tools, #tip, details:not([open]) { display: none; } #totals {
+grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large { font-size: 19px; } #chart_scroll
+{ max-height: none; overflow: visible; } #chart_space { height: auto !important; } canvas {
+position: static !important; height: auto !important; } #columns { display: block; } #types_card {
+position: static; } .card, .total { break-inside: avoid; } #places_card { break-inside: auto; }
+.wide { overflow: visible; } th, td { padding: 2px 4px; font-size: 9px; } th button { padding: 0;
+min-height: 0; font-size: 9px; white-space: normal; } td.text { max-width: 0; width: 24%; }
+td.share { min-width: 60px; } tr { break-inside: avoid; } * { print-color-adjust: exact;
+-webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>

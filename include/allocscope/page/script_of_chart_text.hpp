@@ -52,8 +52,9 @@ function color_of_change(value, weight) { if (value === 0 || weight === 0) retur
 const strength = Math.min(7, Math.floor(Math.abs(value) / weight * 8));
 return value > 0 ? colors.more[strength] : colors.less[strength]; }
 const page_font = '12px system-ui, -apple-system, "Segoe UI", Roboto, Cantarell, sans-serif';
+function width_for(element) { return is_printing ? 720 : element.clientWidth; }
 function fresh_canvas(canvas, width, height) {
-const ratio = Math.min(window.devicePixelRatio || 1, 3);
+const ratio = is_printing ? 2 : Math.min(window.devicePixelRatio || 1, 3);
 const pixels_wide = Math.max(1, Math.round(width * ratio));
 const pixels_high = Math.max(1, Math.round(height * ratio));
 if (canvas.width !== pixels_wide) canvas.width = pixels_wide;
@@ -129,7 +130,7 @@ const end = (tree.begin[box] + tree.weight[box] - tree.begin[zoom]) * scale;
 if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) { paint.globalAlpha = 1;
 paint.fillStyle = colors.tiny; paint.fillRect(left, top, end - left, row_height - 1); } break; }
 if (top > -row_height) draw_box(paint, child, left, top, wide, false); waiting.push(child); } } }
-function draw_chart() { const tree = state.tree; const width = chart.scroll.clientWidth;
+function draw_chart() { const tree = state.tree; const width = width_for(chart.scroll);
 const full_height = (tree.deepest + 1) * row_height; chart.space.style.height = full_height + 'px';
 const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));
 const height = Math.min(full_height, most); chart.canvas.style.height = height + 'px';

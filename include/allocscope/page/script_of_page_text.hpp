@@ -146,11 +146,14 @@ function draw_all() { make_colors(); draw_chart(); draw_types(); draw_timeline()
 function show(work) { const began = performance.now(); work(); count(); hide_tip();
 chart.hovered = -1; by_id('chart_note').textContent = chart_words();
 by_id('chart_note').hidden = by_id('chart_note').textContent === '';
-chart.scroll.hidden = !by_id('chart_note').hidden; write_path(); write_matched(); draw_all();
-timings.last_change = performance.now() - began; } function zoom_to(box) {
-if (box === state.zoom) return; show(() => { state.history.push(state.zoom); state.zoom = box;
-chart.selected = box; }); say_box(box); } function go_back() { if (state.history.length !== 0) {
-show(() => { state.zoom = chart.selected = state.history.pop(); }); } else if (state.place >= 0) {
+chart.scroll.hidden = !by_id('chart_note').hidden;
+by_id('chart_title').textContent = 'Stacks by ' + metrics[state.metric].word;
+by_id('types_title').textContent = 'Types by ' + metrics[state.metric].word; write_path();
+write_matched(); draw_all(); timings.last_change = performance.now() - began; }
+function zoom_to(box) { if (box === state.zoom) return; show(() => {
+state.history.push(state.zoom); state.zoom = box; chart.selected = box; }); say_box(box); }
+function go_back() { if (state.history.length !== 0) { show(() => {
+state.zoom = chart.selected = state.history.pop(); }); } else if (state.place >= 0) {
 show_place(-1); } else if (state.found !== null) { set_search(''); } } function new_tree() {
 state.tree = tree_for(state.is_inverted, state.with_library); state.zoom = chart.selected = 0;
 state.history = []; weigh(); find(); } function show_place(place) { show(() => {
@@ -181,7 +184,7 @@ else delete root.dataset.theme; show_theme(); draw_all(); } const keys = [
 ['l', 'library frames', switch_library], ['c', 'to the chart', () => chart.canvas.focus()],
 ['p', 'to the table of places', () => {
 if (by_id('places_body').firstChild) by_id('places_body').firstChild.focus(); }],
-['t', 'theme: as the system, dark, light', next_theme],
+['t', 'theme: as the system, the other one, and back', next_theme],
 ['?', 'this help', () => by_id('help').showModal()] ]; const keys_in_parts = [
 ['\u2190 \u2191 \u2192 \u2193', 'in the chart and the types: move'],
 ['Enter', 'there: zoom in, search for the type; in the table: only this place'] ];

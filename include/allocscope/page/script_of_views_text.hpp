@@ -146,8 +146,8 @@ const is_marked = number === treemap.hovered ||
 number === treemap.selected && document.activeElement === treemap.canvas; if (!is_marked) return;
 paint.strokeStyle = number === treemap.hovered ? colors.text : colors.accent; paint.lineWidth = 2;
 paint.strokeRect(cell.left + 1, cell.top + 1, Math.max(wide - 2, 1), Math.max(high - 2, 1)); }
-function draw_types() { const width = treemap.canvas.clientWidth;
-const height = treemap.canvas.clientHeight;
+function draw_types() { const width = width_for(treemap.canvas);
+const height = is_printing ? 260 : treemap.canvas.clientHeight;
 const paint = fresh_canvas(treemap.canvas, width, height);
 squarified(treemap.cells, width, height);
 treemap.cells.forEach((cell, number) => draw_cell(paint, cell, number)); }
@@ -180,7 +180,7 @@ function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
 moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
 }); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
-const width = canvas.clientWidth; const height = canvas.clientHeight;
+const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
 const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
@@ -223,8 +223,10 @@ const distance = (at) => Math.abs(timeline.x_of(moments[at][0]) - x);
 if (distance(number) < distance(best)) best = number; }); return best; }
 function start_timeline() { if (moments.length === 0) return;
 by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
-const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) + ' alive';
-by_id('timeline_text').textContent = words; const canvas = timeline.canvas;
+const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
+' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
+' objects (line) alive'; by_id('timeline_text').textContent = words;
+const canvas = timeline.canvas;
 canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
 canvas.addEventListener('mousemove', (event) => {
 const x = event.clientX - canvas.getBoundingClientRect().left;

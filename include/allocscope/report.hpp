@@ -23,6 +23,7 @@
 #include <allocscope/formats/folded_format.hpp>
 #include <allocscope/formats/format_list.hpp>
 #include <allocscope/formats/heaptrack_format.hpp>
+#include <allocscope/formats/html_format.hpp>
 #include <allocscope/formats/json_format.hpp>
 #include <allocscope/formats/massif_format.hpp>
 #include <allocscope/formats/pprof_format.hpp>

@@ -24,10 +24,11 @@ ROOMS = {
     "measure": (8, False, "base link snapshot"),
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot grouping measure"),
+    "page": (9, False, "base plain snapshot"),
     "saved": (10, False, "base platform plain snapshot measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),
-    "formats": (11, False, "base platform plain snapshot grouping measure report saved"),
+    "formats": (11, False, "base platform plain snapshot grouping measure report page saved"),
     "define_once": (11, True,
                     "base platform link state record hooks windows snapshot naming report verdict"),
 }

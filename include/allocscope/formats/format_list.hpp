@@ -20,6 +20,7 @@
 #include <allocscope/formats/folded_format.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/heaptrack_format.hpp>
+#include <allocscope/formats/html_format.hpp>
 #include <allocscope/formats/json_format.hpp>
 #include <allocscope/formats/massif_format.hpp>
 #include <allocscope/formats/pprof_format.hpp>
@@ -60,6 +61,7 @@ struct file_format {
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"text", ".txt", write_text_body, true},
+    {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
     {"allocscope", ".allocscope", write_saved_body, false},

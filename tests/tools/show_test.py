@@ -1,4 +1,4 @@
-"""`allocscope show`, `diff`, `histogram` and `convert` on snapshots of a program whose heap is known.
+"""`allocscope show`, `diff`, `histogram` and `convert` on snapshots of a known heap.
 
 usage: show_test.py PROGRAM COMPILER
 """
@@ -11,13 +11,13 @@ import tempfile
 from recorded_programs import Recorder, WITHOUT_CXX, compiled
 
 # Keeps `kept` objects of 100 bytes and one of 5,000, and allocates 70 of 1,000 that it frees.
-SOURCE = """
-#include <stdlib.h>
+SOURCE = """#include <stdlib.h>
 struct node { char bytes[100]; };
 static void* kept[1000];
-__attribute__((noinline)) void* make_node() { void* p = malloc(sizeof(node)); asm volatile("" : "+r"(p)); return p; }
-__attribute__((noinline)) void* make_large() { void* p = malloc(5000); asm volatile("" : "+r"(p)); return p; }
-__attribute__((noinline)) void churn() { void* p = malloc(1000); asm volatile("" : "+r"(p)); free(p); asm volatile(""); }
+template <class T> T seen(T p) { asm volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) void* make_node() { return seen(malloc(sizeof(node))); }
+__attribute__((noinline)) void* make_large() { return seen(malloc(5000)); }
+__attribute__((noinline)) void churn() { free(seen(malloc(1000))); asm volatile(""); }
 int main(int count, char**) {
     for (int i = 0; i < count * 10; ++i) kept[i] = make_node();
     kept[999] = make_large();

@@ -5,13 +5,13 @@
 // Threads:  any
 // Memory:   the tree and the whole text, charged to no window
 //
-//     std::string calls = allocscope::to_tree(snapshot);                                 // from main()
+//     std::string calls = allocscope::to_tree(snapshot);  // from main()
 //     std::string callers = allocscope::to_tree(snapshot, allocscope::tree_from::allocation);
 //
 //        bytes   share  objects  allocated  allocations  call
 //     51.1 KiB  100.0%     1100   53.4 KiB         1200  (all)
 //     51.1 KiB  100.0%     1100   53.4 KiB         1200   main  quick_start.cpp:9
-//     50.0 KiB   97.7%     1000   50.0 KiB         1000    std::string::_M_create  basic_string.tcc:153
+//     50.0 KiB   97.7%     1000   50.0 KiB         1000    std::string::_M_create  string.tcc:153
 //
 // Each line has the numbers of all stacks that go through it. The lines are the largest ones by the
 // number that was asked for, together with what leads to them.

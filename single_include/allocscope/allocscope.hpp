@@ -606,6 +606,57 @@ public:
         std::uint64_t bytes_low, bytes_high;
     };
 
+    // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
+    // with equal frames differ in their return addresses, modules or family.
+    struct stack {
+        const frame* frames;  // innermost first, starting at the caller of operator new
+        std::size_t frame_count;
+        std::size_t user_frame;         // as in the row
+        std::uint64_t objects, bytes;   // alive; in a difference two's complement, as all numbers
+        std::uint64_t allocations;      // since the window began
+        std::uint64_t bytes_allocated;  // as requested
+        const char* file;               // from here on as in the row
+        int line;
+        const char* type;
+        const char* function;
+        std::uint64_t offset;
+        std::uint64_t samples;  // a sampled window: how many of its samples are alive
+        std::uint64_t objects_low, objects_high;  // as in a row
+        std::uint64_t bytes_low, bytes_high;
+    };
+
+    // A file that frames of stacks lie in.
+    struct module {
+        const char* path;
+        const char* build_id;   // in hexadecimal digits; "" when it has none or cannot be read
+        std::uint64_t address;  // of its offset 0, as in this process
+        std::uint64_t size;     // from there to the end of its last segment; 0: not known
+    };
+
+    // One point of the time series of a window.
+    struct moment {
+        std::uint64_t at_ns;  // since the window began
+        std::uint64_t live_objects, live_bytes;
+        std::uint64_t allocations, bytes_allocated;
+        const char* mark;  // a name for what happened here; "" mostly
+    };
+
+    // A row of things that the snapshot keeps.
+    template <class T>
+    class range {
+    public:
+        range(const T* first, std::size_t count) noexcept : first_(first), count_(count) {}
+        bool empty() const noexcept { return count_ == 0; }
+        std::size_t size() const noexcept { return count_; }
+        const T* begin() const noexcept { return first_; }
+        const T* end() const noexcept { return first_ + count_; }
+        const T& operator[](std::size_t index) const noexcept { return first_[index]; }
+
+    private:
+        const T* first_;
+        std::size_t count_;
+    };
+
     // The totals again, with their 95% intervals; low == value == high unless sampled.
     struct window_estimates {
         estimate allocations, frees, live_objects;
@@ -653,6 +704,11 @@ public:
         // None in a difference.
         const family* families;
         std::size_t family_count;
+        std::uint64_t process_id;    // whose window it was; 0: not known
+        std::int64_t taken_unix_ns;  // when; nanoseconds since 1970 (UTC)
+        const char* command;         // how the program was called; "" when not known
+        const moment* moments;       // the time series, oldest first; none unless one was kept
+        std::size_t moment_count;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -672,6 +728,16 @@ public:
     std::uint64_t live_bytes() const noexcept;
     const window_info& info() const noexcept;
 
+    // Every stack of the window, most bytes alive first, then most bytes allocated: also those whose
+    // objects have all been freed. The first call names these, which may take as long as stats();
+    // later ones cost nothing. What nested windows made the tables forget is in the totals alone: so
+    // the sum of `allocations` is at most info().totals.allocations. None in a window that only
+    // counts, or when memory for the names is refused: has_stacks() is then false.
+    range<stack> stacks() const;
+    bool has_stacks() const;
+    // The files that the frames of stacks() lie in; the program itself first.
+    range<module> modules() const;
+
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
@@ -685,6 +751,14 @@ private:
 
 namespace detail {
 
+// What stacks() and modules() give.
+struct stack_table {
+    const snapshot::stack* stacks;
+    std::size_t stack_count;
+    const snapshot::module* modules;
+    std::size_t module_count;
+};
+
 // The head of the block. The engine that made it also frees it, through `release`.
 struct snapshot_data {
     std::uint32_t references;
@@ -695,6 +769,8 @@ struct snapshot_data {
     std::uint64_t live_bytes;
     snapshot::window_info info;
     snapshot_data* (*difference)(const snapshot_data& later, const snapshot_data& earlier);
+    // Null: memory was refused. A null function: the snapshot knows no stacks.
+    const stack_table* (*stacks)(const snapshot_data& of);
 };
 
 }  // namespace detail
@@ -738,7 +814,13 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              0,
              nullptr,
+             0,
+             0,
+             0,
+             "",
+             nullptr,
              0},
+            nullptr,
             nullptr};
 }
 
@@ -833,6 +915,31 @@ inline const snapshot::window_info& snapshot::info() const noexcept {
     return detail::data_or_nothing(data_).info;
 }
 
+namespace detail {
+
+inline const stack_table* stacks_of(const snapshot_data* data) {
+    const snapshot_data& known = data_or_nothing(data);
+    return known.stacks != nullptr ? known.stacks(known) : nullptr;
+}
+
+}  // namespace detail
+
+inline bool snapshot::has_stacks() const {
+    return detail::stacks_of(data_) != nullptr;
+}
+
+inline snapshot::range<snapshot::stack> snapshot::stacks() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {nullptr, 0};
+    return {known->stacks, known->stack_count};
+}
+
+inline snapshot::range<snapshot::module> snapshot::modules() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {nullptr, 0};
+    return {known->modules, known->module_count};
+}
+
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {
     const detail::snapshot_data& later_data = detail::data_or_nothing(data_);
     const detail::snapshot_data& earlier_data = detail::data_or_nothing(earlier.data_);
@@ -859,7 +966,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost that is not library code; frame_count if none
+    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
     const char* type;        // "?" when it is not known
     // To be set by a function that answers yes, if it can: how many of the innermost frames would
     // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
@@ -14079,6 +14186,8 @@ struct code_frame {
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:
     // there is none.
     int line_before = 0;
@@ -14791,6 +14900,7 @@ public:
     const address_range* find(std::uint64_t address) const noexcept;
 
     bool empty() const noexcept { return ranges_.empty(); }
+    const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
@@ -16553,6 +16663,8 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
 private:
@@ -16667,6 +16779,13 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     return {name, address - range->low};
 }
 
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    for (const address_range& range : functions_.all()) {
+        if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_WARM_END
@@ -16770,6 +16889,11 @@ public:
             add_frame(location, frame);
         }
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
+    }
+
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
     }
 
     // Whether the unit that the address lies in describes a type or a namespace of that name.
@@ -16913,10 +17037,14 @@ private:
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        if (function == 0 && is_standard_header(frame.file)) return;
         if (function == 0) {
+            // Split debug information: what was inlined is told by another file. The library's line
+            // would be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
             name_outermost(frame, function, symbol);
             return add_frame(location, frame);
         }
@@ -17411,6 +17539,23 @@ public:
             return program != nullptr && module == text{program->path};
         }
         return !modules().empty() && module == modules()[0].path;
+    }
+
+    // The source file of the program's main(); "" when nothing tells it.
+    text file_of_main() {
+        const detail::met_module* home = nullptr;
+        std::uint64_t inside = 0;
+        if (detail::names_another_process()) {
+            home = detail::modules_at_start.at(0);
+            if (home != nullptr) inside = home->start;
+        } else if (!modules().empty()) {
+            inside = modules()[0].low;
+        }
+        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
+        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
+        if (begin == 0) return {};
+        const code_location& location = resolve(owner.base + begin, home);
+        return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -17908,6 +18053,11 @@ inline text plain_name(arena& memory, const function_name& name) {
         plain << component.name;
     }
     return plain.view();
+}
+
+// A class's own operator new, as in "app::widget::operator new(unsigned long)".
+inline bool is_own_operator_new(const function_name& name) noexcept {
+    return name.components.size() > 1 && name.last().name.starts_with("operator new");
 }
 
 }  // namespace symbolize
@@ -19325,12 +19475,14 @@ public:
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
+    //   begins with '!' what follows is the user's, whatever else is said of it
     // Adding the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
-        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(added, "* / ::")) {
+        const text named = added.substr(added.starts_with("!") ? 1 : 0);
+        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(named, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
         if (added.size() >= pattern_size) {
@@ -19349,15 +19501,24 @@ public:
     // is no user's frame either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
-        if (is_standard_header(frame.file)) return true;
+        if (version() == 0 && is_standard_header(frame.file)) return true;
         const borrowed_memory meanwhile{scratch};
         const function_name name = parse_function_name(scratch, frame.function);
         const text plain = plain_name(scratch, name);
-        if (is_added(plain, frame.file)) return true;
+        if (is_added(plain, frame.file, true)) return false;
+        if (is_standard_header(frame.file) || is_added(plain, frame.file, false)) return true;
         if (!name.is_known()) return false;
         if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
+    }
+
+    // Whether somebody said that the frame is the user's.
+    bool is_declared_own(arena& scratch, const code_frame& frame) const {
+        if (version() == 0) return false;
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        return is_added(plain_name(scratch, name), frame.file, true);
     }
 
 private:
@@ -19373,10 +19534,12 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file) const noexcept {
+    bool is_added(text plain, text file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
-            const text pattern{patterns_[i]};
+            text pattern{patterns_[i]};
+            if (pattern.starts_with("!") != as_own) continue;
+            if (as_own) pattern.remove_prefix(1);
             const bool fits =
                 pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
             if (fits) return true;
@@ -19440,78 +19603,6 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-
-// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
-
-#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-inline text file_name_of(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
-enum class module_kind { user, runtime, system };
-
-inline module_kind kind_of_module(text path) noexcept {
-    const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
-    constexpr text runtimes =
-        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
-        "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
-    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
-}
-
-// The module that a frame lies in, as a location has it.
-struct frame_owner {
-    text module;
-    bool is_unloaded = false;
-};
-
-namespace module_rule_detail {
-
-// frames.size() when no frame of that kind of module is the user's.
-inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
-                                 const list<frame_owner>& owners, const frame_rule& rule) {
-    std::size_t nameless = frames.size();
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(owners[i].module) != kind) continue;
-        // Nothing can be known of it any more.
-        if (owners[i].is_unloaded) return i;
-        if (!rule.is_library(scratch, frames[i])) return i;
-        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-        if (is_nameless && nameless == frames.size()) nameless = i;
-    }
-    return nameless;
-}
-
-}  // namespace module_rule_detail
-
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule) {
-    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
-        const std::size_t found =
-            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
-        if (found < frames.size()) return found;
-    }
-    const std::size_t named = user_frame(scratch, frames, rule);
-    // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -19590,6 +19681,214 @@ inline void shorten_paths(arena& memory, list<text>& paths) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+
+// library_files.hpp - which source files are other people's code, by where they lie.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where packages put headers and libraries.
+inline bool is_installed(text path) noexcept {
+    constexpr text folders =
+        "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
+        "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
+    if (!listed_start(path, folders).empty()) return true;
+    return path.starts_with("/opt/") && path.contains("/include/");
+}
+
+// A folder that holds other people's code, wherever it is.
+inline bool is_library_folder(text name) noexcept {
+    return is_listed(name,
+                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
+                     "vendored external externals extern subprojects node_modules _deps "
+                     "vcpkg_installed .conan .conan2");
+}
+
+// `own_folder` ends with a slash; "" when it is not known.
+inline bool is_library_file(arena& scratch, text file, text own_folder) {
+    const borrowed_memory meanwhile{scratch};
+    text path = tidy_path(scratch, file);
+    if (!own_folder.empty() && path.starts_with(own_folder)) {
+        path.remove_prefix(own_folder.size());
+    } else if (is_installed(path)) {
+        return true;
+    }
+    std::size_t slash = path.find('/');
+    while (slash != text::npos) {
+        if (is_library_folder(path.substr(0, slash))) return true;
+        path.remove_prefix(slash + 1);
+        slash = path.find('/');
+    }
+    return false;
+}
+
+// The folder that the program's own code lies in, by the file of its main(): that of the file, or
+// the one around it where its name only says what kind of code it holds. A main() in a header is
+// that of a test framework and tells nothing.
+inline text own_folder_of(arena& memory, text file_of_main) {
+    const text file = tidy_path(memory, file_of_main);
+    const std::size_t dot = file.rfind('.');
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    const std::size_t slash = file.rfind('/');
+    if (slash == text::npos || slash == 0) return {};
+    const text folder = file.substr(0, slash);
+    const std::size_t around = folder.rfind('/');
+    const bool is_kind = around != text::npos && around > 0 &&
+                         is_listed(folder.substr(around + 1),
+                                   "src source sources app apps bin cmd main tool tools test tests "
+                                   "example examples sample samples demo demos bench benchmarks");
+    // "/usr/src" alone would be too much.
+    const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
+    return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
+
+#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text file_name_of(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+enum class module_kind { user, runtime, system };
+
+inline module_kind kind_of_module(text path) noexcept {
+    const text name = file_name_of(path);
+    constexpr text system =
+        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
+        "libdl.so librt.so ld-linux liballocscope_preload.so";
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
+    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+}
+
+// The module that a frame lies in, as a location has it.
+struct frame_owner {
+    text module;
+    bool is_unloaded = false;
+    bool is_program = false;
+};
+
+// What the rule asks for when it first needs it.
+struct own_folder_source {
+    text (*folder)(void* context) = nullptr;  // null: it is not known
+    void* context = nullptr;
+
+    text get() const { return folder != nullptr ? folder(context) : text{}; }
+};
+
+// Whether the frame hands on what its caller asks for. `outer` is that caller; null: there is none.
+inline bool hands_on(arena& scratch, const code_frame& frame, const code_frame* outer,
+                     const frame_rule& rule) {
+    const borrowed_memory meanwhile{scratch};
+    const function_name name = parse_function_name(scratch, frame.function);
+    if (!name.is_known()) return false;
+    if (is_own_operator_new(name)) return true;
+    const bool is_allocator = is_listed(name.last().name, "allocate do_allocate");
+    return is_allocator && outer != nullptr && rule.is_library(scratch, *outer);
+}
+
+namespace module_rule_detail {
+
+struct asked_stack {
+    arena& scratch;
+    const list<code_frame>& frames;
+    const list<frame_owner>& owners;
+    const frame_rule& rule;
+
+    bool is_users_by_name(std::size_t at) const {
+        if (rule.is_library(scratch, frames[at])) return false;
+        const code_frame* outer = at + 1 < frames.size() ? &frames[at + 1] : nullptr;
+        return !hands_on(scratch, frames[at], outer, rule);
+    }
+
+    bool has_line(std::size_t at) const noexcept {
+        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+    }
+
+    bool is_in_library(std::size_t at, const own_folder_source& own) const {
+        const text file = frames[at].file;
+        const bool is_in_package = !owners[at].is_program && is_installed(owners[at].module);
+        if (!is_in_package && !is_library_file(scratch, file, {})) return false;
+        if (rule.is_declared_own(scratch, frames[at])) return false;
+        const text folder = own.get();
+        const bool is_own = !folder.empty() && file.starts_with(folder);
+        return (is_in_package && !is_own) || is_library_file(scratch, file, folder);
+    }
+};
+
+// frames.size() when no frame has a line that is the user's.
+inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+        if (kind_of_module(stack.owners[i].module) != module_kind::user) continue;
+        if (stack.owners[i].is_unloaded) return i;
+        if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
+        if (!stack.is_in_library(i, own)) return i;
+    }
+    return stack.frames.size();
+}
+
+// frames.size() when no frame of that kind of module is the user's.
+inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
+    const list<code_frame>& frames = stack.frames;
+    std::size_t nameless = frames.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (kind_of_module(stack.owners[i].module) != kind) continue;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+        if (is_nameless && nameless == frames.size()) nameless = i;
+    }
+    return nameless;
+}
+
+}  // namespace module_rule_detail
+
+// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
+// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
+inline std::size_t maker_frame(arena& scratch, const list<code_frame>& frames,
+                               const list<frame_owner>& owners, const frame_rule& rule) {
+    const module_rule_detail::asked_stack stack{scratch, frames, owners, rule};
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+        const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
+        if (found < frames.size()) return found;
+    }
+    const std::size_t named = user_frame(scratch, frames, rule);
+    // At least the module is known.
+    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
+}
+
+// All rules. `maker` is what maker_frame() said.
+inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
+                                        const list<frame_owner>& owners, const frame_rule& rule,
+                                        const own_folder_source& own, std::size_t maker) {
+    const module_rule_detail::asked_stack stack{scratch, frames, owners, rule};
+    const std::size_t line = module_rule_detail::user_line(stack, own);
+    return line < frames.size() ? line : maker;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
@@ -19989,6 +20288,47 @@ private:
     list<std::size_t> instantiated_;        // components that show arguments
 };
 
+// The first parameter of the nearest definition of an operator new before a token. A call of one
+// is not followed by a brace or a word.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t at = before; at > 1; --at) {
+        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        std::size_t open = at;
+        while (open < before && tokens[open].spelling != "(") ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = tokens[close + 1].spelling;
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && tokens[end].spelling != ",") ++end;
+        return tokens[end - 1].spelling;
+    }
+    return {};
+}
+
+// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
+// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
+        if (!is_new && tokens[at].spelling != "malloc") continue;
+        std::size_t open = at + 1;
+        if (tokens[open].spelling == "[") open += 2;
+        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
+        const text behind = tokens[open + 2].spelling;
+        if (behind != ")" && behind != ",") continue;
+        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
@@ -20079,15 +20419,30 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
+inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
+    const function_name name = parse_function_name(memory, frame.function);
+    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
+}
+
 // Index of the frame that wanted the memory; frames.size() when there is none.
 inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
     std::size_t index = 0;
-    while (index < frames.size() &&
-           is_forwarding_frame(
-               plain_name(memory, parse_function_name(memory, frames[index].function)))) {
-        ++index;
-    }
+    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
     return index;
+}
+
+// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
+// asking frame may, or asks for something of its own, which `answer` then is.
+inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    for (std::size_t i = 0; i < asking; ++i) {
+        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
+        const text type = type_from_source(memory, frames[i], sources, knowledge);
+        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+    }
+    return true;
 }
 
 // What one frame says by itself, were it the direct caller of operator new.
@@ -20211,7 +20566,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
                              text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
-    type_answer answer = type_from_frames(memory, frames, asking);
+    type_answer answer;
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
+        return with_vtable(memory, answer, vtable_symbol);
+    }
+    answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
         return with_vtable(memory, answer, vtable_symbol);
     }
@@ -20262,7 +20621,8 @@ struct named_stack {
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
-    bool is_type_final = false;  // false: a live object's vtable might still tell
+    std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
+    bool is_type_final = false;   // false: a live object's vtable might still tell
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -20447,7 +20807,7 @@ private:
                 owners.push_back(&location);
             }
         }
-        stack.user_frame = place_of(frames, owners, rule);
+        find_place(stack, frames, owners, rule);
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -20479,15 +20839,28 @@ private:
         }
     }
 
-    // The user's frame: see types/module_rule.hpp.
-    std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
-                         const symbolize::frame_rule& rule) {
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
         for (const code_location* owner : owners) {
-            modules.push_back({owner->module, owner->is_unloaded});
+            modules.push_back(
+                {owner->module, owner->is_unloaded, symbols_.is_program(owner->module)});
         }
-        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
+        stack.maker_frame = symbolize::maker_frame(scratch_, frames, modules, rule);
+        stack.user_frame = symbolize::user_frame_by_module(
+            scratch_, frames, modules, rule, {&name_book::own_folder, this}, stack.maker_frame);
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* book) {
+        auto& self = *static_cast<name_book*>(book);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
     }
 
     // What was resolved is kept as long as the book.
@@ -20522,6 +20895,7 @@ private:
     symbolize::source_cache sources_;
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
+    const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;
     std::uint32_t references_ = 1;
     bool has_new_ = false;
@@ -22099,13 +22473,24 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-inline bool is_shown_caller(const snapshot::frame& frame, arena& scratch) {
+// The folder that two files share, as what is known of the user's own code.
+inline text shared_folder(text a, text b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    const std::size_t slash = a.substr(0, same).rfind('/');
+    return slash == text::npos ? text{} : a.substr(0, slash + 1);
+}
+
+// `place`: the file of the row.
+inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
     plain.file = frame.file;
     plain.line = frame.line;
-    return !library_rule.is_library(scratch, plain);
+    if (library_rule.is_library(scratch, plain)) return false;
+    return library_rule.is_declared_own(scratch, plain) ||
+           !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
 // Recursion is one caller, so that it does not hide the one that began it.
@@ -22114,11 +22499,13 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
     std::uint64_t times = 0;
+    const bool has_place = row.user_frame < row.frame_count;
+    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
         // Further out there is only what runs the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, scratch)) continue;
+        if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
         if (times > 2) out << ", " << decimal{times - 1} << " times";
@@ -22706,7 +23093,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         const named_stack& stack = *stacks[at++];
         return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
                                                          {stack.frames.data(), stack.frames.size(),
-                                                          stack.user_frame, stack.type});
+                                                          stack.maker_frame, stack.type});
     });
     return first_use;
 }

@@ -34,6 +34,8 @@ struct code_frame {
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:
     // there is none.
     int line_before = 0;

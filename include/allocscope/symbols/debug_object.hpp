@@ -89,6 +89,11 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
+    }
+
     // Whether the unit that the address lies in describes a type or a namespace of that name.
     bool knows_type(std::uint64_t linked_address, text name) {
         const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -230,10 +235,14 @@ private:
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        if (function == 0 && is_standard_header(frame.file)) return;
         if (function == 0) {
+            // Split debug information: what was inlined is told by another file. The library's line
+            // would be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
             name_outermost(frame, function, symbol);
             return add_frame(location, frame);
         }

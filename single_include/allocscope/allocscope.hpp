@@ -14023,6 +14023,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <climits>
 #include <cxxabi.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14205,6 +14206,21 @@ struct code_location {
     list<code_frame> frames;
 };
 
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
+
 // The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
 // scope the debug information does not tell.
 inline bool is_standard_header(text file) noexcept {
@@ -14290,6 +14306,658 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+
+// elf_image.hpp - the header of an ELF file and its table of sections.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t elf_header_bytes = 64;
+constexpr std::size_t elf_section_bytes = 64;
+
+constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
+constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
+constexpr std::uint64_t elf_section_executable = 4;
+constexpr std::uint64_t elf_section_compressed = 0x800;
+
+struct elf_header {
+    bool is_valid = false;
+    std::uint16_t type = 0;
+    std::uint64_t sections_offset = 0;
+    std::uint16_t section_bytes = 0;
+    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    std::uint64_t section_count = 0;
+    std::uint64_t names_section = 0;
+};
+
+struct elf_section {
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_bytes = 0;
+};
+
+inline elf_header read_elf_header(byte_view bytes) noexcept {
+    elf_header header;
+    byte_cursor in{bytes};
+    const std::uint32_t magic = in.u32();
+    const std::uint8_t word_class = in.u8();
+    const std::uint8_t byte_order = in.u8();
+    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
+    in.seek(16);
+    header.type = in.u16();
+    in.skip(2 + 4 + 8);  // machine, version, entry
+    in.skip(8);          // where the segments are
+    header.sections_offset = in.u64();
+    in.skip(4 + 2);  // flags, size of this header
+    in.skip(2 + 2);  // segments
+    header.section_bytes = in.u16();
+    header.section_count = in.u16();
+    header.names_section = in.u16();
+    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
+    return header;
+}
+
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+inline elf_section read_elf_section(byte_view table, std::uint64_t index,
+                                    std::uint16_t stride) noexcept {
+    elf_section section;
+    if (stride < elf_section_bytes || index >= table.size / stride) return section;
+    byte_cursor in{table, index * stride};
+    section.name = in.u32();
+    section.type = in.u32();
+    section.flags = in.u64();
+    section.address = in.u64();
+    section.offset = in.u64();
+    section.size = in.u64();
+    section.link = in.u32();
+    in.skip(4 + 8);  // info, alignment
+    section.entry_bytes = in.u64();
+    return section;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+
+#ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
+#define ALLOCSCOPE_BINARY_INFLATE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t largest_inflation = 1032;
+
+// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+class inflate_codes {
+public:
+    static constexpr unsigned fast_bits = 9;
+    static constexpr unsigned longest = 15;
+
+    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
+    // it, when there is only one.
+    bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
+
+    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    struct found {
+        unsigned symbol, bits;
+    };
+    found find(std::uint64_t window) const noexcept {
+        const unsigned entry = fast_[window & ((1U << fast_bits) - 1)];
+        return entry != 0 ? found{entry >> 4U, entry & 15U} : find_long(window);
+    }
+
+private:
+    found find_long(std::uint64_t window) const noexcept;
+
+    std::uint16_t counts_[longest + 1];
+    std::uint16_t symbols_[288];
+    std::uint16_t fast_[1U << fast_bits];
+};
+
+ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsigned count,
+                                              bool may_be_empty) noexcept {
+    for (std::uint16_t& each : counts_) each = 0;
+    for (std::uint16_t& each : fast_) each = 0;
+    for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
+    const unsigned used = count - counts_[0];
+    int left = 1;  // codes of the length that are not taken
+    std::uint16_t begins[longest + 2] = {};
+    unsigned codes[longest + 2] = {};
+    for (unsigned bits = 1; bits <= longest; ++bits) {
+        left = 2 * left - counts_[bits];
+        if (left < 0) return false;
+        begins[bits + 1] = static_cast<std::uint16_t>(begins[bits] + counts_[bits]);
+        codes[bits + 1] = (codes[bits] + counts_[bits]) << 1U;
+    }
+    if (left != 0 && !(may_be_empty && (used == 0 || (used == 1 && counts_[1] == 1)))) return false;
+    for (unsigned symbol = 0; symbol < count; ++symbol) {
+        const unsigned bits = lengths[symbol];
+        if (bits == 0) continue;
+        symbols_[begins[bits]++] = static_cast<std::uint16_t>(symbol);
+        const unsigned code = codes[bits]++;
+        if (bits > fast_bits) continue;
+        unsigned reversed = 0;
+        for (unsigned i = 0; i < bits; ++i) reversed |= ((code >> i) & 1U) << (bits - 1 - i);
+        for (unsigned i = reversed; i < 1U << fast_bits; i += 1U << bits) {
+            fast_[i] = static_cast<std::uint16_t>(symbol << 4U | bits);
+        }
+    }
+    return true;
+}
+
+ALLOCSCOPE_NOINLINE inflate_codes::found inflate_codes::find_long(
+    std::uint64_t window) const noexcept {
+    int code = 0;
+    int first = 0;
+    int index = 0;
+    for (unsigned bits = 1; bits <= longest; ++bits, window >>= 1U) {
+        code |= static_cast<int>(window & 1U);
+        const int count = counts_[bits];
+        if (code - count < first) return {symbols_[index + code - first], bits};
+        index += count;
+        first = (first + count) << 1;
+        code <<= 1;
+    }
+    return {0, 0};
+}
+
+class inflater {
+public:
+    inflater(byte_view in, std::uint8_t* out, std::uint64_t size) noexcept
+        : next_(in.data), end_(in.data + in.size), out_(out), size_(size) {}
+
+    bool run() noexcept;
+
+private:
+    // Whether the header says so.
+    bool is_zlib() noexcept {
+        const std::uint64_t head = take(16);
+        return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
+               ((head & 255U) << 8U | head >> 8U) % 31 == 0;
+    }
+
+    // At least 32 bits of what comes, with zeros behind the end.
+    void fill() noexcept {
+        while (bits_ <= 56) {
+            if (next_ != end_) {
+                window_ |= std::uint64_t{*next_++} << bits_;
+            } else {
+                ++missing_;
+            }
+            bits_ += 8;
+        }
+    }
+
+    void drop(unsigned count) noexcept {
+        window_ >>= count;
+        bits_ -= count;
+        if (missing_ != 0 && bits_ < missing_ * 8) is_failed_ = true;
+    }
+
+    std::uint64_t take(unsigned count) noexcept;
+
+    void stored() noexcept {
+        drop(bits_ & 7U);
+        const std::uint64_t length = take(16);
+        if ((take(16) ^ length) != 0xffffU || length > size_ - done_) {
+            is_failed_ = true;
+            return;
+        }
+        for (std::uint64_t i = 0; i < length && !is_failed_; ++i) {
+            out_[done_++] = static_cast<std::uint8_t>(take(8));
+        }
+    }
+
+    void fixed_codes() noexcept {
+        std::uint8_t lengths[288];
+        for (unsigned i = 0; i < 288; ++i) {
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+        }
+        literals_.build(lengths, 288, false);
+        for (unsigned i = 0; i < 32; ++i) lengths[i] = 5;
+        distances_.build(lengths, 32, false);
+    }
+
+    bool read_codes() noexcept;
+    void coded() noexcept;
+
+    bool is_sum_right() noexcept {
+        drop(bits_ & 7U);
+        std::uint32_t wanted = 0;
+        for (int i = 0; i < 4; ++i) wanted = wanted << 8U | static_cast<std::uint32_t>(take(8));
+        std::uint32_t low = 1;
+        std::uint32_t high = 0;
+        for (std::uint64_t at = 0; at < size_;) {
+            // So many cannot overflow before the remainder is taken.
+            const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
+            for (; at < stop; ++at) high += low += out_[at];
+            low %= 65521;
+            high %= 65521;
+        }
+        return !is_failed_ && wanted == (high << 16U | low);
+    }
+
+    const std::uint8_t* next_;
+    const std::uint8_t* end_;
+    std::uint8_t* out_;
+    std::uint64_t size_;
+    std::uint64_t done_ = 0;
+    std::uint64_t window_ = 0;
+    unsigned bits_ = 0;     // in the window
+    unsigned missing_ = 0;  // bytes in it that are behind the end
+    bool is_failed_ = false;
+    inflate_codes literals_;
+    inflate_codes distances_;
+};
+
+ALLOCSCOPE_NOINLINE bool inflater::run() noexcept {
+    if (!is_zlib()) return false;
+    bool is_last = false;
+    while (!is_last && !is_failed_) {
+        is_last = take(1) != 0;
+        const std::uint64_t kind = take(2);
+        if (kind == 0) {
+            stored();
+        } else if (kind == 1 || (kind == 2 && read_codes())) {
+            if (kind == 1) fixed_codes();
+            coded();
+        } else {
+            return false;
+        }
+    }
+    return !is_failed_ && done_ == size_ && is_sum_right();
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
+    fill();
+    const std::uint64_t value = window_ & ((std::uint64_t{1} << count) - 1);
+    drop(count);
+    return value;
+}
+
+// The lengths of the codes are coded themselves.
+ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
+    const auto literals = static_cast<unsigned>(take(5)) + 257;
+    const auto distances = static_cast<unsigned>(take(5)) + 1;
+    const auto count = static_cast<unsigned>(take(4)) + 4;
+    if (literals > 286 || distances > 30) return false;
+    constexpr std::uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
+    std::uint8_t lengths[286 + 30] = {};
+    for (unsigned i = 0; i < count; ++i) lengths[order[i]] = static_cast<std::uint8_t>(take(3));
+    if (!literals_.build(lengths, 19, false)) return false;
+    for (std::uint8_t& each : lengths) each = 0;
+    const unsigned all = literals + distances;
+    for (unsigned i = 0; i < all && !is_failed_;) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) return false;
+        drop(found.bits);
+        if (found.symbol < 16) {
+            lengths[i++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 16 && i == 0) return false;
+        const std::uint8_t repeated = found.symbol == 16 ? lengths[i - 1] : std::uint8_t{0};
+        std::uint64_t times = found.symbol == 16   ? 3 + take(2)
+                              : found.symbol == 17 ? 3 + take(3)
+                                                   : 11 + take(7);
+        if (times > all - i) return false;
+        for (; times != 0; --times) lengths[i++] = repeated;
+    }
+    // Without a code for its end a block has none.
+    return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
+           distances_.build(lengths + literals, distances, true);
+}
+
+ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
+    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
+    constexpr std::uint16_t distances[] = {
+        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    while (!is_failed_) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) break;
+        drop(found.bits);
+        if (found.symbol < 256) {
+            if (done_ == size_) break;
+            out_[done_++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 256) return;
+        const unsigned length_code = found.symbol - 257;
+        if (length_code > 28) break;
+        const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
+        std::uint64_t length = lengths[length_code] + take(more);
+        fill();
+        const inflate_codes::found far = distances_.find(window_);
+        if (far.bits == 0 || far.symbol > 29) break;
+        drop(far.bits);
+        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
+        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        if (distance > done_ || length > size_ - done_) break;
+        const std::uint8_t* from = out_ + done_ - distance;
+        std::uint8_t* to = out_ + done_;
+        done_ += length;
+        for (; length != 0; --length) *to++ = *from++;
+    }
+    is_failed_ = true;
+}
+
+// True when the stream is whole and fills the `size` bytes at `out` exactly.
+inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
+    return inflater{stream, out, size}.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
+
+// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct named_section {
+    const char* name;
+    detail::elf_section section;
+};
+
+class object_bytes {
+public:
+    // Everything is read from `file`, which must stay.
+    object_bytes(arena& memory, detail::byte_view file)
+        : memory_(file), file_bytes_(file.size), sections_(memory) {
+        read_tables(memory);
+    }
+
+    // The path must stay.
+    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
+        {
+            const detail::file_reader file{path};
+            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            identity_ = file.identity();
+        }
+        file_bytes_ = identity_.size_bytes;
+        read_tables(memory);
+    }
+
+    bool is_readable() const { return header_.is_valid; }
+    const detail::build_id& id() const { return id_; }
+    const detail::file_identity& identity() const { return identity_; }
+    const list<named_section>& sections() const { return sections_; }
+    // As linked; 0 when there is no code.
+    std::uint64_t lowest_code() const { return lowest_code_; }
+
+    const detail::elf_section* find(const char* name) const {
+        for (const named_section& candidate : sections_) {
+            if (text{name} == candidate.name) return &candidate.section;
+        }
+        return nullptr;
+    }
+
+    // Whether the file itself holds the section: another one may hold it in its place.
+    bool has(const char* name) const {
+        const detail::elf_section* section = find(name);
+        return section != nullptr && section->type != detail::elf_section_no_bytes;
+    }
+
+    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
+    // way that is not known: its names are then simply not known.
+    detail::byte_view read(arena& memory, const detail::elf_section* section,
+                           std::uint64_t most = largest_read) const {
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            section->size > most) {
+            return {};
+        }
+        if ((section->flags & detail::elf_section_compressed) == 0) {
+            return read_bytes(memory, section->offset, section->size);
+        }
+        arena packed_memory;
+        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, packed, most);
+    }
+
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+private:
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A compressed section begins with the way it is compressed and the length that it will have.
+    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+        constexpr std::size_t head_bytes = 24;
+        constexpr std::uint32_t zlib = 1;
+        detail::byte_cursor in{packed};
+        const std::uint32_t kind = in.u32();
+        in.skip(4);
+        const std::uint64_t size = in.u64();
+        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
+            size / detail::largest_inflation > packed.size) {
+            return {};
+        }
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        auto* out = static_cast<std::uint8_t*>(bytes);
+        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        if (!detail::inflate(stream, out, size)) return {};
+        return {out, size};
+    }
+
+    // Nothing when the process may not have that much memory: less is known then.
+    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
+        if (size == 0 || size > largest_read || offset > file_bytes_ ||
+            size > file_bytes_ - offset) {
+            return {};
+        }
+        if (path_ == nullptr) return memory_.part(offset, size);
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        const detail::file_reader file{path_};
+        if (!file.is_open() || !file.identity().equals(identity_)) return {};
+        if (file.read_at(offset, bytes, size) != size) return {};
+        return {static_cast<const std::uint8_t*>(bytes), size};
+    }
+
+    void read_tables(arena& memory) {
+        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
+        if (!header_.is_valid) return;
+        const detail::elf_section zero = detail::read_elf_section(
+            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
+            detail::elf_section_bytes);
+        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
+        if (count > file_bytes_ / header_.section_bytes) return;
+        const detail::byte_view table =
+            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
+        count = table.size / header_.section_bytes;
+        const std::uint64_t names_section =
+            header_.names_section == 0xffff ? zero.link : header_.names_section;
+        const detail::elf_section names =
+            detail::read_elf_section(table, names_section, header_.section_bytes);
+        const detail::byte_view texts = read(memory, &names);
+        sections_.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const detail::elf_section section =
+                detail::read_elf_section(table, i, header_.section_bytes);
+            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
+        }
+        find_lowest_code();
+        find_id(memory);
+    }
+
+    // What the linker threw away keeps its debug information, at addresses below all code.
+    void find_lowest_code() {
+        bool is_first = true;
+        for (const named_section& candidate : sections_) {
+            const detail::elf_section& section = candidate.section;
+            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
+                continue;
+            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
+            is_first = false;
+        }
+    }
+
+    void find_id(arena& memory) {
+        for (const named_section& candidate : sections_) {
+            if (candidate.section.type != detail::elf_section_notes) continue;
+            if (candidate.section.size > largest_note) continue;
+            id_ = detail::find_build_id(read(memory, &candidate.section));
+            if (id_.known()) return;
+        }
+    }
+
+    static constexpr std::uint64_t largest_note = 1 << 20;
+
+    const char* path_ = nullptr;  // null: memory_ is the file
+    detail::byte_view memory_;
+    std::uint64_t file_bytes_ = 0;
+    detail::file_identity identity_;
+    detail::elf_header header_;
+    detail::build_id id_;
+    std::uint64_t lowest_code_ = 0;
+    list<named_section> sections_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+inline std::uint32_t checksum_of_file(const char* path) noexcept {
+    std::uint32_t table[256];
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
+        table[i] = value;
+    }
+    const detail::file_reader file{path};
+    std::uint8_t buffer[4096];
+    std::uint32_t sum = ~std::uint32_t{0};
+    std::uint64_t at = 0;
+    for (;;) {
+        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
+        }
+        at += got;
+    }
+    return at == 0 ? 0 : ~sum;
+}
+
+class debug_file_search {
+public:
+    // `path` is where the module's own file can be opened.
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+        : memory_(memory), object_(object) {
+        read_link();
+        if (::realpath(path, folder_) != nullptr) {
+            const std::size_t slash = text{folder_}.rfind('/');
+            if (slash != text::npos) folder_[slash + 1] = '\0';
+        } else {
+            folder_[0] = '\0';
+        }
+    }
+
+    // Null: there is none that can be believed.
+    object_bytes* find() {
+        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
+        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
+        found = opened(folder_, "", link_);
+        if (found == nullptr) found = opened(folder_, ".debug/", link_);
+        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
+        return found;
+    }
+
+private:
+    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    void read_link() {
+        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
+        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
+        const text name = detail::text_at(bytes, 0);
+        if (name.empty() || name.contains("/")) return;
+        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
+        checksum_ = in.u32();
+        if (in.ok()) link_ = name;
+    }
+
+    object_bytes* find_by_id() {
+        const detail::build_id& id = object_.id();
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        object_bytes* found =
+            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
+                   joined(memory_, name.substr(2), ".debug"));
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (const auto& cache : caches) {
+            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
+            if (home == nullptr || *home != '/') continue;
+            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
+        }
+        return found;
+    }
+
+    object_bytes* opened(text folder, text inner, text name) {
+        const text path = joined(memory_, folder, inner, name);
+        auto* made = memory_.make<object_bytes>(memory_, path.data());
+        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
+        const detail::build_id& id = object_.id();
+        const bool is_right =
+            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
+        return is_right ? made : nullptr;
+    }
+
+    arena& memory_;
+    const object_bytes& object_;
+    char folder_[PATH_MAX];
+    text link_;
+    std::uint32_t checksum_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
 
 // dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
 
@@ -15147,229 +15815,6 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
-// elf_image.hpp - the header of an ELF file and its table of sections.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t elf_section_bytes = 64;
-
-constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
-constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
-constexpr std::uint64_t elf_section_executable = 4;
-constexpr std::uint64_t elf_section_compressed = 0x800;
-
-struct elf_header {
-    bool is_valid = false;
-    std::uint16_t type = 0;
-    std::uint64_t sections_offset = 0;
-    std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
-    std::uint64_t section_count = 0;
-    std::uint64_t names_section = 0;
-};
-
-struct elf_section {
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t address = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint32_t link = 0;
-    std::uint64_t entry_bytes = 0;
-};
-
-inline elf_header read_elf_header(byte_view bytes) noexcept {
-    elf_header header;
-    byte_cursor in{bytes};
-    const std::uint32_t magic = in.u32();
-    const std::uint8_t word_class = in.u8();
-    const std::uint8_t byte_order = in.u8();
-    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
-    in.seek(16);
-    header.type = in.u16();
-    in.skip(2 + 4 + 8);  // machine, version, entry
-    in.skip(8);          // where the segments are
-    header.sections_offset = in.u64();
-    in.skip(4 + 2);  // flags, size of this header
-    in.skip(2 + 2);  // segments
-    header.section_bytes = in.u16();
-    header.section_count = in.u16();
-    header.names_section = in.u16();
-    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
-    return header;
-}
-
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
-inline elf_section read_elf_section(byte_view table, std::uint64_t index,
-                                    std::uint16_t stride) noexcept {
-    elf_section section;
-    if (stride < elf_section_bytes || index >= table.size / stride) return section;
-    byte_cursor in{table, index * stride};
-    section.name = in.u32();
-    section.type = in.u32();
-    section.flags = in.u64();
-    section.address = in.u64();
-    section.offset = in.u64();
-    section.size = in.u64();
-    section.link = in.u32();
-    in.skip(4 + 8);  // info, alignment
-    section.entry_bytes = in.u64();
-    return section;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
-
-#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct named_section {
-    const char* name;
-    detail::elf_section section;
-};
-
-class object_bytes {
-public:
-    // Everything is read from `file`, which must stay.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
-            identity_ = file.identity();
-        }
-        file_bytes_ = identity_.size_bytes;
-        read_tables(memory);
-    }
-
-    bool is_readable() const { return header_.is_valid; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
-
-    const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
-        }
-        return nullptr;
-    }
-
-    // Compressed sections are not read: their names are then simply not known.
-    detail::byte_view read(arena& memory, const detail::elf_section* section) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            (section->flags & detail::elf_section_compressed) != 0) {
-            return {};
-        }
-        return read(memory, section->offset, section->size);
-    }
-
-private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
-
-    // Nothing when the process may not have that much memory: less is known then.
-    detail::byte_view read(arena& memory, std::uint64_t offset, std::uint64_t size) const {
-        if (size == 0 || size > largest_read || offset > file_bytes_ ||
-            size > file_bytes_ - offset) {
-            return {};
-        }
-        if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return {};
-        if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
-    }
-
-    void read_tables(arena& memory) {
-        header_ = detail::read_elf_header(read(memory, 0, detail::elf_header_bytes));
-        if (!header_.is_valid) return;
-        const detail::elf_section zero = detail::read_elf_section(
-            read(memory, header_.sections_offset, detail::elf_section_bytes), 0,
-            detail::elf_section_bytes);
-        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
-        if (count > file_bytes_ / header_.section_bytes) return;
-        const detail::byte_view table =
-            read(memory, header_.sections_offset, count * header_.section_bytes);
-        count = table.size / header_.section_bytes;
-        const std::uint64_t names_section =
-            header_.names_section == 0xffff ? zero.link : header_.names_section;
-        const detail::elf_section names =
-            detail::read_elf_section(table, names_section, header_.section_bytes);
-        const detail::byte_view texts = read(memory, &names);
-        sections_.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
-            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
-        }
-        find_lowest_code();
-        find_id(memory);
-    }
-
-    // What the linker threw away keeps its debug information, at addresses below all code.
-    void find_lowest_code() {
-        bool is_first = true;
-        for (const named_section& candidate : sections_) {
-            const detail::elf_section& section = candidate.section;
-            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
-                continue;
-            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
-            is_first = false;
-        }
-    }
-
-    void find_id(arena& memory) {
-        for (const named_section& candidate : sections_) {
-            if (candidate.section.type != detail::elf_section_notes) continue;
-            if (candidate.section.size > largest_note) continue;
-            id_ = detail::find_build_id(read(memory, &candidate.section));
-            if (id_.known()) return;
-        }
-    }
-
-    static constexpr std::uint64_t largest_note = 1 << 20;
-
-    const char* path_ = nullptr;  // null: memory_ is the file
-    detail::byte_view memory_;
-    std::uint64_t file_bytes_ = 0;
-    detail::file_identity identity_;
-    detail::elf_header header_;
-    detail::build_id id_;
-    std::uint64_t lowest_code_ = 0;
-    list<named_section> sections_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
 // debug_units.hpp - which unit of the debug information describes an address.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
@@ -15468,9 +15913,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
     for (const auto& each : wanted) {
-        const detail::elf_section* section = object.find(each.name);
-        if (section == nullptr || section->size > most_bytes - total) continue;
-        each.bytes = object.read(memory_, section);
+        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
         total += each.bytes.size;
     }
 }
@@ -15803,8 +16246,6 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
 
 // kept_texts.hpp - the texts of all resolved addresses, equal ones once.
 
@@ -16920,6 +17361,7 @@ public:
     // Gives the memory back; the next question reads the file again.
     void release() {
         object_ = nullptr;
+        debug_ = nullptr;
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
@@ -16946,6 +17388,7 @@ private:
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
                                    : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
@@ -16954,6 +17397,10 @@ private:
         was_open_ = true;
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
     }
 
     // A file without an id is not that of a module with one.
@@ -16973,12 +17420,15 @@ private:
     }
 
     const symbol_index& symbols() {
-        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        if (symbols_ == nullptr) {
+            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
+            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+        }
         return *symbols_;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
     }
@@ -17144,6 +17594,7 @@ private:
     arena memory_;
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
     symbol_index* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
@@ -19770,13 +20221,10 @@ enum class module_kind { user, runtime, system };
 
 inline module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
     constexpr text runtimes =
         "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
         "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
+    if (name.empty() || is_system_library(name)) return module_kind::system;
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 

@@ -27,6 +27,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/debug_file.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/demangle.hpp>
 #include <allocscope/symbols/entry_names.hpp>
@@ -118,6 +119,7 @@ public:
     // Gives the memory back; the next question reads the file again.
     void release() {
         object_ = nullptr;
+        debug_ = nullptr;
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
@@ -144,6 +146,7 @@ private:
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
                                    : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
@@ -152,6 +155,10 @@ private:
         was_open_ = true;
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
     }
 
     // A file without an id is not that of a module with one.
@@ -171,12 +178,15 @@ private:
     }
 
     const symbol_index& symbols() {
-        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        if (symbols_ == nullptr) {
+            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
+            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+        }
         return *symbols_;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
     }
@@ -342,6 +352,7 @@ private:
     arena memory_;
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
     symbol_index* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;

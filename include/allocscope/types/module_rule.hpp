@@ -54,13 +54,10 @@ enum class module_kind { user, runtime, system };
 
 inline module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
     constexpr text runtimes =
         "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
         "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
+    if (name.empty() || is_system_library(name)) return module_kind::system;
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 

@@ -11812,6 +11812,8 @@ public:
             detail::return_reservation(newest_, newest_->bytes);
             newest_ = older;
         }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
     }
@@ -11845,7 +11847,11 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
     block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
     char* free_ = nullptr;
     char* end_ = nullptr;
     std::size_t next_block_ = first_block;
@@ -11861,7 +11867,14 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
         wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
     }
-    void* memory = detail::reserve_pages(wanted);
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted};
     newest_ = fresh;
@@ -11870,8 +11883,16 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     if (is_alone) return begin;
     free_ = begin + bytes;
     end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (next_block_ < largest_block) next_block_ *= 2;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
 // For work in steps, each of which needs memory only for itself: gives back, at its own end, all
@@ -11885,7 +11906,7 @@ public:
             arena::block* given_back = memory_.newest_;
             memory_.newest_ = given_back->older;
             memory_.mapped_bytes_ -= given_back->bytes;
-            detail::return_reservation(given_back, given_back->bytes);
+            memory_.give_back(given_back);
         }
         memory_.free_ = free_;
         memory_.end_ = end_;
@@ -20203,6 +20224,71 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
 
+// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+
+#ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct frame_traits {
+    bool is_library = false;           // frame_rule
+    bool is_own_operator_new = false;  // of a class
+    bool is_allocate = false;          // the name of what an allocator is asked by
+};
+
+class known_frames {
+public:
+    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+
+    frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
+        entry& known = functions_[frame.function.data()];
+        if (known.version != rule.version() + 1 || known.file != frame.file.data()) {
+            known.version = rule.version() + 1;
+            known.file = frame.file.data();
+            known.traits = read_traits(scratch, frame, rule);
+        }
+        return known.traits;
+    }
+
+    // Whether the file lies where other people's code lies; the own folder is not considered.
+    bool is_library_file(arena& scratch, text file) {
+        const auto known = files_.insert(file.data());
+        if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
+        return known.value;
+    }
+
+private:
+    struct entry {
+        const char* file = nullptr;
+        std::size_t version = 0;  // of the rule, + 1
+        frame_traits traits;
+    };
+
+    static frame_traits read_traits(arena& scratch, const code_frame& frame,
+                                    const frame_rule& rule) {
+        frame_traits traits;
+        traits.is_library = rule.is_library(scratch, frame);
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        if (!name.is_known()) return traits;
+        traits.is_own_operator_new = is_own_operator_new(name);
+        traits.is_allocate = is_listed(name.last().name, "allocate do_allocate");
+        return traits;
+    }
+
+    table<const void*, entry> functions_;
+    table<const void*, bool> files_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
 // module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -20228,12 +20314,18 @@ inline module_kind kind_of_module(text path) noexcept {
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 
-// The module that a frame lies in, as a location has it.
+// What the module that a frame lies in says of it.
 struct frame_owner {
-    text module;
+    module_kind kind = module_kind::system;
+    bool is_known = false;  // the module has a name
     bool is_unloaded = false;
-    bool is_program = false;
+    bool is_in_package = false;
 };
+
+inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+    return {kind_of_module(module), !module.empty(), is_unloaded,
+            !is_program && is_installed(module)};
+}
 
 // What the rule asks for when it first needs it.
 struct own_folder_source {
@@ -20243,29 +20335,22 @@ struct own_folder_source {
     text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
-// Whether the frame hands on what its caller asks for. `outer` is that caller; null: there is none.
-inline bool hands_on(arena& scratch, const code_frame& frame, const code_frame* outer,
-                     const frame_rule& rule) {
-    const borrowed_memory meanwhile{scratch};
-    const function_name name = parse_function_name(scratch, frame.function);
-    if (!name.is_known()) return false;
-    if (is_own_operator_new(name)) return true;
-    const bool is_allocator = is_listed(name.last().name, "allocate do_allocate");
-    return is_allocator && outer != nullptr && rule.is_library(scratch, *outer);
-}
-
-namespace module_rule_detail {
-
+// A stack, and what is known of its frames.
 struct asked_stack {
     arena& scratch;
     const list<code_frame>& frames;
     const list<frame_owner>& owners;
     const frame_rule& rule;
+    known_frames& known;
 
+    frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
+
+    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
+    // and what the standard library asks an allocator by.
     bool is_users_by_name(std::size_t at) const {
-        if (rule.is_library(scratch, frames[at])) return false;
-        const code_frame* outer = at + 1 < frames.size() ? &frames[at + 1] : nullptr;
-        return !hands_on(scratch, frames[at], outer, rule);
+        const frame_traits here = traits(at);
+        if (here.is_library || here.is_own_operator_new) return false;
+        return !here.is_allocate || at + 1 == frames.size() || !traits(at + 1).is_library;
     }
 
     bool has_line(std::size_t at) const noexcept {
@@ -20274,8 +20359,8 @@ struct asked_stack {
 
     bool is_in_library(std::size_t at, const own_folder_source& own) const {
         const text file = frames[at].file;
-        const bool is_in_package = !owners[at].is_program && is_installed(owners[at].module);
-        if (!is_in_package && !is_library_file(scratch, file, {})) return false;
+        const bool is_in_package = owners[at].is_in_package;
+        if (!is_in_package && !known.is_library_file(scratch, file)) return false;
         if (rule.is_declared_own(scratch, frames[at])) return false;
         const text folder = own.get();
         const bool is_own = !folder.empty() && file.starts_with(folder);
@@ -20283,10 +20368,12 @@ struct asked_stack {
     }
 };
 
+namespace module_rule_detail {
+
 // frames.size() when no frame has a line that is the user's.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-        if (kind_of_module(stack.owners[i].module) != module_kind::user) continue;
+        if (stack.owners[i].kind != module_kind::user) continue;
         if (stack.owners[i].is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (!stack.is_in_library(i, own)) return i;
@@ -20299,7 +20386,7 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(stack.owners[i].module) != kind) continue;
+        if (stack.owners[i].kind != kind) continue;
         if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
         const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
         if (is_nameless && nameless == frames.size()) nameless = i;
@@ -20310,26 +20397,23 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 }  // namespace module_rule_detail
 
 // Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t maker_frame(arena& scratch, const list<code_frame>& frames,
-                               const list<frame_owner>& owners, const frame_rule& rule) {
-    const module_rule_detail::asked_stack stack{scratch, frames, owners, rule};
+// Index of the frame; frames.size() if there is none.
+inline std::size_t maker_frame(const asked_stack& stack) {
+    const std::size_t count = stack.frames.size();
     for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
         const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
-        if (found < frames.size()) return found;
+        if (found < count) return found;
     }
-    const std::size_t named = user_frame(scratch, frames, rule);
+    const std::size_t named = user_frame(stack.scratch, stack.frames, stack.rule);
     // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
+    return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
 }
 
 // All rules. `maker` is what maker_frame() said.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule,
-                                        const own_folder_source& own, std::size_t maker) {
-    const module_rule_detail::asked_stack stack{scratch, frames, owners, rule};
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
-    return line < frames.size() ? line : maker;
+    return line < stack.frames.size() ? line : maker;
 }
 
 }  // namespace symbolize
@@ -20868,7 +20952,12 @@ inline bool is_forwarding_frame(text plain) noexcept {
 }
 
 inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
-    const function_name name = parse_function_name(memory, frame.function);
+    const text function = frame.function;
+    if (!function.contains("operator") && !function.contains("allocate") &&
+        !function.contains("report_")) {
+        return false;  // most
+    }
+    const function_name name = parse_function_name(memory, function);
     return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
 }
 
@@ -21292,13 +21381,19 @@ private:
                     const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
+        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            modules.push_back(
-                {owner->module, owner->is_unloaded, symbols_.is_program(owner->module)});
+            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
+                                 last->is_unloaded == owner->is_unloaded;
+            modules.push_back(is_same ? modules.back()
+                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                            symbols_.is_program(owner->module)));
+            last = owner;
         }
-        stack.maker_frame = symbolize::maker_frame(scratch_, frames, modules, rule);
-        stack.user_frame = symbolize::user_frame_by_module(
-            scratch_, frames, modules, rule, {&name_book::own_folder, this}, stack.maker_frame);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        stack.maker_frame = symbolize::maker_frame(asked);
+        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
+                                                           stack.maker_frame);
     }
 
     // Looked for when a row might be placed in a library, and kept.
@@ -21341,6 +21436,7 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
+    symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none

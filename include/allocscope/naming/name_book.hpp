@@ -31,6 +31,7 @@
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/module_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -287,13 +288,19 @@ private:
                     const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
+        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            modules.push_back(
-                {owner->module, owner->is_unloaded, symbols_.is_program(owner->module)});
+            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
+                                 last->is_unloaded == owner->is_unloaded;
+            modules.push_back(is_same ? modules.back()
+                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                            symbols_.is_program(owner->module)));
+            last = owner;
         }
-        stack.maker_frame = symbolize::maker_frame(scratch_, frames, modules, rule);
-        stack.user_frame = symbolize::user_frame_by_module(
-            scratch_, frames, modules, rule, {&name_book::own_folder, this}, stack.maker_frame);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        stack.maker_frame = symbolize::maker_frame(asked);
+        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
+                                                           stack.maker_frame);
     }
 
     // Looked for when a row might be placed in a library, and kept.
@@ -336,6 +343,7 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
+    symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none

@@ -34,7 +34,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/frame_rule.hpp>
-#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/library_files.hpp>
 #include <allocscope/types/name_brackets.hpp>
 
@@ -61,12 +61,18 @@ inline module_kind kind_of_module(text path) noexcept {
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 
-// The module that a frame lies in, as a location has it.
+// What the module that a frame lies in says of it.
 struct frame_owner {
-    text module;
+    module_kind kind = module_kind::system;
+    bool is_known = false;  // the module has a name
     bool is_unloaded = false;
-    bool is_program = false;
+    bool is_in_package = false;
 };
+
+inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+    return {kind_of_module(module), !module.empty(), is_unloaded,
+            !is_program && is_installed(module)};
+}
 
 // What the rule asks for when it first needs it.
 struct own_folder_source {
@@ -76,29 +82,22 @@ struct own_folder_source {
     text get() const { return folder != nullptr ? folder(context) : text{}; }
 };
 
-// Whether the frame hands on what its caller asks for. `outer` is that caller; null: there is none.
-inline bool hands_on(arena& scratch, const code_frame& frame, const code_frame* outer,
-                     const frame_rule& rule) {
-    const borrowed_memory meanwhile{scratch};
-    const function_name name = parse_function_name(scratch, frame.function);
-    if (!name.is_known()) return false;
-    if (is_own_operator_new(name)) return true;
-    const bool is_allocator = is_listed(name.last().name, "allocate do_allocate");
-    return is_allocator && outer != nullptr && rule.is_library(scratch, *outer);
-}
-
-namespace module_rule_detail {
-
+// A stack, and what is known of its frames.
 struct asked_stack {
     arena& scratch;
     const list<code_frame>& frames;
     const list<frame_owner>& owners;
     const frame_rule& rule;
+    known_frames& known;
 
+    frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
+
+    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
+    // and what the standard library asks an allocator by.
     bool is_users_by_name(std::size_t at) const {
-        if (rule.is_library(scratch, frames[at])) return false;
-        const code_frame* outer = at + 1 < frames.size() ? &frames[at + 1] : nullptr;
-        return !hands_on(scratch, frames[at], outer, rule);
+        const frame_traits here = traits(at);
+        if (here.is_library || here.is_own_operator_new) return false;
+        return !here.is_allocate || at + 1 == frames.size() || !traits(at + 1).is_library;
     }
 
     bool has_line(std::size_t at) const noexcept {
@@ -107,8 +106,8 @@ struct asked_stack {
 
     bool is_in_library(std::size_t at, const own_folder_source& own) const {
         const text file = frames[at].file;
-        const bool is_in_package = !owners[at].is_program && is_installed(owners[at].module);
-        if (!is_in_package && !is_library_file(scratch, file, {})) return false;
+        const bool is_in_package = owners[at].is_in_package;
+        if (!is_in_package && !known.is_library_file(scratch, file)) return false;
         if (rule.is_declared_own(scratch, frames[at])) return false;
         const text folder = own.get();
         const bool is_own = !folder.empty() && file.starts_with(folder);
@@ -116,10 +115,12 @@ struct asked_stack {
     }
 };
 
+namespace module_rule_detail {
+
 // frames.size() when no frame has a line that is the user's.
 inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-        if (kind_of_module(stack.owners[i].module) != module_kind::user) continue;
+        if (stack.owners[i].kind != module_kind::user) continue;
         if (stack.owners[i].is_unloaded) return i;
         if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
         if (!stack.is_in_library(i, own)) return i;
@@ -132,7 +133,7 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
     const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(stack.owners[i].module) != kind) continue;
+        if (stack.owners[i].kind != kind) continue;
         if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
         const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
         if (is_nameless && nameless == frames.size()) nameless = i;
@@ -143,26 +144,23 @@ inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
 }  // namespace module_rule_detail
 
 // Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t maker_frame(arena& scratch, const list<code_frame>& frames,
-                               const list<frame_owner>& owners, const frame_rule& rule) {
-    const module_rule_detail::asked_stack stack{scratch, frames, owners, rule};
+// Index of the frame; frames.size() if there is none.
+inline std::size_t maker_frame(const asked_stack& stack) {
+    const std::size_t count = stack.frames.size();
     for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
         const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
-        if (found < frames.size()) return found;
+        if (found < count) return found;
     }
-    const std::size_t named = user_frame(scratch, frames, rule);
+    const std::size_t named = user_frame(stack.scratch, stack.frames, stack.rule);
     // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
+    return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
 }
 
 // All rules. `maker` is what maker_frame() said.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule,
-                                        const own_folder_source& own, std::size_t maker) {
-    const module_rule_detail::asked_stack stack{scratch, frames, owners, rule};
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
     const std::size_t line = module_rule_detail::user_line(stack, own);
-    return line < frames.size() ? line : maker;
+    return line < stack.frames.size() ? line : maker;
 }
 
 }  // namespace symbolize

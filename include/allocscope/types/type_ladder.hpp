@@ -104,7 +104,12 @@ inline bool is_forwarding_frame(text plain) noexcept {
 }
 
 inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
-    const function_name name = parse_function_name(memory, frame.function);
+    const text function = frame.function;
+    if (!function.contains("operator") && !function.contains("allocate") &&
+        !function.contains("report_")) {
+        return false;  // most
+    }
+    const function_name name = parse_function_name(memory, function);
     return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
 }
 

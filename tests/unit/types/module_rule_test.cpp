@@ -48,12 +48,13 @@ public:
             frame.line = frame.file.empty() ? 0 : 7;
             frame.is_line_withheld = each.is_line_withheld;
             frames.push_back(frame);
-            owners.push_back({each.module, each.is_unloaded, text{each.module} == program});
+            owners.push_back(allocscope::symbolize::owner_of(each.module, each.is_unloaded,
+                                                             text{each.module} == program));
         }
-        const std::size_t maker = allocscope::symbolize::maker_frame(memory, frames, owners, names);
-        return {allocscope::symbolize::user_frame_by_module(memory, frames, owners, names,
-                                                            {&folder, this}, maker),
-                maker};
+        allocscope::symbolize::known_frames known{memory};
+        const allocscope::symbolize::asked_stack asked{memory, frames, owners, names, known};
+        const std::size_t maker = allocscope::symbolize::maker_frame(asked);
+        return {allocscope::symbolize::user_frame_by_module(asked, {&folder, this}, maker), maker};
     }
 
 private:

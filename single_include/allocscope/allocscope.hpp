@@ -18676,6 +18676,29 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
+// What people call a template with just these arguments, outside of namespace std; "" for none.
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text name_of_tree = "boost::property_tree::ptree";
+    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
+    text_out all{memory};
+    write_list(all, '<', arguments, '>');
+    text rest = all.view();
+    if (name == "boost::property_tree::basic_ptree") {
+        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
+    }
+    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
+    if (!rest.starts_with(start)) return {};
+    rest.remove_prefix(start.size());
+    constexpr text usual =
+        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+        "nlohmann::adl_serializer, std::vector<unsigned char>";
+    if (!rest.starts_with(usual)) return {};
+    rest.remove_prefix(usual.size());
+    if (rest != ">" && rest != ", void>") return {};
+    return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
 // Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
 // `name_begin` on, and makes of both what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
@@ -18689,7 +18712,10 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
         if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
         out << rule->name;
     }
-    write_list(out, '<', arguments, '>');
+    const text alias = alias_of(out.memory(), name, arguments);
+    if (alias.empty()) return write_list(out, '<', arguments, '>');
+    out.cut(name_begin);
+    out << alias;
 }
 
 }  // namespace symbolize
@@ -18810,6 +18836,9 @@ private:
             braces(to, depth);
         } else if (c == '[') {
             square_brackets(to);
+        } else if (is_next("'lambda")) {  // 'lambda0'(int), as LLVM's demangler writes it
+            const std::size_t open = type_.find('(', at_);
+            lambda(to, open == no_position ? open : skip_brackets(type_, open));
         } else if (c == '\'') {
             const std::size_t quote = type_.find('\'', at_ + 1);
             copy_until(to, quote == no_position ? no_position : quote + 1);
@@ -18823,6 +18852,15 @@ private:
         }
     }
 
+    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    void lambda(written& to, std::size_t behind) {
+        if (!to.is_after_colons()) begin_name(to);
+        if (behind == no_position) is_failed_ = true;
+        to.write_space();
+        to.out << "{lambda}";
+        at_ = behind;
+    }
+
     bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
 
     void word(written& to) {
@@ -18834,6 +18872,9 @@ private:
             at_ = behind + 2;
             return;
         }
+        const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
+                                 word.find_first_not_of("0123456789", 2) == no_position;
+        if (is_of_clang) return lambda(to, behind);
         if (!continues_name) begin_name(to);
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
@@ -18897,7 +18938,11 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
+        const bool is_version = word.starts_with("v") && word.size() > 1 &&
+                                word.find_first_not_of("0123456789", 1) == no_position;
+        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (name == "nlohmann::") return word.starts_with("json_abi_");
+        if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
@@ -18911,7 +18956,8 @@ private:
 
     void angle_brackets(written& to, int depth) {
         const bool has_name = to.out.size() > to.name_begin && !to.is_after_colons();
-        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
+        if (is_next("<lambda(") && !has_name) return lambda(to, skip_brackets(type_, at_));
+        if (!has_name) {  // "<unnamed struct>", as g++ writes it in debug information
             return copy_until(to, skip_brackets(type_, at_));
         }
         const list<text> arguments = parts('>', depth);
@@ -18939,6 +18985,7 @@ private:
             to.out << anonymous_namespace;
             return;
         }
+        if (is_next("{lambda")) return lambda(to, skip_brackets(type_, at_));
         if (!to.is_after_colons()) begin_name(to);
         write_list(to.out, '{', parts('}', depth), '}');
     }
@@ -20442,8 +20489,40 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
+// As without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        return first;
+    }
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
 // One layer: the result is `type` itself when nothing is wrapped around it.
 inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {

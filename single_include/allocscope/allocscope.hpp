@@ -991,7 +991,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost that is not library code; frame_count if none
+    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
     const char* type;        // "?" when it is not known
     // To be set by a function that answers yes, if it can: how many of the innermost frames would
     // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
@@ -11860,6 +11860,8 @@ public:
             detail::return_reservation(newest_, newest_->bytes);
             newest_ = older;
         }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
     }
@@ -11893,7 +11895,11 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
     block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
     char* free_ = nullptr;
     char* end_ = nullptr;
     std::size_t next_block_ = first_block;
@@ -11909,7 +11915,14 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
         wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
     }
-    void* memory = detail::reserve_pages(wanted);
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted};
     newest_ = fresh;
@@ -11918,8 +11931,16 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     if (is_alone) return begin;
     free_ = begin + bytes;
     end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (next_block_ < largest_block) next_block_ *= 2;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
 // For work in steps, each of which needs memory only for itself: gives back, at its own end, all
@@ -11933,7 +11954,7 @@ public:
             arena::block* given_back = memory_.newest_;
             memory_.newest_ = given_back->older;
             memory_.mapped_bytes_ -= given_back->bytes;
-            detail::return_reservation(given_back, given_back->bytes);
+            memory_.give_back(given_back);
         }
         memory_.free_ = free_;
         memory_.end_ = end_;
@@ -14244,6 +14265,8 @@ struct code_frame {
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:
     // there is none.
     int line_before = 0;
@@ -14260,6 +14283,21 @@ struct code_location {
     // Innermost first; at least one when a symbol or a line is known.
     list<code_frame> frames;
 };
+
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
 
 // The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
 // scope the debug information does not tell.
@@ -14364,7 +14402,660 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <climits>
 #include <cxxabi.h>
+
+// elf_image.hpp - the header of an ELF file and its table of sections.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t elf_header_bytes = 64;
+constexpr std::size_t elf_section_bytes = 64;
+
+constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
+constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
+constexpr std::uint64_t elf_section_executable = 4;
+constexpr std::uint64_t elf_section_compressed = 0x800;
+
+struct elf_header {
+    bool is_valid = false;
+    std::uint16_t type = 0;
+    std::uint64_t sections_offset = 0;
+    std::uint16_t section_bytes = 0;
+    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    std::uint64_t section_count = 0;
+    std::uint64_t names_section = 0;
+};
+
+struct elf_section {
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_bytes = 0;
+};
+
+inline elf_header read_elf_header(byte_view bytes) noexcept {
+    elf_header header;
+    byte_cursor in{bytes};
+    const std::uint32_t magic = in.u32();
+    const std::uint8_t word_class = in.u8();
+    const std::uint8_t byte_order = in.u8();
+    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
+    in.seek(16);
+    header.type = in.u16();
+    in.skip(2 + 4 + 8);  // machine, version, entry
+    in.skip(8);          // where the segments are
+    header.sections_offset = in.u64();
+    in.skip(4 + 2);  // flags, size of this header
+    in.skip(2 + 2);  // segments
+    header.section_bytes = in.u16();
+    header.section_count = in.u16();
+    header.names_section = in.u16();
+    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
+    return header;
+}
+
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+inline elf_section read_elf_section(byte_view table, std::uint64_t index,
+                                    std::uint16_t stride) noexcept {
+    elf_section section;
+    if (stride < elf_section_bytes || index >= table.size / stride) return section;
+    byte_cursor in{table, index * stride};
+    section.name = in.u32();
+    section.type = in.u32();
+    section.flags = in.u64();
+    section.address = in.u64();
+    section.offset = in.u64();
+    section.size = in.u64();
+    section.link = in.u32();
+    in.skip(4 + 8);  // info, alignment
+    section.entry_bytes = in.u64();
+    return section;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+
+#ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
+#define ALLOCSCOPE_BINARY_INFLATE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t largest_inflation = 1032;
+
+// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+class inflate_codes {
+public:
+    static constexpr unsigned fast_bits = 9;
+    static constexpr unsigned longest = 15;
+
+    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
+    // it, when there is only one.
+    bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
+
+    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    struct found {
+        unsigned symbol, bits;
+    };
+    found find(std::uint64_t window) const noexcept {
+        const unsigned entry = fast_[window & ((1U << fast_bits) - 1)];
+        return entry != 0 ? found{entry >> 4U, entry & 15U} : find_long(window);
+    }
+
+private:
+    found find_long(std::uint64_t window) const noexcept;
+
+    std::uint16_t counts_[longest + 1];
+    std::uint16_t symbols_[288];
+    std::uint16_t fast_[1U << fast_bits];
+};
+
+ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsigned count,
+                                              bool may_be_empty) noexcept {
+    for (std::uint16_t& each : counts_) each = 0;
+    for (std::uint16_t& each : fast_) each = 0;
+    for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
+    const unsigned used = count - counts_[0];
+    int left = 1;  // codes of the length that are not taken
+    std::uint16_t begins[longest + 2] = {};
+    unsigned codes[longest + 2] = {};
+    for (unsigned bits = 1; bits <= longest; ++bits) {
+        left = 2 * left - counts_[bits];
+        if (left < 0) return false;
+        begins[bits + 1] = static_cast<std::uint16_t>(begins[bits] + counts_[bits]);
+        codes[bits + 1] = (codes[bits] + counts_[bits]) << 1U;
+    }
+    if (left != 0 && !(may_be_empty && (used == 0 || (used == 1 && counts_[1] == 1)))) return false;
+    for (unsigned symbol = 0; symbol < count; ++symbol) {
+        const unsigned bits = lengths[symbol];
+        if (bits == 0) continue;
+        symbols_[begins[bits]++] = static_cast<std::uint16_t>(symbol);
+        const unsigned code = codes[bits]++;
+        if (bits > fast_bits) continue;
+        unsigned reversed = 0;
+        for (unsigned i = 0; i < bits; ++i) reversed |= ((code >> i) & 1U) << (bits - 1 - i);
+        for (unsigned i = reversed; i < 1U << fast_bits; i += 1U << bits) {
+            fast_[i] = static_cast<std::uint16_t>(symbol << 4U | bits);
+        }
+    }
+    return true;
+}
+
+ALLOCSCOPE_NOINLINE inflate_codes::found inflate_codes::find_long(
+    std::uint64_t window) const noexcept {
+    int code = 0;
+    int first = 0;
+    int index = 0;
+    for (unsigned bits = 1; bits <= longest; ++bits, window >>= 1U) {
+        code |= static_cast<int>(window & 1U);
+        const int count = counts_[bits];
+        if (code - count < first) return {symbols_[index + code - first], bits};
+        index += count;
+        first = (first + count) << 1;
+        code <<= 1;
+    }
+    return {0, 0};
+}
+
+class inflater {
+public:
+    inflater(byte_view in, std::uint8_t* out, std::uint64_t size) noexcept
+        : next_(in.data), end_(in.data + in.size), out_(out), size_(size) {}
+
+    bool run() noexcept;
+
+private:
+    // Whether the header says so.
+    bool is_zlib() noexcept {
+        const std::uint64_t head = take(16);
+        return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
+               ((head & 255U) << 8U | head >> 8U) % 31 == 0;
+    }
+
+    // At least 32 bits of what comes, with zeros behind the end.
+    void fill() noexcept {
+        while (bits_ <= 56) {
+            if (next_ != end_) {
+                window_ |= std::uint64_t{*next_++} << bits_;
+            } else {
+                ++missing_;
+            }
+            bits_ += 8;
+        }
+    }
+
+    void drop(unsigned count) noexcept {
+        window_ >>= count;
+        bits_ -= count;
+        if (missing_ != 0 && bits_ < missing_ * 8) is_failed_ = true;
+    }
+
+    std::uint64_t take(unsigned count) noexcept;
+
+    void stored() noexcept {
+        drop(bits_ & 7U);
+        const std::uint64_t length = take(16);
+        if ((take(16) ^ length) != 0xffffU || length > size_ - done_) {
+            is_failed_ = true;
+            return;
+        }
+        for (std::uint64_t i = 0; i < length && !is_failed_; ++i) {
+            out_[done_++] = static_cast<std::uint8_t>(take(8));
+        }
+    }
+
+    void fixed_codes() noexcept {
+        std::uint8_t lengths[288];
+        for (unsigned i = 0; i < 288; ++i) {
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+        }
+        literals_.build(lengths, 288, false);
+        for (unsigned i = 0; i < 32; ++i) lengths[i] = 5;
+        distances_.build(lengths, 32, false);
+    }
+
+    bool read_codes() noexcept;
+    void coded() noexcept;
+
+    bool is_sum_right() noexcept {
+        drop(bits_ & 7U);
+        std::uint32_t wanted = 0;
+        for (int i = 0; i < 4; ++i) wanted = wanted << 8U | static_cast<std::uint32_t>(take(8));
+        std::uint32_t low = 1;
+        std::uint32_t high = 0;
+        for (std::uint64_t at = 0; at < size_;) {
+            // So many cannot overflow before the remainder is taken.
+            const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
+            for (; at < stop; ++at) high += low += out_[at];
+            low %= 65521;
+            high %= 65521;
+        }
+        return !is_failed_ && wanted == (high << 16U | low);
+    }
+
+    const std::uint8_t* next_;
+    const std::uint8_t* end_;
+    std::uint8_t* out_;
+    std::uint64_t size_;
+    std::uint64_t done_ = 0;
+    std::uint64_t window_ = 0;
+    unsigned bits_ = 0;     // in the window
+    unsigned missing_ = 0;  // bytes in it that are behind the end
+    bool is_failed_ = false;
+    inflate_codes literals_;
+    inflate_codes distances_;
+};
+
+ALLOCSCOPE_NOINLINE bool inflater::run() noexcept {
+    if (!is_zlib()) return false;
+    bool is_last = false;
+    while (!is_last && !is_failed_) {
+        is_last = take(1) != 0;
+        const std::uint64_t kind = take(2);
+        if (kind == 0) {
+            stored();
+        } else if (kind == 1 || (kind == 2 && read_codes())) {
+            if (kind == 1) fixed_codes();
+            coded();
+        } else {
+            return false;
+        }
+    }
+    return !is_failed_ && done_ == size_ && is_sum_right();
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
+    fill();
+    const std::uint64_t value = window_ & ((std::uint64_t{1} << count) - 1);
+    drop(count);
+    return value;
+}
+
+// The lengths of the codes are coded themselves.
+ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
+    const auto literals = static_cast<unsigned>(take(5)) + 257;
+    const auto distances = static_cast<unsigned>(take(5)) + 1;
+    const auto count = static_cast<unsigned>(take(4)) + 4;
+    if (literals > 286 || distances > 30) return false;
+    constexpr std::uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
+    std::uint8_t lengths[286 + 30] = {};
+    for (unsigned i = 0; i < count; ++i) lengths[order[i]] = static_cast<std::uint8_t>(take(3));
+    if (!literals_.build(lengths, 19, false)) return false;
+    for (std::uint8_t& each : lengths) each = 0;
+    const unsigned all = literals + distances;
+    for (unsigned i = 0; i < all && !is_failed_;) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) return false;
+        drop(found.bits);
+        if (found.symbol < 16) {
+            lengths[i++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 16 && i == 0) return false;
+        const std::uint8_t repeated = found.symbol == 16 ? lengths[i - 1] : std::uint8_t{0};
+        std::uint64_t times = found.symbol == 16   ? 3 + take(2)
+                              : found.symbol == 17 ? 3 + take(3)
+                                                   : 11 + take(7);
+        if (times > all - i) return false;
+        for (; times != 0; --times) lengths[i++] = repeated;
+    }
+    // Without a code for its end a block has none.
+    return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
+           distances_.build(lengths + literals, distances, true);
+}
+
+ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
+    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
+    constexpr std::uint16_t distances[] = {
+        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    while (!is_failed_) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) break;
+        drop(found.bits);
+        if (found.symbol < 256) {
+            if (done_ == size_) break;
+            out_[done_++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 256) return;
+        const unsigned length_code = found.symbol - 257;
+        if (length_code > 28) break;
+        const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
+        std::uint64_t length = lengths[length_code] + take(more);
+        fill();
+        const inflate_codes::found far = distances_.find(window_);
+        if (far.bits == 0 || far.symbol > 29) break;
+        drop(far.bits);
+        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
+        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        if (distance > done_ || length > size_ - done_) break;
+        const std::uint8_t* from = out_ + done_ - distance;
+        std::uint8_t* to = out_ + done_;
+        done_ += length;
+        for (; length != 0; --length) *to++ = *from++;
+    }
+    is_failed_ = true;
+}
+
+// True when the stream is whole and fills the `size` bytes at `out` exactly.
+inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
+    return inflater{stream, out, size}.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
+
+// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct named_section {
+    const char* name;
+    detail::elf_section section;
+};
+
+class object_bytes {
+public:
+    // Everything is read from `file`, which must stay.
+    object_bytes(arena& memory, detail::byte_view file)
+        : memory_(file), file_bytes_(file.size), sections_(memory) {
+        read_tables(memory);
+    }
+
+    // The path must stay.
+    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
+        {
+            const detail::file_reader file{path};
+            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            identity_ = file.identity();
+        }
+        file_bytes_ = identity_.size_bytes;
+        read_tables(memory);
+    }
+
+    bool is_readable() const { return header_.is_valid; }
+    const detail::build_id& id() const { return id_; }
+    const detail::file_identity& identity() const { return identity_; }
+    const list<named_section>& sections() const { return sections_; }
+    // As linked; 0 when there is no code.
+    std::uint64_t lowest_code() const { return lowest_code_; }
+
+    const detail::elf_section* find(const char* name) const {
+        for (const named_section& candidate : sections_) {
+            if (text{name} == candidate.name) return &candidate.section;
+        }
+        return nullptr;
+    }
+
+    // Whether the file itself holds the section: another one may hold it in its place.
+    bool has(const char* name) const {
+        const detail::elf_section* section = find(name);
+        return section != nullptr && section->type != detail::elf_section_no_bytes;
+    }
+
+    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
+    // way that is not known: its names are then simply not known.
+    detail::byte_view read(arena& memory, const detail::elf_section* section,
+                           std::uint64_t most = largest_read) const {
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            section->size > most) {
+            return {};
+        }
+        if ((section->flags & detail::elf_section_compressed) == 0) {
+            return read_bytes(memory, section->offset, section->size);
+        }
+        arena packed_memory;
+        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, packed, most);
+    }
+
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+private:
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A compressed section begins with the way it is compressed and the length that it will have.
+    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+        constexpr std::size_t head_bytes = 24;
+        constexpr std::uint32_t zlib = 1;
+        detail::byte_cursor in{packed};
+        const std::uint32_t kind = in.u32();
+        in.skip(4);
+        const std::uint64_t size = in.u64();
+        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
+            size / detail::largest_inflation > packed.size) {
+            return {};
+        }
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        auto* out = static_cast<std::uint8_t*>(bytes);
+        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        if (!detail::inflate(stream, out, size)) return {};
+        return {out, size};
+    }
+
+    // Nothing when the process may not have that much memory: less is known then.
+    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
+        if (size == 0 || size > largest_read || offset > file_bytes_ ||
+            size > file_bytes_ - offset) {
+            return {};
+        }
+        if (path_ == nullptr) return memory_.part(offset, size);
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        const detail::file_reader file{path_};
+        if (!file.is_open() || !file.identity().equals(identity_)) return {};
+        if (file.read_at(offset, bytes, size) != size) return {};
+        return {static_cast<const std::uint8_t*>(bytes), size};
+    }
+
+    void read_tables(arena& memory) {
+        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
+        if (!header_.is_valid) return;
+        const detail::elf_section zero = detail::read_elf_section(
+            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
+            detail::elf_section_bytes);
+        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
+        if (count > file_bytes_ / header_.section_bytes) return;
+        const detail::byte_view table =
+            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
+        count = table.size / header_.section_bytes;
+        const std::uint64_t names_section =
+            header_.names_section == 0xffff ? zero.link : header_.names_section;
+        const detail::elf_section names =
+            detail::read_elf_section(table, names_section, header_.section_bytes);
+        const detail::byte_view texts = read(memory, &names);
+        sections_.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const detail::elf_section section =
+                detail::read_elf_section(table, i, header_.section_bytes);
+            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
+        }
+        find_lowest_code();
+        find_id(memory);
+    }
+
+    // What the linker threw away keeps its debug information, at addresses below all code.
+    void find_lowest_code() {
+        bool is_first = true;
+        for (const named_section& candidate : sections_) {
+            const detail::elf_section& section = candidate.section;
+            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
+                continue;
+            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
+            is_first = false;
+        }
+    }
+
+    void find_id(arena& memory) {
+        for (const named_section& candidate : sections_) {
+            if (candidate.section.type != detail::elf_section_notes) continue;
+            if (candidate.section.size > largest_note) continue;
+            id_ = detail::find_build_id(read(memory, &candidate.section));
+            if (id_.known()) return;
+        }
+    }
+
+    static constexpr std::uint64_t largest_note = 1 << 20;
+
+    const char* path_ = nullptr;  // null: memory_ is the file
+    detail::byte_view memory_;
+    std::uint64_t file_bytes_ = 0;
+    detail::file_identity identity_;
+    detail::elf_header header_;
+    detail::build_id id_;
+    std::uint64_t lowest_code_ = 0;
+    list<named_section> sections_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+inline std::uint32_t checksum_of_file(const char* path) noexcept {
+    std::uint32_t table[256];
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
+        table[i] = value;
+    }
+    const detail::file_reader file{path};
+    std::uint8_t buffer[4096];
+    std::uint32_t sum = ~std::uint32_t{0};
+    std::uint64_t at = 0;
+    for (;;) {
+        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
+        }
+        at += got;
+    }
+    return at == 0 ? 0 : ~sum;
+}
+
+class debug_file_search {
+public:
+    // `path` is where the module's own file can be opened.
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+        : memory_(memory), object_(object) {
+        read_link();
+        if (::realpath(path, folder_) != nullptr) {
+            const std::size_t slash = text{folder_}.rfind('/');
+            if (slash != text::npos) folder_[slash + 1] = '\0';
+        } else {
+            folder_[0] = '\0';
+        }
+    }
+
+    // Null: there is none that can be believed.
+    object_bytes* find() {
+        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
+        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
+        found = opened(folder_, "", link_);
+        if (found == nullptr) found = opened(folder_, ".debug/", link_);
+        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
+        return found;
+    }
+
+private:
+    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    void read_link() {
+        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
+        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
+        const text name = detail::text_at(bytes, 0);
+        if (name.empty() || name.contains("/")) return;
+        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
+        checksum_ = in.u32();
+        if (in.ok()) link_ = name;
+    }
+
+    object_bytes* find_by_id() {
+        const detail::build_id& id = object_.id();
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        object_bytes* found =
+            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
+                   joined(memory_, name.substr(2), ".debug"));
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (const auto& cache : caches) {
+            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
+            if (home == nullptr || *home != '/') continue;
+            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
+        }
+        return found;
+    }
+
+    object_bytes* opened(text folder, text inner, text name) {
+        const text path = joined(memory_, folder, inner, name);
+        auto* made = memory_.make<object_bytes>(memory_, path.data());
+        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
+        const detail::build_id& id = object_.id();
+        const bool is_right =
+            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
+        return is_right ? made : nullptr;
+    }
+
+    arena& memory_;
+    const object_bytes& object_;
+    char folder_[PATH_MAX];
+    text link_;
+    std::uint32_t checksum_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
 
 // dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
 
@@ -14975,6 +15666,7 @@ public:
     const address_range* find(std::uint64_t address) const noexcept;
 
     bool empty() const noexcept { return ranges_.empty(); }
+    const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
@@ -15221,229 +15913,6 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
-// elf_image.hpp - the header of an ELF file and its table of sections.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t elf_section_bytes = 64;
-
-constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
-constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
-constexpr std::uint64_t elf_section_executable = 4;
-constexpr std::uint64_t elf_section_compressed = 0x800;
-
-struct elf_header {
-    bool is_valid = false;
-    std::uint16_t type = 0;
-    std::uint64_t sections_offset = 0;
-    std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
-    std::uint64_t section_count = 0;
-    std::uint64_t names_section = 0;
-};
-
-struct elf_section {
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t address = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint32_t link = 0;
-    std::uint64_t entry_bytes = 0;
-};
-
-inline elf_header read_elf_header(byte_view bytes) noexcept {
-    elf_header header;
-    byte_cursor in{bytes};
-    const std::uint32_t magic = in.u32();
-    const std::uint8_t word_class = in.u8();
-    const std::uint8_t byte_order = in.u8();
-    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
-    in.seek(16);
-    header.type = in.u16();
-    in.skip(2 + 4 + 8);  // machine, version, entry
-    in.skip(8);          // where the segments are
-    header.sections_offset = in.u64();
-    in.skip(4 + 2);  // flags, size of this header
-    in.skip(2 + 2);  // segments
-    header.section_bytes = in.u16();
-    header.section_count = in.u16();
-    header.names_section = in.u16();
-    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
-    return header;
-}
-
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
-inline elf_section read_elf_section(byte_view table, std::uint64_t index,
-                                    std::uint16_t stride) noexcept {
-    elf_section section;
-    if (stride < elf_section_bytes || index >= table.size / stride) return section;
-    byte_cursor in{table, index * stride};
-    section.name = in.u32();
-    section.type = in.u32();
-    section.flags = in.u64();
-    section.address = in.u64();
-    section.offset = in.u64();
-    section.size = in.u64();
-    section.link = in.u32();
-    in.skip(4 + 8);  // info, alignment
-    section.entry_bytes = in.u64();
-    return section;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
-
-#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct named_section {
-    const char* name;
-    detail::elf_section section;
-};
-
-class object_bytes {
-public:
-    // Everything is read from `file`, which must stay.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
-            identity_ = file.identity();
-        }
-        file_bytes_ = identity_.size_bytes;
-        read_tables(memory);
-    }
-
-    bool is_readable() const { return header_.is_valid; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
-
-    const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
-        }
-        return nullptr;
-    }
-
-    // Compressed sections are not read: their names are then simply not known.
-    detail::byte_view read(arena& memory, const detail::elf_section* section) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            (section->flags & detail::elf_section_compressed) != 0) {
-            return {};
-        }
-        return read(memory, section->offset, section->size);
-    }
-
-private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
-
-    // Nothing when the process may not have that much memory: less is known then.
-    detail::byte_view read(arena& memory, std::uint64_t offset, std::uint64_t size) const {
-        if (size == 0 || size > largest_read || offset > file_bytes_ ||
-            size > file_bytes_ - offset) {
-            return {};
-        }
-        if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return {};
-        if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
-    }
-
-    void read_tables(arena& memory) {
-        header_ = detail::read_elf_header(read(memory, 0, detail::elf_header_bytes));
-        if (!header_.is_valid) return;
-        const detail::elf_section zero = detail::read_elf_section(
-            read(memory, header_.sections_offset, detail::elf_section_bytes), 0,
-            detail::elf_section_bytes);
-        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
-        if (count > file_bytes_ / header_.section_bytes) return;
-        const detail::byte_view table =
-            read(memory, header_.sections_offset, count * header_.section_bytes);
-        count = table.size / header_.section_bytes;
-        const std::uint64_t names_section =
-            header_.names_section == 0xffff ? zero.link : header_.names_section;
-        const detail::elf_section names =
-            detail::read_elf_section(table, names_section, header_.section_bytes);
-        const detail::byte_view texts = read(memory, &names);
-        sections_.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
-            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
-        }
-        find_lowest_code();
-        find_id(memory);
-    }
-
-    // What the linker threw away keeps its debug information, at addresses below all code.
-    void find_lowest_code() {
-        bool is_first = true;
-        for (const named_section& candidate : sections_) {
-            const detail::elf_section& section = candidate.section;
-            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
-                continue;
-            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
-            is_first = false;
-        }
-    }
-
-    void find_id(arena& memory) {
-        for (const named_section& candidate : sections_) {
-            if (candidate.section.type != detail::elf_section_notes) continue;
-            if (candidate.section.size > largest_note) continue;
-            id_ = detail::find_build_id(read(memory, &candidate.section));
-            if (id_.known()) return;
-        }
-    }
-
-    static constexpr std::uint64_t largest_note = 1 << 20;
-
-    const char* path_ = nullptr;  // null: memory_ is the file
-    detail::byte_view memory_;
-    std::uint64_t file_bytes_ = 0;
-    detail::file_identity identity_;
-    detail::elf_header header_;
-    detail::build_id id_;
-    std::uint64_t lowest_code_ = 0;
-    list<named_section> sections_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
 // debug_units.hpp - which unit of the debug information describes an address.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
@@ -15542,9 +16011,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
     for (const auto& each : wanted) {
-        const detail::elf_section* section = object.find(each.name);
-        if (section == nullptr || section->size > most_bytes - total) continue;
-        each.bytes = object.read(memory_, section);
+        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
         total += each.bytes.size;
     }
 }
@@ -15877,8 +16344,6 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
 
 // kept_texts.hpp - the texts of all resolved addresses, equal ones once.
 
@@ -16737,6 +17202,8 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
 private:
@@ -16851,6 +17318,13 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     return {name, address - range->low};
 }
 
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    for (const address_range& range : functions_.all()) {
+        if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_WARM_END
@@ -16956,6 +17430,11 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
+    }
+
     // Whether the unit that the address lies in describes a type or a namespace of that name.
     bool knows_type(std::uint64_t linked_address, text name) {
         const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -16980,6 +17459,7 @@ public:
     // Gives the memory back; the next question reads the file again.
     void release() {
         object_ = nullptr;
+        debug_ = nullptr;
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
@@ -17006,6 +17486,7 @@ private:
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
                                    : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
@@ -17014,6 +17495,10 @@ private:
         was_open_ = true;
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
     }
 
     // A file without an id is not that of a module with one.
@@ -17033,12 +17518,15 @@ private:
     }
 
     const symbol_index& symbols() {
-        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        if (symbols_ == nullptr) {
+            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
+            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+        }
         return *symbols_;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
     }
@@ -17097,10 +17585,14 @@ private:
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        if (function == 0 && is_standard_header(frame.file)) return;
         if (function == 0) {
+            // Split debug information: what was inlined is told by another file. The library's line
+            // would be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
             name_outermost(frame, function, symbol);
             return add_frame(location, frame);
         }
@@ -17200,6 +17692,7 @@ private:
     arena memory_;
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
     symbol_index* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
@@ -17595,6 +18088,23 @@ public:
             return program != nullptr && module == text{program->path};
         }
         return !modules().empty() && module == modules()[0].path;
+    }
+
+    // The source file of the program's main(); "" when nothing tells it.
+    text file_of_main() {
+        const detail::met_module* home = nullptr;
+        std::uint64_t inside = 0;
+        if (detail::names_another_process()) {
+            home = detail::modules_at_start.at(0);
+            if (home != nullptr) inside = home->start;
+        } else if (!modules().empty()) {
+            inside = modules()[0].low;
+        }
+        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
+        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
+        if (begin == 0) return {};
+        const code_location& location = resolve(owner.base + begin, home);
+        return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -18094,6 +18604,11 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// A class's own operator new, as in "app::widget::operator new(unsigned long)".
+inline bool is_own_operator_new(const function_name& name) noexcept {
+    return name.components.size() > 1 && name.last().name.starts_with("operator new");
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -18238,6 +18753,29 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
+// What people call a template with just these arguments, outside of namespace std; "" for none.
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text name_of_tree = "boost::property_tree::ptree";
+    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
+    text_out all{memory};
+    write_list(all, '<', arguments, '>');
+    text rest = all.view();
+    if (name == "boost::property_tree::basic_ptree") {
+        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
+    }
+    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
+    if (!rest.starts_with(start)) return {};
+    rest.remove_prefix(start.size());
+    constexpr text usual =
+        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+        "nlohmann::adl_serializer, std::vector<unsigned char>";
+    if (!rest.starts_with(usual)) return {};
+    rest.remove_prefix(usual.size());
+    if (rest != ">" && rest != ", void>") return {};
+    return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
 // Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
 // `name_begin` on, and makes of both what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
@@ -18251,7 +18789,10 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
         if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
         out << rule->name;
     }
-    write_list(out, '<', arguments, '>');
+    const text alias = alias_of(out.memory(), name, arguments);
+    if (alias.empty()) return write_list(out, '<', arguments, '>');
+    out.cut(name_begin);
+    out << alias;
 }
 
 }  // namespace symbolize
@@ -18372,6 +18913,9 @@ private:
             braces(to, depth);
         } else if (c == '[') {
             square_brackets(to);
+        } else if (is_next("'lambda")) {  // 'lambda0'(int), as LLVM's demangler writes it
+            const std::size_t open = type_.find('(', at_);
+            lambda(to, open == no_position ? open : skip_brackets(type_, open));
         } else if (c == '\'') {
             const std::size_t quote = type_.find('\'', at_ + 1);
             copy_until(to, quote == no_position ? no_position : quote + 1);
@@ -18385,6 +18929,15 @@ private:
         }
     }
 
+    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    void lambda(written& to, std::size_t behind) {
+        if (!to.is_after_colons()) begin_name(to);
+        if (behind == no_position) is_failed_ = true;
+        to.write_space();
+        to.out << "{lambda}";
+        at_ = behind;
+    }
+
     bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
 
     void word(written& to) {
@@ -18396,6 +18949,9 @@ private:
             at_ = behind + 2;
             return;
         }
+        const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
+                                 word.find_first_not_of("0123456789", 2) == no_position;
+        if (is_of_clang) return lambda(to, behind);
         if (!continues_name) begin_name(to);
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
@@ -18459,7 +19015,11 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
+        const bool is_version = word.starts_with("v") && word.size() > 1 &&
+                                word.find_first_not_of("0123456789", 1) == no_position;
+        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (name == "nlohmann::") return word.starts_with("json_abi_");
+        if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
@@ -18473,7 +19033,8 @@ private:
 
     void angle_brackets(written& to, int depth) {
         const bool has_name = to.out.size() > to.name_begin && !to.is_after_colons();
-        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
+        if (is_next("<lambda(") && !has_name) return lambda(to, skip_brackets(type_, at_));
+        if (!has_name) {  // "<unnamed struct>", as g++ writes it in debug information
             return copy_until(to, skip_brackets(type_, at_));
         }
         const list<text> arguments = parts('>', depth);
@@ -18501,6 +19062,7 @@ private:
             to.out << anonymous_namespace;
             return;
         }
+        if (is_next("{lambda")) return lambda(to, skip_brackets(type_, at_));
         if (!to.is_after_colons()) begin_name(to);
         write_list(to.out, '{', parts('}', depth), '}');
     }
@@ -19509,12 +20071,14 @@ public:
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
+    //   begins with '!' what follows is the user's, whatever else is said of it
     // Adding the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
-        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(added, "* / ::")) {
+        const text named = added.substr(added.starts_with("!") ? 1 : 0);
+        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(named, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
         if (added.size() >= pattern_size) {
@@ -19533,15 +20097,24 @@ public:
     // is no user's frame either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
-        if (is_standard_header(frame.file)) return true;
+        if (version() == 0 && is_standard_header(frame.file)) return true;
         const borrowed_memory meanwhile{scratch};
         const function_name name = parse_function_name(scratch, frame.function);
         const text plain = plain_name(scratch, name);
-        if (is_added(plain, frame.file)) return true;
+        if (is_added(plain, frame.file, true)) return false;
+        if (is_standard_header(frame.file) || is_added(plain, frame.file, false)) return true;
         if (!name.is_known()) return false;
         if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
+    }
+
+    // Whether somebody said that the frame is the user's.
+    bool is_declared_own(arena& scratch, const code_frame& frame) const {
+        if (version() == 0) return false;
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        return is_added(plain_name(scratch, name), frame.file, true);
     }
 
 private:
@@ -19557,10 +20130,12 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file) const noexcept {
+    bool is_added(text plain, text file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
-            const text pattern{patterns_[i]};
+            text pattern{patterns_[i]};
+            if (pattern.starts_with("!") != as_own) continue;
+            if (as_own) pattern.remove_prefix(1);
             const bool fits =
                 pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
             if (fits) return true;
@@ -19624,78 +20199,6 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-
-// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
-
-#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-inline text file_name_of(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
-enum class module_kind { user, runtime, system };
-
-inline module_kind kind_of_module(text path) noexcept {
-    const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
-    constexpr text runtimes =
-        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
-        "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
-    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
-}
-
-// The module that a frame lies in, as a location has it.
-struct frame_owner {
-    text module;
-    bool is_unloaded = false;
-};
-
-namespace module_rule_detail {
-
-// frames.size() when no frame of that kind of module is the user's.
-inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
-                                 const list<frame_owner>& owners, const frame_rule& rule) {
-    std::size_t nameless = frames.size();
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(owners[i].module) != kind) continue;
-        // Nothing can be known of it any more.
-        if (owners[i].is_unloaded) return i;
-        if (!rule.is_library(scratch, frames[i])) return i;
-        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-        if (is_nameless && nameless == frames.size()) nameless = i;
-    }
-    return nameless;
-}
-
-}  // namespace module_rule_detail
-
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule) {
-    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
-        const std::size_t found =
-            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
-        if (found < frames.size()) return found;
-    }
-    const std::size_t named = user_frame(scratch, frames, rule);
-    // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -19775,6 +20278,274 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
+// library_files.hpp - which source files are other people's code, by where they lie.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where packages put headers and libraries.
+inline bool is_installed(text path) noexcept {
+    constexpr text folders =
+        "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
+        "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
+    if (!listed_start(path, folders).empty()) return true;
+    return path.starts_with("/opt/") && path.contains("/include/");
+}
+
+// A folder that holds other people's code, wherever it is.
+inline bool is_library_folder(text name) noexcept {
+    return is_listed(name,
+                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
+                     "vendored external externals extern subprojects node_modules _deps "
+                     "vcpkg_installed .conan .conan2");
+}
+
+// `own_folder` ends with a slash; "" when it is not known.
+inline bool is_library_file(arena& scratch, text file, text own_folder) {
+    const borrowed_memory meanwhile{scratch};
+    text path = tidy_path(scratch, file);
+    if (!own_folder.empty() && path.starts_with(own_folder)) {
+        path.remove_prefix(own_folder.size());
+    } else if (is_installed(path)) {
+        return true;
+    }
+    std::size_t slash = path.find('/');
+    while (slash != text::npos) {
+        if (is_library_folder(path.substr(0, slash))) return true;
+        path.remove_prefix(slash + 1);
+        slash = path.find('/');
+    }
+    return false;
+}
+
+// The folder that the program's own code lies in, by the file of its main(): that of the file, or
+// the one around it where its name only says what kind of code it holds. A main() in a header is
+// that of a test framework and tells nothing.
+inline text own_folder_of(arena& memory, text file_of_main) {
+    const text file = tidy_path(memory, file_of_main);
+    const std::size_t dot = file.rfind('.');
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    const std::size_t slash = file.rfind('/');
+    if (slash == text::npos || slash == 0) return {};
+    const text folder = file.substr(0, slash);
+    const std::size_t around = folder.rfind('/');
+    const bool is_kind = around != text::npos && around > 0 &&
+                         is_listed(folder.substr(around + 1),
+                                   "src source sources app apps bin cmd main tool tools test tests "
+                                   "example examples sample samples demo demos bench benchmarks");
+    // "/usr/src" alone would be too much.
+    const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
+    return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+
+#ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct frame_traits {
+    bool is_library = false;           // frame_rule
+    bool is_own_operator_new = false;  // of a class
+    bool is_allocate = false;          // the name of what an allocator is asked by
+};
+
+class known_frames {
+public:
+    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+
+    frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
+        entry& known = functions_[frame.function.data()];
+        if (known.version != rule.version() + 1 || known.file != frame.file.data()) {
+            known.version = rule.version() + 1;
+            known.file = frame.file.data();
+            known.traits = read_traits(scratch, frame, rule);
+        }
+        return known.traits;
+    }
+
+    // Whether the file lies where other people's code lies; the own folder is not considered.
+    bool is_library_file(arena& scratch, text file) {
+        const auto known = files_.insert(file.data());
+        if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
+        return known.value;
+    }
+
+private:
+    struct entry {
+        const char* file = nullptr;
+        std::size_t version = 0;  // of the rule, + 1
+        frame_traits traits;
+    };
+
+    static frame_traits read_traits(arena& scratch, const code_frame& frame,
+                                    const frame_rule& rule) {
+        frame_traits traits;
+        traits.is_library = rule.is_library(scratch, frame);
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        if (!name.is_known()) return traits;
+        traits.is_own_operator_new = is_own_operator_new(name);
+        traits.is_allocate = is_listed(name.last().name, "allocate do_allocate");
+        return traits;
+    }
+
+    table<const void*, entry> functions_;
+    table<const void*, bool> files_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
+
+#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text file_name_of(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+enum class module_kind { user, runtime, system };
+
+inline module_kind kind_of_module(text path) noexcept {
+    const text name = file_name_of(path);
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
+    if (name.empty() || is_system_library(name)) return module_kind::system;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+}
+
+// What the module that a frame lies in says of it.
+struct frame_owner {
+    module_kind kind = module_kind::system;
+    bool is_known = false;  // the module has a name
+    bool is_unloaded = false;
+    bool is_in_package = false;
+};
+
+inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+    return {kind_of_module(module), !module.empty(), is_unloaded,
+            !is_program && is_installed(module)};
+}
+
+// What the rule asks for when it first needs it.
+struct own_folder_source {
+    text (*folder)(void* context) = nullptr;  // null: it is not known
+    void* context = nullptr;
+
+    text get() const { return folder != nullptr ? folder(context) : text{}; }
+};
+
+// A stack, and what is known of its frames.
+struct asked_stack {
+    arena& scratch;
+    const list<code_frame>& frames;
+    const list<frame_owner>& owners;
+    const frame_rule& rule;
+    known_frames& known;
+
+    frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
+
+    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
+    // and what the standard library asks an allocator by.
+    bool is_users_by_name(std::size_t at) const {
+        const frame_traits here = traits(at);
+        if (here.is_library || here.is_own_operator_new) return false;
+        return !here.is_allocate || at + 1 == frames.size() || !traits(at + 1).is_library;
+    }
+
+    bool has_line(std::size_t at) const noexcept {
+        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+    }
+
+    bool is_in_library(std::size_t at, const own_folder_source& own) const {
+        const text file = frames[at].file;
+        const bool is_in_package = owners[at].is_in_package;
+        if (!is_in_package && !known.is_library_file(scratch, file)) return false;
+        if (rule.is_declared_own(scratch, frames[at])) return false;
+        const text folder = own.get();
+        const bool is_own = !folder.empty() && file.starts_with(folder);
+        return (is_in_package && !is_own) || is_library_file(scratch, file, folder);
+    }
+};
+
+namespace module_rule_detail {
+
+// frames.size() when no frame has a line that is the user's.
+inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+        if (stack.owners[i].kind != module_kind::user) continue;
+        if (stack.owners[i].is_unloaded) return i;
+        if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
+        if (!stack.is_in_library(i, own)) return i;
+    }
+    return stack.frames.size();
+}
+
+// frames.size() when no frame of that kind of module is the user's.
+inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
+    const list<code_frame>& frames = stack.frames;
+    std::size_t nameless = frames.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (stack.owners[i].kind != kind) continue;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+        if (is_nameless && nameless == frames.size()) nameless = i;
+    }
+    return nameless;
+}
+
+}  // namespace module_rule_detail
+
+// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
+// Index of the frame; frames.size() if there is none.
+inline std::size_t maker_frame(const asked_stack& stack) {
+    const std::size_t count = stack.frames.size();
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+        const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
+        if (found < count) return found;
+    }
+    const std::size_t named = user_frame(stack.scratch, stack.frames, stack.rule);
+    // At least the module is known.
+    return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
+}
+
+// All rules. `maker` is what maker_frame() said.
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
+    const std::size_t line = module_rule_detail::user_line(stack, own);
+    return line < stack.frames.size() ? line : maker;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -19795,8 +20566,40 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
+// As without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        return first;
+    }
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
 // One layer: the result is `type` itself when nothing is wrapped around it.
 inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
@@ -20173,6 +20976,47 @@ private:
     list<std::size_t> instantiated_;        // components that show arguments
 };
 
+// The first parameter of the nearest definition of an operator new before a token. A call of one
+// is not followed by a brace or a word.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t at = before; at > 1; --at) {
+        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        std::size_t open = at;
+        while (open < before && tokens[open].spelling != "(") ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = tokens[close + 1].spelling;
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && tokens[end].spelling != ",") ++end;
+        return tokens[end - 1].spelling;
+    }
+    return {};
+}
+
+// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
+// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
+        if (!is_new && tokens[at].spelling != "malloc") continue;
+        std::size_t open = at + 1;
+        if (tokens[open].spelling == "[") open += 2;
+        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
+        const text behind = tokens[open + 2].spelling;
+        if (behind != ")" && behind != ",") continue;
+        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
@@ -20263,15 +21107,35 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
+inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
+    const text function = frame.function;
+    if (!function.contains("operator") && !function.contains("allocate") &&
+        !function.contains("report_")) {
+        return false;  // most
+    }
+    const function_name name = parse_function_name(memory, function);
+    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
+}
+
 // Index of the frame that wanted the memory; frames.size() when there is none.
 inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
     std::size_t index = 0;
-    while (index < frames.size() &&
-           is_forwarding_frame(
-               plain_name(memory, parse_function_name(memory, frames[index].function)))) {
-        ++index;
-    }
+    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
     return index;
+}
+
+// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
+// asking frame may, or asks for something of its own, which `answer` then is.
+inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    for (std::size_t i = 0; i < asking; ++i) {
+        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
+        const text type = type_from_source(memory, frames[i], sources, knowledge);
+        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+    }
+    return true;
 }
 
 // What one frame says by itself, were it the direct caller of operator new.
@@ -20395,7 +21259,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
                              text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
-    type_answer answer = type_from_frames(memory, frames, asking);
+    type_answer answer;
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
+        return with_vtable(memory, answer, vtable_symbol);
+    }
+    answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
         return with_vtable(memory, answer, vtable_symbol);
     }
@@ -20446,7 +21314,8 @@ struct named_stack {
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
-    bool is_type_final = false;  // false: a live object's vtable might still tell
+    std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
+    bool is_type_final = false;   // false: a live object's vtable might still tell
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -20634,7 +21503,7 @@ private:
                 owners.push_back(&location);
             }
         }
-        stack.user_frame = place_of(frames, owners, rule);
+        find_place(stack, frames, owners, rule);
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -20666,15 +21535,34 @@ private:
         }
     }
 
-    // The user's frame: see types/module_rule.hpp.
-    std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
-                         const symbolize::frame_rule& rule) {
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
+        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            modules.push_back({owner->module, owner->is_unloaded});
+            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
+                                 last->is_unloaded == owner->is_unloaded;
+            modules.push_back(is_same ? modules.back()
+                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                            symbols_.is_program(owner->module)));
+            last = owner;
         }
-        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        stack.maker_frame = symbolize::maker_frame(asked);
+        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
+                                                           stack.maker_frame);
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* book) {
+        auto& self = *static_cast<name_book*>(book);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
     }
 
     // What was resolved is kept as long as the book.
@@ -20707,8 +21595,10 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
+    symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
+    const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;
     std::uint32_t references_ = 1;
     bool has_new_ = false;
@@ -22728,13 +23618,24 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-inline bool is_shown_caller(const snapshot::frame& frame, arena& scratch) {
+// The folder that two files share, as what is known of the user's own code.
+inline text shared_folder(text a, text b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    const std::size_t slash = a.substr(0, same).rfind('/');
+    return slash == text::npos ? text{} : a.substr(0, slash + 1);
+}
+
+// `place`: the file of the row.
+inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
     plain.file = frame.file;
     plain.line = frame.line;
-    return !library_rule.is_library(scratch, plain);
+    if (library_rule.is_library(scratch, plain)) return false;
+    return library_rule.is_declared_own(scratch, plain) ||
+           !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
 // Recursion is one caller, so that it does not hide the one that began it.
@@ -22743,11 +23644,13 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
     std::uint64_t times = 0;
+    const bool has_place = row.user_frame < row.frame_count;
+    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
         // Further out there is only what runs the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, scratch)) continue;
+        if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
         if (times > 2) out << ", " << decimal{times - 1} << " times";
@@ -23338,7 +24241,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         const named_stack& stack = *stacks[at++];
         return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
                                                          {stack.frames.data(), stack.frames.size(),
-                                                          stack.user_frame, stack.type});
+                                                          stack.maker_frame, stack.type});
     });
     return first_use;
 }

@@ -611,6 +611,10 @@ public:
         // to objects and bytes. In a difference two's complement; see docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        // How the type is known: "report", "allocator", "make_function", "vtable" or "source"; ""
+        // when it is not. What is "source" was read in the source file, which may have changed
+        // since: see docs/types_and_places.md.
+        const char* type_source;
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -628,8 +632,9 @@ public:
         const char* function;
         std::uint64_t offset;
         std::uint64_t samples;  // a sampled window: how many of its samples are alive
-        std::uint64_t objects_low, objects_high;  // as in a row
+        std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        const char* type_source;
     };
 
     // A file that frames of stacks lie in.
@@ -21062,6 +21067,25 @@ enum class type_evidence {
     source_text       // `new T` stands at that line and column
 };
 
+// As snapshot::row::type_source says it.
+inline const char* word_of(type_evidence evidence) noexcept {
+    switch (evidence) {
+        case type_evidence::tag:
+            return "report";
+        case type_evidence::allocator_frame:
+            return "allocator";
+        case type_evidence::make_frame:
+            return "make_function";
+        case type_evidence::vtable:
+            return "vtable";
+        case type_evidence::source_text:
+            return "source";
+        case type_evidence::none:
+            break;
+    }
+    return "";
+}
+
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
@@ -22205,6 +22229,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.type = named.type;
     made.function = named.function;
     made.offset = named.offset;
+    made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
         set_estimates(made, site.samples);
     } else {
@@ -22828,6 +22853,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     made.frames = stack.frames.data();
     made.frame_count = stack.frames.size();
     made.user_frame = stack.user_frame;
+    made.type_source = symbolize::word_of(stack.evidence);
     return made;
 }
 
@@ -31245,6 +31271,7 @@ private:
         row.file = stack.file;
         row.line = stack.line;
         row.type = stack.type;
+        row.type_source = stack.type_source;
         row.function = stack.function;
         row.offset = stack.offset;
         row.frames = stack.frames;
@@ -33872,6 +33899,7 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
     json.field("line", static_cast<std::uint64_t>(row.line));
     json.field("offset", row.offset);
     json.field("type", row.type);
+    json.field("type_source", row.type_source);
     json.field("function", row.function);
     json.field("sites", row.sites);
     if (is_sampled) {
@@ -35131,12 +35159,14 @@ private:
     }
     void add_row(const snapshot::row& row) {
         saved_record record;
-        put(saved_tag::row, add_place(record, row) << row.sites);
+        add_place(record, row) << row.sites << number_of(row.type_source);
+        put(saved_tag::row, record);
     }
     void add_sums(const snapshot::stack& stack) {
         saved_record record;
-        put(saved_tag::sums, add_place(record, stack)
-                                 << stack.allocations << stack.bytes_allocated);
+        add_place(record, stack) << stack.allocations << stack.bytes_allocated
+                                 << number_of(stack.type_source);
+        put(saved_tag::sums, record);
     }
 
     void add_end() {
@@ -35395,6 +35425,7 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
             sum.row.line = stack.line;
             sum.row.type = stack.type;
             sum.row.offset = stack.offset;
+            sum.row.type_source = stack.type_source;
         }
         if (known.is_new || objects > sum.stack_objects) {
             sum.stack_objects = objects;
@@ -36197,6 +36228,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     const std::size_t stack = read_place(parts, from, into);
     into.allocations = from.number();
     into.bytes_allocated = from.number();
+    into.type_source = read_text(parts, from);
     return stack;
 }
 
@@ -36431,6 +36463,7 @@ private:
         snapshot::row row{};
         const std::size_t number = read_place(*parts_, from, row);
         row.sites = from.number();
+        row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
         saved_stack& stack = parts_->stacks[number];
         stack.frames = row.frames = frames_of(*parts_, stack, memory_);

@@ -41,7 +41,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v2 {
+    inline namespace v3 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }
@@ -127,7 +127,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_VERSION_MINOR 1
 #define ALLOCSCOPE_VERSION_PATCH 0
 #define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 3
+#define ALLOCSCOPE_ABI_VERSION 4
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 

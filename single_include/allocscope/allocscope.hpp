@@ -34900,6 +34900,178 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
+// text_timeline.hpp - the time series of a window as one line of bars.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t most_bars = 60;
+
+// Nothing, when there are fewer than two points.
+inline void write_timeline(text_out& out, const snapshot::window_info& info) {
+    if (info.moment_count < 2) return;
+    const snapshot::moment* const last = info.moments + info.moment_count - 1;
+    struct {
+        std::uint64_t bytes;
+        bool has_point;
+    } bars[most_bars] = {};
+    const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
+    const double bars_per_ns =
+        static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const std::uint64_t bytes = info.moments[i].live_bytes;
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+        auto at =
+            static_cast<std::size_t>(static_cast<double>(info.moments[i].at_ns) * bars_per_ns);
+        if (at >= count) at = count - 1;
+        if (!bars[at].has_point || bytes > bars[at].bytes) bars[at].bytes = bytes;
+        bars[at].has_point = true;
+    }
+    out << "\nalive over time  ";
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bars[i].has_point) bytes = bars[i].bytes;
+        const double share =
+            most == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(most);
+        const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
+        out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
+    }
+    out << "  ";
+    write_bytes(out, least);
+    out << " to ";
+    write_bytes(out, most);
+    out << "; " << decimal{info.moment_count} << " points in ";
+    write_duration(out, last->at_ns);
+    out << '\n';
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+// text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+#define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A path names a descriptor (/dev/stdout), or something that is not laid out for a terminal.
+inline int descriptor_of(const char* path) {
+    return path != nullptr ? descriptor_named_by(path) : -1;
+}
+inline int descriptor_of(int descriptor) {
+    return descriptor;
+}
+inline int descriptor_of(std::FILE* file) {
+    return file != nullptr ? ::fileno(file) : -1;
+}
+
+// The rows, and behind them what only a few windows have.
+inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
+                              int descriptor) {
+    write_report(out, rows, wanted, descriptor);
+    write_timeline(out, rows.info());
+}
+
+template <class Target>
+bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
+    arena memory;
+    text_out report{memory};
+    write_text_report(report, rows, wanted, descriptor_of(target));
+    return put_report(report.view(), target, error);
+}
+
+// The same, with running out of memory as one more reason not to write.
+template <class Target>
+bool try_put_text(const snapshot& rows, Target target, std::string& error,
+                  const text_options& wanted) {
+    const pause_recording quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return put_text(rows, target, error, wanted);
+#else
+    try {
+        return put_text(rows, target, error, wanted);
+    } catch (const std::exception& problem) {
+        error = problem.what();
+        return false;
+    }
+#endif
+}
+
+template <class Target>
+void put_text_or_throw(const snapshot& rows, Target target, const text_options& wanted) {
+    const pause_recording quietly;
+    std::string error;
+    if (!put_text(rows, target, error, wanted)) raise_report_error(error);
+}
+
+}  // namespace detail
+
+// The report as it would stand in a file: not cut and not coloured unless `wanted` says so.
+inline std::string to_text(const snapshot& rows, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out report{memory};
+    detail::write_text_report(report, rows, wanted, -1);
+    return {report.view().data(), report.size()};
+}
+
+// To a path: a new file (mode 0600) takes the place of what was there. A path that is not a file
+// (/dev/stdout, /dev/null, a FIFO with a reader) is written to.
+inline void write_text(const snapshot& rows, const char* path, const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, path, wanted);
+}
+
+// To an open descriptor, which stays open.
+inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, descriptor, wanted);
+}
+
+// To a stdio file, which is flushed and stays open.
+inline void write_text(const snapshot& rows, std::FILE* file, const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, file, wanted);
+}
+
+// To a stream, behind what was written to it before; as it would stand in a file.
+template <class Traits>
+void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
+                const text_options& wanted = {}) {
+    detail::arena memory;
+    detail::text_out report{memory};
+    detail::write_text_report(report, rows, wanted, -1);
+    stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
+}
+
+// The same without exceptions: false, and why in `error`.
+inline bool write_text(const snapshot& rows, const char* path, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, path, error, wanted);
+}
+inline bool write_text(const snapshot& rows, int descriptor, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, descriptor, error, wanted);
+}
+inline bool write_text(const snapshot& rows, std::FILE* file, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, file, error, wanted);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+
 // saved_format.hpp - what a saved snapshot consists of.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
@@ -35256,7 +35428,7 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline bool write_text_body(format_job& job) {
-    write_report(job.out, job.rows, text_options{}, job.descriptor);
+    write_text_report(job.out, job.rows, text_options{}, job.descriptor);
     return true;
 }
 
@@ -35856,113 +36028,6 @@ inline std::string to_table(const snapshot_groups& groups, const text_options& w
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
-
-// text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
-#define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// A path names a descriptor (/dev/stdout), or something that is not laid out for a terminal.
-inline int descriptor_of(const char* path) {
-    return path != nullptr ? descriptor_named_by(path) : -1;
-}
-inline int descriptor_of(int descriptor) {
-    return descriptor;
-}
-inline int descriptor_of(std::FILE* file) {
-    return file != nullptr ? ::fileno(file) : -1;
-}
-
-template <class Target>
-bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
-    arena memory;
-    text_out report{memory};
-    write_report(report, rows, wanted, descriptor_of(target));
-    return put_report(report.view(), target, error);
-}
-
-// The same, with running out of memory as one more reason not to write.
-template <class Target>
-bool try_put_text(const snapshot& rows, Target target, std::string& error,
-                  const text_options& wanted) {
-    const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return put_text(rows, target, error, wanted);
-#else
-    try {
-        return put_text(rows, target, error, wanted);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
-}
-
-template <class Target>
-void put_text_or_throw(const snapshot& rows, Target target, const text_options& wanted) {
-    const pause_recording quietly;
-    std::string error;
-    if (!put_text(rows, target, error, wanted)) raise_report_error(error);
-}
-
-}  // namespace detail
-
-// The report as it would stand in a file: not cut and not coloured unless `wanted` says so.
-inline std::string to_text(const snapshot& rows, const text_options& wanted = {}) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out report{memory};
-    detail::write_report(report, rows, wanted, -1);
-    return {report.view().data(), report.size()};
-}
-
-// To a path: a new file (mode 0600) takes the place of what was there. A path that is not a file
-// (/dev/stdout, /dev/null, a FIFO with a reader) is written to.
-inline void write_text(const snapshot& rows, const char* path, const text_options& wanted = {}) {
-    detail::put_text_or_throw(rows, path, wanted);
-}
-
-// To an open descriptor, which stays open.
-inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
-    detail::put_text_or_throw(rows, descriptor, wanted);
-}
-
-// To a stdio file, which is flushed and stays open.
-inline void write_text(const snapshot& rows, std::FILE* file, const text_options& wanted = {}) {
-    detail::put_text_or_throw(rows, file, wanted);
-}
-
-// To a stream, behind what was written to it before; as it would stand in a file.
-template <class Traits>
-void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
-                const text_options& wanted = {}) {
-    detail::arena memory;
-    detail::text_out report{memory};
-    detail::write_report(report, rows, wanted, -1);
-    stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
-}
-
-// The same without exceptions: false, and why in `error`.
-inline bool write_text(const snapshot& rows, const char* path, std::string& error,
-                       const text_options& wanted = {}) {
-    return detail::try_put_text(rows, path, error, wanted);
-}
-inline bool write_text(const snapshot& rows, int descriptor, std::string& error,
-                       const text_options& wanted = {}) {
-    return detail::try_put_text(rows, descriptor, error, wanted);
-}
-inline bool write_text(const snapshot& rows, std::FILE* file, std::string& error,
-                       const text_options& wanted = {}) {
-    return detail::try_put_text(rows, file, error, wanted);
-}
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
 // text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
 

@@ -573,6 +573,10 @@ struct snapshot_data;
 
 template <class T>
 class snapshot_range;
+class snapshot_groups;
+struct stack_filter;
+enum class group_key : int;
+enum class stack_value : int;
 
 class snapshot {
 public:
@@ -699,6 +703,7 @@ public:
         const char* command;         // how the program was called; "" when not known
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
+        bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -731,6 +736,12 @@ public:
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
+
+    // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
+    // next one: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
+    snapshot filter(const stack_filter& wanted) const;
+    // The sums of the stacks by place, type, function, file, module or size, largest first.
+    snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show into a file, which load_snapshot() reads again.
     // Throws report_error. Needs <allocscope/report.hpp>.
@@ -832,7 +843,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              "",
              nullptr,
-             0},
+             0,
+             false},
             nullptr,
             nullptr};
 }
@@ -979,7 +991,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost that is not library code; frame_count if none
+    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
     const char* type;        // "?" when it is not known
     // To be set by a function that answers yes, if it can: how many of the innermost frames would
     // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
@@ -11848,6 +11860,8 @@ public:
             detail::return_reservation(newest_, newest_->bytes);
             newest_ = older;
         }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
     }
@@ -11881,7 +11895,11 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
     block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
     char* free_ = nullptr;
     char* end_ = nullptr;
     std::size_t next_block_ = first_block;
@@ -11897,7 +11915,14 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
         wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
     }
-    void* memory = detail::reserve_pages(wanted);
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted};
     newest_ = fresh;
@@ -11906,8 +11931,16 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     if (is_alone) return begin;
     free_ = begin + bytes;
     end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (next_block_ < largest_block) next_block_ *= 2;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
 // For work in steps, each of which needs memory only for itself: gives back, at its own end, all
@@ -11921,7 +11954,7 @@ public:
             arena::block* given_back = memory_.newest_;
             memory_.newest_ = given_back->older;
             memory_.mapped_bytes_ -= given_back->bytes;
-            detail::return_reservation(given_back, given_back->bytes);
+            memory_.give_back(given_back);
         }
         memory_.free_ = free_;
         memory_.end_ = end_;
@@ -14232,6 +14265,8 @@ struct code_frame {
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:
     // there is none.
     int line_before = 0;
@@ -14248,6 +14283,21 @@ struct code_location {
     // Innermost first; at least one when a symbol or a line is known.
     list<code_frame> frames;
 };
+
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
 
 // The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
 // scope the debug information does not tell.
@@ -14352,7 +14402,660 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <climits>
 #include <cxxabi.h>
+
+// elf_image.hpp - the header of an ELF file and its table of sections.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t elf_header_bytes = 64;
+constexpr std::size_t elf_section_bytes = 64;
+
+constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
+constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
+constexpr std::uint64_t elf_section_executable = 4;
+constexpr std::uint64_t elf_section_compressed = 0x800;
+
+struct elf_header {
+    bool is_valid = false;
+    std::uint16_t type = 0;
+    std::uint64_t sections_offset = 0;
+    std::uint16_t section_bytes = 0;
+    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    std::uint64_t section_count = 0;
+    std::uint64_t names_section = 0;
+};
+
+struct elf_section {
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_bytes = 0;
+};
+
+inline elf_header read_elf_header(byte_view bytes) noexcept {
+    elf_header header;
+    byte_cursor in{bytes};
+    const std::uint32_t magic = in.u32();
+    const std::uint8_t word_class = in.u8();
+    const std::uint8_t byte_order = in.u8();
+    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
+    in.seek(16);
+    header.type = in.u16();
+    in.skip(2 + 4 + 8);  // machine, version, entry
+    in.skip(8);          // where the segments are
+    header.sections_offset = in.u64();
+    in.skip(4 + 2);  // flags, size of this header
+    in.skip(2 + 2);  // segments
+    header.section_bytes = in.u16();
+    header.section_count = in.u16();
+    header.names_section = in.u16();
+    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
+    return header;
+}
+
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+inline elf_section read_elf_section(byte_view table, std::uint64_t index,
+                                    std::uint16_t stride) noexcept {
+    elf_section section;
+    if (stride < elf_section_bytes || index >= table.size / stride) return section;
+    byte_cursor in{table, index * stride};
+    section.name = in.u32();
+    section.type = in.u32();
+    section.flags = in.u64();
+    section.address = in.u64();
+    section.offset = in.u64();
+    section.size = in.u64();
+    section.link = in.u32();
+    in.skip(4 + 8);  // info, alignment
+    section.entry_bytes = in.u64();
+    return section;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+
+#ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
+#define ALLOCSCOPE_BINARY_INFLATE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t largest_inflation = 1032;
+
+// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+class inflate_codes {
+public:
+    static constexpr unsigned fast_bits = 9;
+    static constexpr unsigned longest = 15;
+
+    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
+    // it, when there is only one.
+    bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
+
+    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    struct found {
+        unsigned symbol, bits;
+    };
+    found find(std::uint64_t window) const noexcept {
+        const unsigned entry = fast_[window & ((1U << fast_bits) - 1)];
+        return entry != 0 ? found{entry >> 4U, entry & 15U} : find_long(window);
+    }
+
+private:
+    found find_long(std::uint64_t window) const noexcept;
+
+    std::uint16_t counts_[longest + 1];
+    std::uint16_t symbols_[288];
+    std::uint16_t fast_[1U << fast_bits];
+};
+
+ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsigned count,
+                                              bool may_be_empty) noexcept {
+    for (std::uint16_t& each : counts_) each = 0;
+    for (std::uint16_t& each : fast_) each = 0;
+    for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
+    const unsigned used = count - counts_[0];
+    int left = 1;  // codes of the length that are not taken
+    std::uint16_t begins[longest + 2] = {};
+    unsigned codes[longest + 2] = {};
+    for (unsigned bits = 1; bits <= longest; ++bits) {
+        left = 2 * left - counts_[bits];
+        if (left < 0) return false;
+        begins[bits + 1] = static_cast<std::uint16_t>(begins[bits] + counts_[bits]);
+        codes[bits + 1] = (codes[bits] + counts_[bits]) << 1U;
+    }
+    if (left != 0 && !(may_be_empty && (used == 0 || (used == 1 && counts_[1] == 1)))) return false;
+    for (unsigned symbol = 0; symbol < count; ++symbol) {
+        const unsigned bits = lengths[symbol];
+        if (bits == 0) continue;
+        symbols_[begins[bits]++] = static_cast<std::uint16_t>(symbol);
+        const unsigned code = codes[bits]++;
+        if (bits > fast_bits) continue;
+        unsigned reversed = 0;
+        for (unsigned i = 0; i < bits; ++i) reversed |= ((code >> i) & 1U) << (bits - 1 - i);
+        for (unsigned i = reversed; i < 1U << fast_bits; i += 1U << bits) {
+            fast_[i] = static_cast<std::uint16_t>(symbol << 4U | bits);
+        }
+    }
+    return true;
+}
+
+ALLOCSCOPE_NOINLINE inflate_codes::found inflate_codes::find_long(
+    std::uint64_t window) const noexcept {
+    int code = 0;
+    int first = 0;
+    int index = 0;
+    for (unsigned bits = 1; bits <= longest; ++bits, window >>= 1U) {
+        code |= static_cast<int>(window & 1U);
+        const int count = counts_[bits];
+        if (code - count < first) return {symbols_[index + code - first], bits};
+        index += count;
+        first = (first + count) << 1;
+        code <<= 1;
+    }
+    return {0, 0};
+}
+
+class inflater {
+public:
+    inflater(byte_view in, std::uint8_t* out, std::uint64_t size) noexcept
+        : next_(in.data), end_(in.data + in.size), out_(out), size_(size) {}
+
+    bool run() noexcept;
+
+private:
+    // Whether the header says so.
+    bool is_zlib() noexcept {
+        const std::uint64_t head = take(16);
+        return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
+               ((head & 255U) << 8U | head >> 8U) % 31 == 0;
+    }
+
+    // At least 32 bits of what comes, with zeros behind the end.
+    void fill() noexcept {
+        while (bits_ <= 56) {
+            if (next_ != end_) {
+                window_ |= std::uint64_t{*next_++} << bits_;
+            } else {
+                ++missing_;
+            }
+            bits_ += 8;
+        }
+    }
+
+    void drop(unsigned count) noexcept {
+        window_ >>= count;
+        bits_ -= count;
+        if (missing_ != 0 && bits_ < missing_ * 8) is_failed_ = true;
+    }
+
+    std::uint64_t take(unsigned count) noexcept;
+
+    void stored() noexcept {
+        drop(bits_ & 7U);
+        const std::uint64_t length = take(16);
+        if ((take(16) ^ length) != 0xffffU || length > size_ - done_) {
+            is_failed_ = true;
+            return;
+        }
+        for (std::uint64_t i = 0; i < length && !is_failed_; ++i) {
+            out_[done_++] = static_cast<std::uint8_t>(take(8));
+        }
+    }
+
+    void fixed_codes() noexcept {
+        std::uint8_t lengths[288];
+        for (unsigned i = 0; i < 288; ++i) {
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+        }
+        literals_.build(lengths, 288, false);
+        for (unsigned i = 0; i < 32; ++i) lengths[i] = 5;
+        distances_.build(lengths, 32, false);
+    }
+
+    bool read_codes() noexcept;
+    void coded() noexcept;
+
+    bool is_sum_right() noexcept {
+        drop(bits_ & 7U);
+        std::uint32_t wanted = 0;
+        for (int i = 0; i < 4; ++i) wanted = wanted << 8U | static_cast<std::uint32_t>(take(8));
+        std::uint32_t low = 1;
+        std::uint32_t high = 0;
+        for (std::uint64_t at = 0; at < size_;) {
+            // So many cannot overflow before the remainder is taken.
+            const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
+            for (; at < stop; ++at) high += low += out_[at];
+            low %= 65521;
+            high %= 65521;
+        }
+        return !is_failed_ && wanted == (high << 16U | low);
+    }
+
+    const std::uint8_t* next_;
+    const std::uint8_t* end_;
+    std::uint8_t* out_;
+    std::uint64_t size_;
+    std::uint64_t done_ = 0;
+    std::uint64_t window_ = 0;
+    unsigned bits_ = 0;     // in the window
+    unsigned missing_ = 0;  // bytes in it that are behind the end
+    bool is_failed_ = false;
+    inflate_codes literals_;
+    inflate_codes distances_;
+};
+
+ALLOCSCOPE_NOINLINE bool inflater::run() noexcept {
+    if (!is_zlib()) return false;
+    bool is_last = false;
+    while (!is_last && !is_failed_) {
+        is_last = take(1) != 0;
+        const std::uint64_t kind = take(2);
+        if (kind == 0) {
+            stored();
+        } else if (kind == 1 || (kind == 2 && read_codes())) {
+            if (kind == 1) fixed_codes();
+            coded();
+        } else {
+            return false;
+        }
+    }
+    return !is_failed_ && done_ == size_ && is_sum_right();
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
+    fill();
+    const std::uint64_t value = window_ & ((std::uint64_t{1} << count) - 1);
+    drop(count);
+    return value;
+}
+
+// The lengths of the codes are coded themselves.
+ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
+    const auto literals = static_cast<unsigned>(take(5)) + 257;
+    const auto distances = static_cast<unsigned>(take(5)) + 1;
+    const auto count = static_cast<unsigned>(take(4)) + 4;
+    if (literals > 286 || distances > 30) return false;
+    constexpr std::uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
+    std::uint8_t lengths[286 + 30] = {};
+    for (unsigned i = 0; i < count; ++i) lengths[order[i]] = static_cast<std::uint8_t>(take(3));
+    if (!literals_.build(lengths, 19, false)) return false;
+    for (std::uint8_t& each : lengths) each = 0;
+    const unsigned all = literals + distances;
+    for (unsigned i = 0; i < all && !is_failed_;) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) return false;
+        drop(found.bits);
+        if (found.symbol < 16) {
+            lengths[i++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 16 && i == 0) return false;
+        const std::uint8_t repeated = found.symbol == 16 ? lengths[i - 1] : std::uint8_t{0};
+        std::uint64_t times = found.symbol == 16   ? 3 + take(2)
+                              : found.symbol == 17 ? 3 + take(3)
+                                                   : 11 + take(7);
+        if (times > all - i) return false;
+        for (; times != 0; --times) lengths[i++] = repeated;
+    }
+    // Without a code for its end a block has none.
+    return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
+           distances_.build(lengths + literals, distances, true);
+}
+
+ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
+    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
+    constexpr std::uint16_t distances[] = {
+        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    while (!is_failed_) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) break;
+        drop(found.bits);
+        if (found.symbol < 256) {
+            if (done_ == size_) break;
+            out_[done_++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 256) return;
+        const unsigned length_code = found.symbol - 257;
+        if (length_code > 28) break;
+        const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
+        std::uint64_t length = lengths[length_code] + take(more);
+        fill();
+        const inflate_codes::found far = distances_.find(window_);
+        if (far.bits == 0 || far.symbol > 29) break;
+        drop(far.bits);
+        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
+        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        if (distance > done_ || length > size_ - done_) break;
+        const std::uint8_t* from = out_ + done_ - distance;
+        std::uint8_t* to = out_ + done_;
+        done_ += length;
+        for (; length != 0; --length) *to++ = *from++;
+    }
+    is_failed_ = true;
+}
+
+// True when the stream is whole and fills the `size` bytes at `out` exactly.
+inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
+    return inflater{stream, out, size}.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
+
+// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct named_section {
+    const char* name;
+    detail::elf_section section;
+};
+
+class object_bytes {
+public:
+    // Everything is read from `file`, which must stay.
+    object_bytes(arena& memory, detail::byte_view file)
+        : memory_(file), file_bytes_(file.size), sections_(memory) {
+        read_tables(memory);
+    }
+
+    // The path must stay.
+    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
+        {
+            const detail::file_reader file{path};
+            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            identity_ = file.identity();
+        }
+        file_bytes_ = identity_.size_bytes;
+        read_tables(memory);
+    }
+
+    bool is_readable() const { return header_.is_valid; }
+    const detail::build_id& id() const { return id_; }
+    const detail::file_identity& identity() const { return identity_; }
+    const list<named_section>& sections() const { return sections_; }
+    // As linked; 0 when there is no code.
+    std::uint64_t lowest_code() const { return lowest_code_; }
+
+    const detail::elf_section* find(const char* name) const {
+        for (const named_section& candidate : sections_) {
+            if (text{name} == candidate.name) return &candidate.section;
+        }
+        return nullptr;
+    }
+
+    // Whether the file itself holds the section: another one may hold it in its place.
+    bool has(const char* name) const {
+        const detail::elf_section* section = find(name);
+        return section != nullptr && section->type != detail::elf_section_no_bytes;
+    }
+
+    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
+    // way that is not known: its names are then simply not known.
+    detail::byte_view read(arena& memory, const detail::elf_section* section,
+                           std::uint64_t most = largest_read) const {
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            section->size > most) {
+            return {};
+        }
+        if ((section->flags & detail::elf_section_compressed) == 0) {
+            return read_bytes(memory, section->offset, section->size);
+        }
+        arena packed_memory;
+        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, packed, most);
+    }
+
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+private:
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A compressed section begins with the way it is compressed and the length that it will have.
+    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+        constexpr std::size_t head_bytes = 24;
+        constexpr std::uint32_t zlib = 1;
+        detail::byte_cursor in{packed};
+        const std::uint32_t kind = in.u32();
+        in.skip(4);
+        const std::uint64_t size = in.u64();
+        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
+            size / detail::largest_inflation > packed.size) {
+            return {};
+        }
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        auto* out = static_cast<std::uint8_t*>(bytes);
+        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        if (!detail::inflate(stream, out, size)) return {};
+        return {out, size};
+    }
+
+    // Nothing when the process may not have that much memory: less is known then.
+    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
+        if (size == 0 || size > largest_read || offset > file_bytes_ ||
+            size > file_bytes_ - offset) {
+            return {};
+        }
+        if (path_ == nullptr) return memory_.part(offset, size);
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        const detail::file_reader file{path_};
+        if (!file.is_open() || !file.identity().equals(identity_)) return {};
+        if (file.read_at(offset, bytes, size) != size) return {};
+        return {static_cast<const std::uint8_t*>(bytes), size};
+    }
+
+    void read_tables(arena& memory) {
+        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
+        if (!header_.is_valid) return;
+        const detail::elf_section zero = detail::read_elf_section(
+            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
+            detail::elf_section_bytes);
+        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
+        if (count > file_bytes_ / header_.section_bytes) return;
+        const detail::byte_view table =
+            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
+        count = table.size / header_.section_bytes;
+        const std::uint64_t names_section =
+            header_.names_section == 0xffff ? zero.link : header_.names_section;
+        const detail::elf_section names =
+            detail::read_elf_section(table, names_section, header_.section_bytes);
+        const detail::byte_view texts = read(memory, &names);
+        sections_.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const detail::elf_section section =
+                detail::read_elf_section(table, i, header_.section_bytes);
+            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
+        }
+        find_lowest_code();
+        find_id(memory);
+    }
+
+    // What the linker threw away keeps its debug information, at addresses below all code.
+    void find_lowest_code() {
+        bool is_first = true;
+        for (const named_section& candidate : sections_) {
+            const detail::elf_section& section = candidate.section;
+            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
+                continue;
+            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
+            is_first = false;
+        }
+    }
+
+    void find_id(arena& memory) {
+        for (const named_section& candidate : sections_) {
+            if (candidate.section.type != detail::elf_section_notes) continue;
+            if (candidate.section.size > largest_note) continue;
+            id_ = detail::find_build_id(read(memory, &candidate.section));
+            if (id_.known()) return;
+        }
+    }
+
+    static constexpr std::uint64_t largest_note = 1 << 20;
+
+    const char* path_ = nullptr;  // null: memory_ is the file
+    detail::byte_view memory_;
+    std::uint64_t file_bytes_ = 0;
+    detail::file_identity identity_;
+    detail::elf_header header_;
+    detail::build_id id_;
+    std::uint64_t lowest_code_ = 0;
+    list<named_section> sections_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+inline std::uint32_t checksum_of_file(const char* path) noexcept {
+    std::uint32_t table[256];
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
+        table[i] = value;
+    }
+    const detail::file_reader file{path};
+    std::uint8_t buffer[4096];
+    std::uint32_t sum = ~std::uint32_t{0};
+    std::uint64_t at = 0;
+    for (;;) {
+        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
+        }
+        at += got;
+    }
+    return at == 0 ? 0 : ~sum;
+}
+
+class debug_file_search {
+public:
+    // `path` is where the module's own file can be opened.
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+        : memory_(memory), object_(object) {
+        read_link();
+        if (::realpath(path, folder_) != nullptr) {
+            const std::size_t slash = text{folder_}.rfind('/');
+            if (slash != text::npos) folder_[slash + 1] = '\0';
+        } else {
+            folder_[0] = '\0';
+        }
+    }
+
+    // Null: there is none that can be believed.
+    object_bytes* find() {
+        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
+        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
+        found = opened(folder_, "", link_);
+        if (found == nullptr) found = opened(folder_, ".debug/", link_);
+        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
+        return found;
+    }
+
+private:
+    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    void read_link() {
+        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
+        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
+        const text name = detail::text_at(bytes, 0);
+        if (name.empty() || name.contains("/")) return;
+        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
+        checksum_ = in.u32();
+        if (in.ok()) link_ = name;
+    }
+
+    object_bytes* find_by_id() {
+        const detail::build_id& id = object_.id();
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        object_bytes* found =
+            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
+                   joined(memory_, name.substr(2), ".debug"));
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (const auto& cache : caches) {
+            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
+            if (home == nullptr || *home != '/') continue;
+            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
+        }
+        return found;
+    }
+
+    object_bytes* opened(text folder, text inner, text name) {
+        const text path = joined(memory_, folder, inner, name);
+        auto* made = memory_.make<object_bytes>(memory_, path.data());
+        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
+        const detail::build_id& id = object_.id();
+        const bool is_right =
+            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
+        return is_right ? made : nullptr;
+    }
+
+    arena& memory_;
+    const object_bytes& object_;
+    char folder_[PATH_MAX];
+    text link_;
+    std::uint32_t checksum_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
 
 // dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
 
@@ -14963,6 +15666,7 @@ public:
     const address_range* find(std::uint64_t address) const noexcept;
 
     bool empty() const noexcept { return ranges_.empty(); }
+    const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
@@ -15209,229 +15913,6 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
-// elf_image.hpp - the header of an ELF file and its table of sections.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t elf_section_bytes = 64;
-
-constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
-constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
-constexpr std::uint64_t elf_section_executable = 4;
-constexpr std::uint64_t elf_section_compressed = 0x800;
-
-struct elf_header {
-    bool is_valid = false;
-    std::uint16_t type = 0;
-    std::uint64_t sections_offset = 0;
-    std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
-    std::uint64_t section_count = 0;
-    std::uint64_t names_section = 0;
-};
-
-struct elf_section {
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t address = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint32_t link = 0;
-    std::uint64_t entry_bytes = 0;
-};
-
-inline elf_header read_elf_header(byte_view bytes) noexcept {
-    elf_header header;
-    byte_cursor in{bytes};
-    const std::uint32_t magic = in.u32();
-    const std::uint8_t word_class = in.u8();
-    const std::uint8_t byte_order = in.u8();
-    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
-    in.seek(16);
-    header.type = in.u16();
-    in.skip(2 + 4 + 8);  // machine, version, entry
-    in.skip(8);          // where the segments are
-    header.sections_offset = in.u64();
-    in.skip(4 + 2);  // flags, size of this header
-    in.skip(2 + 2);  // segments
-    header.section_bytes = in.u16();
-    header.section_count = in.u16();
-    header.names_section = in.u16();
-    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
-    return header;
-}
-
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
-inline elf_section read_elf_section(byte_view table, std::uint64_t index,
-                                    std::uint16_t stride) noexcept {
-    elf_section section;
-    if (stride < elf_section_bytes || index >= table.size / stride) return section;
-    byte_cursor in{table, index * stride};
-    section.name = in.u32();
-    section.type = in.u32();
-    section.flags = in.u64();
-    section.address = in.u64();
-    section.offset = in.u64();
-    section.size = in.u64();
-    section.link = in.u32();
-    in.skip(4 + 8);  // info, alignment
-    section.entry_bytes = in.u64();
-    return section;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
-
-#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct named_section {
-    const char* name;
-    detail::elf_section section;
-};
-
-class object_bytes {
-public:
-    // Everything is read from `file`, which must stay.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
-            identity_ = file.identity();
-        }
-        file_bytes_ = identity_.size_bytes;
-        read_tables(memory);
-    }
-
-    bool is_readable() const { return header_.is_valid; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
-
-    const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
-        }
-        return nullptr;
-    }
-
-    // Compressed sections are not read: their names are then simply not known.
-    detail::byte_view read(arena& memory, const detail::elf_section* section) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            (section->flags & detail::elf_section_compressed) != 0) {
-            return {};
-        }
-        return read(memory, section->offset, section->size);
-    }
-
-private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
-
-    // Nothing when the process may not have that much memory: less is known then.
-    detail::byte_view read(arena& memory, std::uint64_t offset, std::uint64_t size) const {
-        if (size == 0 || size > largest_read || offset > file_bytes_ ||
-            size > file_bytes_ - offset) {
-            return {};
-        }
-        if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return {};
-        if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
-    }
-
-    void read_tables(arena& memory) {
-        header_ = detail::read_elf_header(read(memory, 0, detail::elf_header_bytes));
-        if (!header_.is_valid) return;
-        const detail::elf_section zero = detail::read_elf_section(
-            read(memory, header_.sections_offset, detail::elf_section_bytes), 0,
-            detail::elf_section_bytes);
-        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
-        if (count > file_bytes_ / header_.section_bytes) return;
-        const detail::byte_view table =
-            read(memory, header_.sections_offset, count * header_.section_bytes);
-        count = table.size / header_.section_bytes;
-        const std::uint64_t names_section =
-            header_.names_section == 0xffff ? zero.link : header_.names_section;
-        const detail::elf_section names =
-            detail::read_elf_section(table, names_section, header_.section_bytes);
-        const detail::byte_view texts = read(memory, &names);
-        sections_.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
-            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
-        }
-        find_lowest_code();
-        find_id(memory);
-    }
-
-    // What the linker threw away keeps its debug information, at addresses below all code.
-    void find_lowest_code() {
-        bool is_first = true;
-        for (const named_section& candidate : sections_) {
-            const detail::elf_section& section = candidate.section;
-            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
-                continue;
-            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
-            is_first = false;
-        }
-    }
-
-    void find_id(arena& memory) {
-        for (const named_section& candidate : sections_) {
-            if (candidate.section.type != detail::elf_section_notes) continue;
-            if (candidate.section.size > largest_note) continue;
-            id_ = detail::find_build_id(read(memory, &candidate.section));
-            if (id_.known()) return;
-        }
-    }
-
-    static constexpr std::uint64_t largest_note = 1 << 20;
-
-    const char* path_ = nullptr;  // null: memory_ is the file
-    detail::byte_view memory_;
-    std::uint64_t file_bytes_ = 0;
-    detail::file_identity identity_;
-    detail::elf_header header_;
-    detail::build_id id_;
-    std::uint64_t lowest_code_ = 0;
-    list<named_section> sections_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
 // debug_units.hpp - which unit of the debug information describes an address.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
@@ -15530,9 +16011,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
     for (const auto& each : wanted) {
-        const detail::elf_section* section = object.find(each.name);
-        if (section == nullptr || section->size > most_bytes - total) continue;
-        each.bytes = object.read(memory_, section);
+        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
         total += each.bytes.size;
     }
 }
@@ -15865,8 +16344,6 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
 
 // kept_texts.hpp - the texts of all resolved addresses, equal ones once.
 
@@ -16725,6 +17202,8 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
 private:
@@ -16839,6 +17318,13 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     return {name, address - range->low};
 }
 
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    for (const address_range& range : functions_.all()) {
+        if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_WARM_END
@@ -16944,6 +17430,11 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
+    }
+
     // Whether the unit that the address lies in describes a type or a namespace of that name.
     bool knows_type(std::uint64_t linked_address, text name) {
         const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -16968,6 +17459,7 @@ public:
     // Gives the memory back; the next question reads the file again.
     void release() {
         object_ = nullptr;
+        debug_ = nullptr;
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
@@ -16994,6 +17486,7 @@ private:
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
                                    : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
@@ -17002,6 +17495,10 @@ private:
         was_open_ = true;
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
     }
 
     // A file without an id is not that of a module with one.
@@ -17021,12 +17518,15 @@ private:
     }
 
     const symbol_index& symbols() {
-        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        if (symbols_ == nullptr) {
+            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
+            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+        }
         return *symbols_;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
     }
@@ -17085,10 +17585,14 @@ private:
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        if (function == 0 && is_standard_header(frame.file)) return;
         if (function == 0) {
+            // Split debug information: what was inlined is told by another file. The library's line
+            // would be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
             name_outermost(frame, function, symbol);
             return add_frame(location, frame);
         }
@@ -17188,6 +17692,7 @@ private:
     arena memory_;
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
     symbol_index* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
@@ -17583,6 +18088,23 @@ public:
             return program != nullptr && module == text{program->path};
         }
         return !modules().empty() && module == modules()[0].path;
+    }
+
+    // The source file of the program's main(); "" when nothing tells it.
+    text file_of_main() {
+        const detail::met_module* home = nullptr;
+        std::uint64_t inside = 0;
+        if (detail::names_another_process()) {
+            home = detail::modules_at_start.at(0);
+            if (home != nullptr) inside = home->start;
+        } else if (!modules().empty()) {
+            inside = modules()[0].low;
+        }
+        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
+        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
+        if (begin == 0) return {};
+        const code_location& location = resolve(owner.base + begin, home);
+        return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -18082,6 +18604,11 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// A class's own operator new, as in "app::widget::operator new(unsigned long)".
+inline bool is_own_operator_new(const function_name& name) noexcept {
+    return name.components.size() > 1 && name.last().name.starts_with("operator new");
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -18226,6 +18753,29 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
+// What people call a template with just these arguments, outside of namespace std; "" for none.
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text name_of_tree = "boost::property_tree::ptree";
+    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
+    text_out all{memory};
+    write_list(all, '<', arguments, '>');
+    text rest = all.view();
+    if (name == "boost::property_tree::basic_ptree") {
+        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
+    }
+    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
+    if (!rest.starts_with(start)) return {};
+    rest.remove_prefix(start.size());
+    constexpr text usual =
+        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+        "nlohmann::adl_serializer, std::vector<unsigned char>";
+    if (!rest.starts_with(usual)) return {};
+    rest.remove_prefix(usual.size());
+    if (rest != ">" && rest != ", void>") return {};
+    return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
 // Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
 // `name_begin` on, and makes of both what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
@@ -18239,7 +18789,10 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
         if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
         out << rule->name;
     }
-    write_list(out, '<', arguments, '>');
+    const text alias = alias_of(out.memory(), name, arguments);
+    if (alias.empty()) return write_list(out, '<', arguments, '>');
+    out.cut(name_begin);
+    out << alias;
 }
 
 }  // namespace symbolize
@@ -18360,6 +18913,9 @@ private:
             braces(to, depth);
         } else if (c == '[') {
             square_brackets(to);
+        } else if (is_next("'lambda")) {  // 'lambda0'(int), as LLVM's demangler writes it
+            const std::size_t open = type_.find('(', at_);
+            lambda(to, open == no_position ? open : skip_brackets(type_, open));
         } else if (c == '\'') {
             const std::size_t quote = type_.find('\'', at_ + 1);
             copy_until(to, quote == no_position ? no_position : quote + 1);
@@ -18373,6 +18929,15 @@ private:
         }
     }
 
+    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    void lambda(written& to, std::size_t behind) {
+        if (!to.is_after_colons()) begin_name(to);
+        if (behind == no_position) is_failed_ = true;
+        to.write_space();
+        to.out << "{lambda}";
+        at_ = behind;
+    }
+
     bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
 
     void word(written& to) {
@@ -18384,6 +18949,9 @@ private:
             at_ = behind + 2;
             return;
         }
+        const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
+                                 word.find_first_not_of("0123456789", 2) == no_position;
+        if (is_of_clang) return lambda(to, behind);
         if (!continues_name) begin_name(to);
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
@@ -18447,7 +19015,11 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
+        const bool is_version = word.starts_with("v") && word.size() > 1 &&
+                                word.find_first_not_of("0123456789", 1) == no_position;
+        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (name == "nlohmann::") return word.starts_with("json_abi_");
+        if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
@@ -18461,7 +19033,8 @@ private:
 
     void angle_brackets(written& to, int depth) {
         const bool has_name = to.out.size() > to.name_begin && !to.is_after_colons();
-        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
+        if (is_next("<lambda(") && !has_name) return lambda(to, skip_brackets(type_, at_));
+        if (!has_name) {  // "<unnamed struct>", as g++ writes it in debug information
             return copy_until(to, skip_brackets(type_, at_));
         }
         const list<text> arguments = parts('>', depth);
@@ -18489,6 +19062,7 @@ private:
             to.out << anonymous_namespace;
             return;
         }
+        if (is_next("{lambda")) return lambda(to, skip_brackets(type_, at_));
         if (!to.is_after_colons()) begin_name(to);
         write_list(to.out, '{', parts('}', depth), '}');
     }
@@ -19497,12 +20071,14 @@ public:
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
+    //   begins with '!' what follows is the user's, whatever else is said of it
     // Adding the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
-        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(added, "* / ::")) {
+        const text named = added.substr(added.starts_with("!") ? 1 : 0);
+        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(named, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
         if (added.size() >= pattern_size) {
@@ -19521,15 +20097,24 @@ public:
     // is no user's frame either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
-        if (is_standard_header(frame.file)) return true;
+        if (version() == 0 && is_standard_header(frame.file)) return true;
         const borrowed_memory meanwhile{scratch};
         const function_name name = parse_function_name(scratch, frame.function);
         const text plain = plain_name(scratch, name);
-        if (is_added(plain, frame.file)) return true;
+        if (is_added(plain, frame.file, true)) return false;
+        if (is_standard_header(frame.file) || is_added(plain, frame.file, false)) return true;
         if (!name.is_known()) return false;
         if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
+    }
+
+    // Whether somebody said that the frame is the user's.
+    bool is_declared_own(arena& scratch, const code_frame& frame) const {
+        if (version() == 0) return false;
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        return is_added(plain_name(scratch, name), frame.file, true);
     }
 
 private:
@@ -19545,10 +20130,12 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file) const noexcept {
+    bool is_added(text plain, text file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
-            const text pattern{patterns_[i]};
+            text pattern{patterns_[i]};
+            if (pattern.starts_with("!") != as_own) continue;
+            if (as_own) pattern.remove_prefix(1);
             const bool fits =
                 pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
             if (fits) return true;
@@ -19612,78 +20199,6 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-
-// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
-
-#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-inline text file_name_of(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
-enum class module_kind { user, runtime, system };
-
-inline module_kind kind_of_module(text path) noexcept {
-    const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
-    constexpr text runtimes =
-        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
-        "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
-    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
-}
-
-// The module that a frame lies in, as a location has it.
-struct frame_owner {
-    text module;
-    bool is_unloaded = false;
-};
-
-namespace module_rule_detail {
-
-// frames.size() when no frame of that kind of module is the user's.
-inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
-                                 const list<frame_owner>& owners, const frame_rule& rule) {
-    std::size_t nameless = frames.size();
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(owners[i].module) != kind) continue;
-        // Nothing can be known of it any more.
-        if (owners[i].is_unloaded) return i;
-        if (!rule.is_library(scratch, frames[i])) return i;
-        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-        if (is_nameless && nameless == frames.size()) nameless = i;
-    }
-    return nameless;
-}
-
-}  // namespace module_rule_detail
-
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule) {
-    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
-        const std::size_t found =
-            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
-        if (found < frames.size()) return found;
-    }
-    const std::size_t named = user_frame(scratch, frames, rule);
-    // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -19763,6 +20278,274 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
+// library_files.hpp - which source files are other people's code, by where they lie.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where packages put headers and libraries.
+inline bool is_installed(text path) noexcept {
+    constexpr text folders =
+        "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
+        "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
+    if (!listed_start(path, folders).empty()) return true;
+    return path.starts_with("/opt/") && path.contains("/include/");
+}
+
+// A folder that holds other people's code, wherever it is.
+inline bool is_library_folder(text name) noexcept {
+    return is_listed(name,
+                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
+                     "vendored external externals extern subprojects node_modules _deps "
+                     "vcpkg_installed .conan .conan2");
+}
+
+// `own_folder` ends with a slash; "" when it is not known.
+inline bool is_library_file(arena& scratch, text file, text own_folder) {
+    const borrowed_memory meanwhile{scratch};
+    text path = tidy_path(scratch, file);
+    if (!own_folder.empty() && path.starts_with(own_folder)) {
+        path.remove_prefix(own_folder.size());
+    } else if (is_installed(path)) {
+        return true;
+    }
+    std::size_t slash = path.find('/');
+    while (slash != text::npos) {
+        if (is_library_folder(path.substr(0, slash))) return true;
+        path.remove_prefix(slash + 1);
+        slash = path.find('/');
+    }
+    return false;
+}
+
+// The folder that the program's own code lies in, by the file of its main(): that of the file, or
+// the one around it where its name only says what kind of code it holds. A main() in a header is
+// that of a test framework and tells nothing.
+inline text own_folder_of(arena& memory, text file_of_main) {
+    const text file = tidy_path(memory, file_of_main);
+    const std::size_t dot = file.rfind('.');
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    const std::size_t slash = file.rfind('/');
+    if (slash == text::npos || slash == 0) return {};
+    const text folder = file.substr(0, slash);
+    const std::size_t around = folder.rfind('/');
+    const bool is_kind = around != text::npos && around > 0 &&
+                         is_listed(folder.substr(around + 1),
+                                   "src source sources app apps bin cmd main tool tools test tests "
+                                   "example examples sample samples demo demos bench benchmarks");
+    // "/usr/src" alone would be too much.
+    const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
+    return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+
+#ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct frame_traits {
+    bool is_library = false;           // frame_rule
+    bool is_own_operator_new = false;  // of a class
+    bool is_allocate = false;          // the name of what an allocator is asked by
+};
+
+class known_frames {
+public:
+    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+
+    frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
+        entry& known = functions_[frame.function.data()];
+        if (known.version != rule.version() + 1 || known.file != frame.file.data()) {
+            known.version = rule.version() + 1;
+            known.file = frame.file.data();
+            known.traits = read_traits(scratch, frame, rule);
+        }
+        return known.traits;
+    }
+
+    // Whether the file lies where other people's code lies; the own folder is not considered.
+    bool is_library_file(arena& scratch, text file) {
+        const auto known = files_.insert(file.data());
+        if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
+        return known.value;
+    }
+
+private:
+    struct entry {
+        const char* file = nullptr;
+        std::size_t version = 0;  // of the rule, + 1
+        frame_traits traits;
+    };
+
+    static frame_traits read_traits(arena& scratch, const code_frame& frame,
+                                    const frame_rule& rule) {
+        frame_traits traits;
+        traits.is_library = rule.is_library(scratch, frame);
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        if (!name.is_known()) return traits;
+        traits.is_own_operator_new = is_own_operator_new(name);
+        traits.is_allocate = is_listed(name.last().name, "allocate do_allocate");
+        return traits;
+    }
+
+    table<const void*, entry> functions_;
+    table<const void*, bool> files_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
+
+#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text file_name_of(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+enum class module_kind { user, runtime, system };
+
+inline module_kind kind_of_module(text path) noexcept {
+    const text name = file_name_of(path);
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
+    if (name.empty() || is_system_library(name)) return module_kind::system;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+}
+
+// What the module that a frame lies in says of it.
+struct frame_owner {
+    module_kind kind = module_kind::system;
+    bool is_known = false;  // the module has a name
+    bool is_unloaded = false;
+    bool is_in_package = false;
+};
+
+inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+    return {kind_of_module(module), !module.empty(), is_unloaded,
+            !is_program && is_installed(module)};
+}
+
+// What the rule asks for when it first needs it.
+struct own_folder_source {
+    text (*folder)(void* context) = nullptr;  // null: it is not known
+    void* context = nullptr;
+
+    text get() const { return folder != nullptr ? folder(context) : text{}; }
+};
+
+// A stack, and what is known of its frames.
+struct asked_stack {
+    arena& scratch;
+    const list<code_frame>& frames;
+    const list<frame_owner>& owners;
+    const frame_rule& rule;
+    known_frames& known;
+
+    frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
+
+    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
+    // and what the standard library asks an allocator by.
+    bool is_users_by_name(std::size_t at) const {
+        const frame_traits here = traits(at);
+        if (here.is_library || here.is_own_operator_new) return false;
+        return !here.is_allocate || at + 1 == frames.size() || !traits(at + 1).is_library;
+    }
+
+    bool has_line(std::size_t at) const noexcept {
+        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+    }
+
+    bool is_in_library(std::size_t at, const own_folder_source& own) const {
+        const text file = frames[at].file;
+        const bool is_in_package = owners[at].is_in_package;
+        if (!is_in_package && !known.is_library_file(scratch, file)) return false;
+        if (rule.is_declared_own(scratch, frames[at])) return false;
+        const text folder = own.get();
+        const bool is_own = !folder.empty() && file.starts_with(folder);
+        return (is_in_package && !is_own) || is_library_file(scratch, file, folder);
+    }
+};
+
+namespace module_rule_detail {
+
+// frames.size() when no frame has a line that is the user's.
+inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+        if (stack.owners[i].kind != module_kind::user) continue;
+        if (stack.owners[i].is_unloaded) return i;
+        if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
+        if (!stack.is_in_library(i, own)) return i;
+    }
+    return stack.frames.size();
+}
+
+// frames.size() when no frame of that kind of module is the user's.
+inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
+    const list<code_frame>& frames = stack.frames;
+    std::size_t nameless = frames.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (stack.owners[i].kind != kind) continue;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+        if (is_nameless && nameless == frames.size()) nameless = i;
+    }
+    return nameless;
+}
+
+}  // namespace module_rule_detail
+
+// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
+// Index of the frame; frames.size() if there is none.
+inline std::size_t maker_frame(const asked_stack& stack) {
+    const std::size_t count = stack.frames.size();
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+        const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
+        if (found < count) return found;
+    }
+    const std::size_t named = user_frame(stack.scratch, stack.frames, stack.rule);
+    // At least the module is known.
+    return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
+}
+
+// All rules. `maker` is what maker_frame() said.
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
+    const std::size_t line = module_rule_detail::user_line(stack, own);
+    return line < stack.frames.size() ? line : maker;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -19783,8 +20566,40 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
+// As without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        return first;
+    }
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
 // One layer: the result is `type` itself when nothing is wrapped around it.
 inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
@@ -20161,6 +20976,47 @@ private:
     list<std::size_t> instantiated_;        // components that show arguments
 };
 
+// The first parameter of the nearest definition of an operator new before a token. A call of one
+// is not followed by a brace or a word.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t at = before; at > 1; --at) {
+        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        std::size_t open = at;
+        while (open < before && tokens[open].spelling != "(") ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = tokens[close + 1].spelling;
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && tokens[end].spelling != ",") ++end;
+        return tokens[end - 1].spelling;
+    }
+    return {};
+}
+
+// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
+// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
+        if (!is_new && tokens[at].spelling != "malloc") continue;
+        std::size_t open = at + 1;
+        if (tokens[open].spelling == "[") open += 2;
+        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
+        const text behind = tokens[open + 2].spelling;
+        if (behind != ")" && behind != ",") continue;
+        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
@@ -20251,15 +21107,35 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
+inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
+    const text function = frame.function;
+    if (!function.contains("operator") && !function.contains("allocate") &&
+        !function.contains("report_")) {
+        return false;  // most
+    }
+    const function_name name = parse_function_name(memory, function);
+    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
+}
+
 // Index of the frame that wanted the memory; frames.size() when there is none.
 inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
     std::size_t index = 0;
-    while (index < frames.size() &&
-           is_forwarding_frame(
-               plain_name(memory, parse_function_name(memory, frames[index].function)))) {
-        ++index;
-    }
+    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
     return index;
+}
+
+// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
+// asking frame may, or asks for something of its own, which `answer` then is.
+inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    for (std::size_t i = 0; i < asking; ++i) {
+        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
+        const text type = type_from_source(memory, frames[i], sources, knowledge);
+        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+    }
+    return true;
 }
 
 // What one frame says by itself, were it the direct caller of operator new.
@@ -20383,7 +21259,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
                              text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
-    type_answer answer = type_from_frames(memory, frames, asking);
+    type_answer answer;
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
+        return with_vtable(memory, answer, vtable_symbol);
+    }
+    answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
         return with_vtable(memory, answer, vtable_symbol);
     }
@@ -20434,7 +21314,8 @@ struct named_stack {
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
-    bool is_type_final = false;  // false: a live object's vtable might still tell
+    std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
+    bool is_type_final = false;   // false: a live object's vtable might still tell
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -20622,7 +21503,7 @@ private:
                 owners.push_back(&location);
             }
         }
-        stack.user_frame = place_of(frames, owners, rule);
+        find_place(stack, frames, owners, rule);
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -20654,15 +21535,34 @@ private:
         }
     }
 
-    // The user's frame: see types/module_rule.hpp.
-    std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
-                         const symbolize::frame_rule& rule) {
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
+        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            modules.push_back({owner->module, owner->is_unloaded});
+            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
+                                 last->is_unloaded == owner->is_unloaded;
+            modules.push_back(is_same ? modules.back()
+                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                            symbols_.is_program(owner->module)));
+            last = owner;
         }
-        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        stack.maker_frame = symbolize::maker_frame(asked);
+        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
+                                                           stack.maker_frame);
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* book) {
+        auto& self = *static_cast<name_book*>(book);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
     }
 
     // What was resolved is kept as long as the book.
@@ -20695,8 +21595,10 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
+    symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
+    const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;
     std::uint32_t references_ = 1;
     bool has_new_ = false;
@@ -22716,13 +23618,24 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-inline bool is_shown_caller(const snapshot::frame& frame, arena& scratch) {
+// The folder that two files share, as what is known of the user's own code.
+inline text shared_folder(text a, text b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    const std::size_t slash = a.substr(0, same).rfind('/');
+    return slash == text::npos ? text{} : a.substr(0, slash + 1);
+}
+
+// `place`: the file of the row.
+inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
     plain.file = frame.file;
     plain.line = frame.line;
-    return !library_rule.is_library(scratch, plain);
+    if (library_rule.is_library(scratch, plain)) return false;
+    return library_rule.is_declared_own(scratch, plain) ||
+           !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
 // Recursion is one caller, so that it does not hide the one that began it.
@@ -22731,11 +23644,13 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
     std::uint64_t times = 0;
+    const bool has_place = row.user_frame < row.frame_count;
+    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
         // Further out there is only what runs the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, scratch)) continue;
+        if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
         if (times > 2) out << ", " << decimal{times - 1} << " times";
@@ -23326,7 +24241,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         const named_stack& stack = *stacks[at++];
         return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
                                                          {stack.frames.data(), stack.frames.size(),
-                                                          stack.user_frame, stack.type});
+                                                          stack.maker_frame, stack.type});
     });
     return first_use;
 }
@@ -25386,6 +26301,8 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
         out << " may be alive (95%)";
     } else if (info.record == recording::counters && alive != 0) {
         out << "counters only: there are no rows";
+    } else if (info.is_filtered) {
+        out << "no row fits what was asked for";
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
@@ -29044,11 +29961,13 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <algorithm>
 #include <climits>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 // piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
 
@@ -29201,7 +30120,7 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_WARM_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
-enum class stack_value { live_bytes, live_objects, bytes_allocated, allocations };
+enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
 
 namespace detail {
 
@@ -29818,7 +30737,7 @@ private:
         std::uint64_t hash = hash_step(hash_seed, frame.address);
         hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
                                    static_cast<std::uint64_t>(frame.line));
-        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+        return hash_finish(hash) & (cache_size - 1);
     }
 
     static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
@@ -31018,6 +31937,1873 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 
+// frame_of_page_text.hpp - the page but for its script and its data.
+
+#ifndef ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
+#define ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char page_begin[] = R"page(<!doctype html>
+<html lang="en"> <head> <meta charset="utf-8"> <meta
+http-equiv="Content-Security-Policy"
+content="default-src 'none';
+script-src 'sha256-RIhlo1Sn/AqYpCyS9mr5j6PeKOUAxpaKiBaQzPc4d90=';
+style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
+base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
+content="no-referrer">
+<title>)page";
+
+constexpr char page_after_title[] = R"page(</title>
+<style>)page";
+
+constexpr char page_style[] = R"page(
+:root { color-scheme: light dark; --back: light-dark(#f5f6f8, #14171c); --card: light-dark(#ffffff,
+#1b1f26); --line: light-dark(#e1e4e9, #2c323c); --text: light-dark(#1b2430, #e3e7ee); --quiet:
+light-dark(#5a6675, #9aa5b5); --accent: light-dark(#0b5cad, #7db7ff); --accent_back:
+light-dark(#e3effb, #21344a); --warn_back: light-dark(#fff5dc, #3a2f15); --warn_line:
+light-dark(#e8c468, #7d6529); --bar: light-dark(#b9d6f2, #2b4a6b); --up: light-dark(#b3261e,
+#ff9a90); --down: light-dark(#0b5cad, #8fc1ff); } :root[data-theme="light"] { color-scheme: light;
+} :root[data-theme="dark"] { color-scheme: dark; } * { box-sizing: border-box; } html { background:
+var(--back); } body { margin: 0 auto; padding: 20px 24px 40px; max-width: 1720px; color:
+var(--text); background: var(--back); font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto,
+Cantarell, "Noto Sans", sans-serif; font-variant-numeric: tabular-nums; } [hidden] { display: none
+!important; } h1 { margin: 0; font-size: 21px; font-weight: 600; letter-spacing: -0.01em;
+overflow-wrap: anywhere; } h2 { margin: 0; font-size: 14px; font-weight: 600; } .brand { color:
+var(--quiet); font-weight: 400; } .quiet { color: var(--quiet); font-size: 13px; } .bar { display:
+flex; align-items: flex-start; gap: 16px; justify-content: space-between; } .buttons { display:
+flex; gap: 8px; flex: none; } button, select, input { font: inherit; color: inherit; background:
+var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 4px 10px; min-height:
+30px; } button { cursor: pointer; } button:hover:enabled { border-color: var(--quiet); }
+button:disabled { opacity: 0.5; cursor: default; } button[aria-pressed="true"],
+[role="radio"][aria-checked="true"] { background: var(--accent_back); border-color: var(--accent);
+color: var(--accent); } :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+#how { margin: 4px 0 14px; color: var(--quiet); max-width: 110ch; overflow-wrap: anywhere; }
+#totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 12px; }
+.total { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 11px
+15px 12px; } .total .name { color: var(--quiet); font-size: 12.5px; } .total .large { font-size:
+25px; font-weight: 600; letter-spacing: -0.02em; line-height: 1.3; } .total .small { color:
+var(--quiet); font-size: 13px; } .note { margin: 10px 0 0; padding: 7px 12px; border-radius: 8px;
+overflow-wrap: anywhere; background: var(--warn_back); border: 1px solid var(--warn_line); }
+details { margin: 12px 0 0; } summary { cursor: pointer; color: var(--quiet); width: fit-content;
+font-size: 13px; } #facts { display: grid; grid-template-columns: max-content 1fr; gap: 3px 18px;
+margin: 10px 0; } dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; } .card {
+background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin-top: 12px;
+padding: 12px 14px 14px; min-width: 0; } .card_head { display: flex; align-items: baseline; gap:
+12px; margin-bottom: 9px; min-height: 21px; flex-wrap: wrap; } canvas { display: block; width:
+100%; border-radius: 4px; } #timeline { height: 150px; } #tools { position: sticky; top: 0;
+z-index: 5; display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: center; margin-top: 12px;
+padding: 8px 0; background: var(--back); } #tools + .card { margin-top: 4px; } .group { display:
+flex; } .group button { border-radius: 0; margin-left: -1px; position: relative; } .group
+button:first-child { border-radius: 6px 0 0 6px; margin-left: 0; } .group button:last-child {
+border-radius: 0 6px 6px 0; } .group button:focus-visible, .group [aria-checked="true"], .group
+[aria-pressed="true"] { z-index: 1; } .pick { color: var(--quiet); font-size: 13px; } .pick select
+{ color: var(--text); margin-left: 4px; } .search { display: flex; align-items: center; gap: 10px;
+flex: 1 1 320px; flex-direction: row-reverse; } #search { width: min(360px, 100%); } #matched {
+color: var(--quiet); font-size: 13px; white-space: nowrap; } #path { display: flex; flex-wrap:
+wrap; gap: 2px; align-items: baseline; font-size: 13px; min-width: 0; } #path button { border: 0;
+padding: 0 5px; min-height: 22px; background: none; color: var(--accent); max-width: 34ch;
+overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } #path .step { color:
+var(--quiet); } #path .here { padding: 0 5px; max-width: 60ch; overflow: hidden; text-overflow:
+ellipsis; white-space: nowrap; } #path .chip { background: var(--accent_back); border-radius: 6px;
+} #chart_scroll { max-height: 62vh; overflow-x: hidden; overflow-y: auto; } #chart { position:
+sticky; top: 0; cursor: pointer; } #columns > .card { margin-top: 12px; } #columns { display: grid;
+grid-template-columns: minmax(0, 1fr) minmax(280px, 27%); gap: 0 12px; align-items: start; }
+#types_card { position: sticky; top: 50px; } #types { height: 460px; cursor: pointer; } .wide {
+overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 13px; } th, td {
+text-align: left; padding: 4px 8px; white-space: nowrap; border-bottom: 1px solid var(--line); } th
+{ font-weight: 500; color: var(--quiet); padding: 2px 4px; } th button { border: 0; background:
+none; padding: 2px 6px; min-height: 26px; width: 100%; text-align: inherit; font-weight: 500;
+color: inherit; white-space: nowrap; } th[aria-sort="ascending"] button, th[aria-sort="descending"]
+button { color: var(--text); font-weight: 600; } th[aria-sort="ascending"] button::after { content:
+" \2191"; } th[aria-sort="descending"] button::after { content: " \2193"; } .number { text-align:
+right; } #places { table-layout: auto; } #places tbody tr { cursor: pointer; } #places tbody
+tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-selected="true"] {
+background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
+max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
+direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
+var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; }
+.share_bar { display: block; text-align: right; padding: 0 5px; border-radius: 3px;
+background-repeat: no-repeat; background-image: linear-gradient(var(--bar), var(--bar)); } .up {
+color: var(--up); } .down { color: var(--down); } .pager { display: flex; gap: 12px; align-items:
+center; justify-content: flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20;
+max-width: min(620px, 90vw); padding: 9px 12px; pointer-events: none; background:
+light-dark(#ffffff, #262c36); border: 1px solid light-dark(#c5ccd6, #3f4855); border-radius: 8px;
+box-shadow: 0 6px 24px light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main {
+font-weight: 600; overflow-wrap: anywhere; } #tip .place { color: var(--quiet); overflow-wrap:
+anywhere; } #tip table { width: auto; margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0;
+} #tip td.number { padding-right: 12px; } #tip tr.chosen td { font-weight: 600; } .spoken {
+position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+dialog { color: var(--text); background: var(--card); border: 1px solid var(--line); border-radius:
+12px; max-width: 660px; padding: 20px 24px; } dialog::backdrop { background: #0008; } #keys {
+display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; } kbd { font: 12px
+ui-monospace, monospace; border: 1px solid var(--line); border-bottom-width: 2px; border-radius:
+4px; padding: 0 5px; background: var(--back); } code { font: 12.5px ui-monospace, monospace; }
+#foot { margin-top: 22px; } @media (max-width: 1380px) { #columns { grid-template-columns:
+minmax(0, 1fr); } #types_card { position: static; } #types { height: 320px; } } @media (max-width:
+900px) { body { padding: 14px; } td.text { max-width: 34ch; width: auto; } } @media print { :root {
+color-scheme: light !important; --back: #ffffff; } body { padding: 0; max-width: none; font-size:
+11px; } .buttons, .pager button, #tools, #tip, details:not([open]) { display: none; } #totals {
+grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large { font-size: 19px; } #chart_scroll
+{ max-height: none; overflow: visible; } #chart_space { height: auto !important; } canvas {
+position: static !important; height: auto !important; } #columns { display: block; } #types_card {
+position: static; } .card, .total { break-inside: avoid; } #places_card { break-inside: auto; }
+.wide { overflow: visible; } th, td { padding: 2px 4px; font-size: 9px; } th button { padding: 0;
+min-height: 0; font-size: 9px; white-space: normal; } td.text { max-width: 0; width: 24%; }
+td.share { min-width: 60px; } tr { break-inside: avoid; } * { print-color-adjust: exact;
+-webkit-print-color-adjust: exact; } }
+)page";
+
+constexpr char page_after_style[] = R"page(</style>
+</head> <body>
+<noscript>)page";
+
+constexpr char page_after_noscript[] = R"page(</noscript>
+<div id="page" hidden> <header id="head"> <div class="bar"> <h1><span
+class="brand">allocscope</span> <span id="title"></span></h1> <div class="buttons"> <button
+type="button" id="theme" aria-keyshortcuts="t">Theme</button> <button type="button"
+id="help_button" aria-keyshortcuts="?" aria-haspopup="dialog">Help</button> </div> </div> <p
+id="how"></p> <div id="totals"></div> <div id="notes"></div> <details id="more"><summary>About this
+window</summary><dl id="facts"></dl><div id="families"></div></details> </header> <section
+id="timeline_card" class="card" aria-labelledby="timeline_title" hidden> <div class="card_head"><h2
+id="timeline_title">Over time</h2><span id="timeline_text" class="quiet"></span></div> <canvas
+id="timeline" tabindex="0" role="img"></canvas> </section> <div id="tools" role="toolbar"
+aria-label="What is shown"> <div id="metrics" class="group" role="radiogroup"
+aria-label="Number shown"></div> <div class="group" role="group" aria-label="Chart"> <button
+type="button" id="invert" aria-pressed="false" aria-keyshortcuts="i"
+title="Begin with the code that allocates (i)">Invert</button> <button type="button" id="library"
+aria-pressed="false" aria-keyshortcuts="l"
+title="Show frames of the standard library and of modules without lines (l)">Library
+frames</button> </div> <label class="pick">Colours <select id="colors"><option value="file">by
+file</option><option value="module">by module</option></select></label> <div class="search"><input
+type="search" id="search" placeholder="Search names, files, types"
+aria-label="Search names, files, types" aria-keyshortcuts="/" autocomplete="off"
+spellcheck="false"><output id="matched" for="search"></output></div> </div> <section
+id="chart_card" class="card" aria-labelledby="chart_title"> <div class="card_head"><h2
+id="chart_title">Stacks</h2><nav id="path" aria-label="Zoomed into"></nav></div> <div
+id="chart_scroll"><div id="chart_space"><canvas id="chart" tabindex="0" role="application"
+aria-roledescription="flame chart"
+aria-label="Stacks: arrow keys move, Enter zooms, Escape goes back"
+aria-describedby="spoken"></canvas></div></div> <p id="spoken" class="spoken"
+aria-live="polite"></p> <p id="chart_note" class="note" hidden></p> </section> <div id="columns">
+<section id="places_card" class="card" aria-labelledby="places_title"> <div class="card_head"><h2
+id="places_title">Places</h2><span id="places_text" class="quiet"></span></div> <div
+class="wide"><table id="places"><thead><tr id="places_head"></tr></thead><tbody
+id="places_body"></tbody></table></div> <div class="pager"><button type="button"
+id="earlier">Previous</button><span id="pages" class="quiet" aria-live="polite"></span><button
+type="button" id="later">Next</button></div> </section> <section id="types_card" class="card"
+aria-labelledby="types_title"> <div class="card_head"><h2 id="types_title">Types</h2><span
+id="types_text" class="quiet"></span></div> <canvas id="types" tabindex="0" role="application"
+aria-roledescription="treemap" aria-label="Types: arrow keys move, Enter searches for the type"
+aria-describedby="spoken"></canvas> </section> </div> <footer id="foot" class="quiet"></footer>
+</div> <div id="tip" role="tooltip" hidden></div> <dialog id="help" aria-labelledby="help_title">
+<h2 id="help_title">How to read this page</h2> <p>Each box of the chart is a call. Its width is
+what was allocated in it and in what it called; the boxes below it are those calls, the last one is
+the type. Click a box to look only at it: the table and the types then show what is under it. Click
+a place in the table to see only its stacks.</p> <dl id="keys"></dl> <p>A search may be <code>/a
+pattern/</code>, a place such as <code>parser.cpp:12</code>, or begin with <code>type:</code>,
+<code>file:</code>, <code>function:</code> or <code>module:</code>.</p> <form
+method="dialog"><button id="help_close">Close</button></form> </dialog> <script
+type="application/json"
+id="data">)page";
+
+constexpr char page_after_data[] = R"page(</script>
+<script>'use strict'; {)page";
+
+constexpr char page_end[] = R"page(}
+</script>
+</body> </html>
+)page";
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
+
+// page_escapes.hpp - names inside a page: they stay text, whatever they look like.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
+#define ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// What stands for a character that means something where the text goes; empty: nothing does.
+using character_escapes = text (*)(char);
+
+// The characters of JSON, and those that HTML looks for inside a script.
+inline text escape_in_script(char c) {
+    switch (c) {
+        case '"':
+            return "\\\"";
+        case '\\':
+            return "\\\\";
+        case '<':
+            return "\\u003c";
+        case '>':
+            return "\\u003e";
+        case '&':
+            return "\\u0026";
+        default:
+            return {};
+    }
+}
+
+inline text escape_in_page(char c) {
+    switch (c) {
+        case '<':
+            return "&lt;";
+        case '>':
+            return "&gt;";
+        case '&':
+            return "&amp;";
+        case '"':
+            return "&quot;";
+        case '\'':
+            return "&#39;";
+        default:
+            return {};
+    }
+}
+
+// What is shown as it is goes out in pieces as long as they can be.
+inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
+    const char* begin = shown;
+    const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
+    while (*shown != '\0') {
+        const std::size_t length = printable_length(shown);
+        const text escaped = length == 1 ? escape(*shown) : text{};
+        if (length != 0 && escaped.empty()) {
+            shown += length;
+            continue;
+        }
+        write_piece();
+        if (length == 0) {
+            char byte[escaped_byte_length];
+            write_escaped_byte(*shown, byte);
+            // Its backslash, too, may mean something.
+            const text slash = escape(byte[0]);
+            out << (slash.empty() ? text{byte, 1} : slash) << text{byte + 1, sizeof byte - 1};
+        } else {
+            out << escaped;
+        }
+        begin = ++shown;
+    }
+    write_piece();
+}
+
+// A string of JSON, inside <script>.
+inline void write_script_text(text_out& out, const char* shown) {
+    out << '"';
+    write_escaped(out, shown, &escape_in_script);
+    out << '"';
+}
+
+// Text of HTML; also between the quotation marks of an attribute.
+inline void write_page_text(text_out& out, const char* shown) {
+    write_escaped(out, shown, &escape_in_page);
+}
+
+// The same of lines that are printable already.
+inline void write_page_lines(text_out& out, text lines) {
+    for (const char c : lines) {
+        const text escaped = escape_in_page(c);
+        if (escaped.empty()) {
+            out << c;
+        } else {
+            out << escaped;
+        }
+    }
+}
+
+// A number that may be negative in a difference.
+inline void write_signed(text_out& out, std::uint64_t number, bool is_signed) {
+    const bool is_negative = is_signed && static_cast<std::int64_t>(number) < 0;
+    if (is_negative) out << '-';
+    out << decimal{is_negative ? 0 - number : number};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
+
+// page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+#define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Where the last frame was reached from, and that frame.
+struct page_path {
+    std::uint32_t above;
+    std::uint32_t frame;
+};
+
+class page_paths {
+public:
+    explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
+        paths_.push_back({0, 0});
+        slots_.resize(first_slots);
+    }
+
+    // All of them by number; the first is the start.
+    const list<page_path>& all() const noexcept { return paths_; }
+
+    std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
+        slot& found = slot_of(slots_, above, frame);
+        if (found.path != 0) return found.path;
+        const auto made = static_cast<std::uint32_t>(paths_.size());
+        found = {above, frame, made};
+        paths_.push_back({above, frame});
+        if (paths_.size() * 2 > slots_.size()) grow();
+        return made;
+    }
+
+    // That this will be asked for soon.
+    void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
+        __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
+    }
+
+private:
+    struct slot {
+        std::uint32_t above, frame;
+        std::uint32_t path;  // 0: free
+    };
+    static constexpr std::size_t first_slots = 1024;  // a power of two
+
+    static std::size_t first_slot(const list<slot>& in, std::uint32_t above,
+                                  std::uint32_t frame) noexcept {
+        return plain::hash_of_key(std::uint64_t{above} << 32U | frame) & (in.size() - 1);
+    }
+
+    static slot& slot_of(const list<slot>& in, std::uint32_t above, std::uint32_t frame) {
+        const std::size_t mask = in.size() - 1;
+        for (std::size_t at = first_slot(in, above, frame);; at = (at + 1) & mask) {
+            slot& here = in[at];
+            if (here.path == 0 || (here.above == above && here.frame == frame)) return here;
+        }
+    }
+
+    void grow() {
+        list<slot> larger{paths_.memory()};
+        larger.resize(slots_.size() * 2);
+        for (std::size_t i = 1; i < paths_.size(); ++i) {
+            const page_path& path = paths_[i];
+            slot_of(larger, path.above, path.frame) = {path.above, path.frame,
+                                                       static_cast<std::uint32_t>(i)};
+        }
+        slots_ = larger;
+    }
+
+    list<page_path> paths_;
+    list<slot> slots_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+
+// page_names.hpp - the texts, frames, paths and places of a page, each once and with a number.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
+#define ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A frame as a page shows it. An offset stands for a function without a name only.
+struct page_frame {
+    std::uint32_t function, file, line, module;  // numbers of texts, but for the line
+    std::uint64_t offset;
+    bool is_inlined;
+};
+
+inline bool operator==(const page_frame& a, const page_frame& b) noexcept {
+    return a.function == b.function && a.file == b.file && a.line == b.line &&
+           a.module == b.module && a.offset == b.offset && a.is_inlined == b.is_inlined;
+}
+
+inline std::uint64_t hash_of_key(const page_frame& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, key.function | std::uint64_t{key.file} << 32U);
+    hash = hash_step(hash, key.line | std::uint64_t{key.module} << 32U);
+    return hash_finish(hash_step(hash, key.offset * 2 + (key.is_inlined ? 1 : 0)));
+}
+
+// A frame by the addresses of its texts.
+struct frame_address {
+    const char *function, *file, *module;
+    std::uint64_t offset;
+    std::uint32_t line;
+    bool is_inlined;
+};
+
+inline bool operator==(const frame_address& a, const frame_address& b) noexcept {
+    return a.function == b.function && a.line == b.line && a.file == b.file &&
+           a.module == b.module && a.offset == b.offset && a.is_inlined == b.is_inlined;
+}
+
+inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
+    const auto word = [](const char* of) { return reinterpret_cast<std::uintptr_t>(of); };
+    const std::uint64_t hash =
+        hash_step(hash_seed, word(key.function) ^ std::uint64_t{key.line} << 40U);
+    return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
+}
+
+// file:line:type, or file+offset:type, as in a row.
+struct page_place {
+    std::uint32_t file, line, type, function;
+    std::uint64_t offset;
+};
+
+inline bool operator==(const page_place& a, const page_place& b) noexcept {
+    return a.file == b.file && a.line == b.line && a.type == b.type && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const page_place& key) noexcept {
+    const std::uint64_t hash = hash_step(hash_seed, key.file | std::uint64_t{key.line} << 32U);
+    return hash_finish(hash_step(hash, key.type ^ key.offset << 20U));
+}
+
+class page_names {
+public:
+    static constexpr std::size_t at_once = 16;
+
+    explicit page_names(arena& memory)
+        : by_address_(memory),
+          texts_(memory),
+          frames_by_address_(memory),
+          frames_(memory),
+          frame_numbers_(memory),
+          paths_(memory),
+          places_(memory) {}
+
+    std::uint32_t text_number(const char* shown) {
+        const auto known = by_address_.insert(shown);
+        if (known.is_new) {
+            const auto at = texts_.insert(text{shown});
+            if (at.is_new) at.value = static_cast<std::uint32_t>(texts_.size() - 1);
+            known.value = at.value;
+        }
+        return known.value;
+    }
+
+    // The paths of up to `at_once` rows or stacks, into `paths`. They are followed side by side:
+    // each step waits for memory, and these waits need not be one after the other.
+    template <class Row>
+    void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
+        frame_numbers_.clear();
+        std::size_t begin[at_once];
+        std::size_t deepest = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const Row& row = rows[i];
+            begin[i] = frame_numbers_.size();
+            for (std::size_t k = 0; k < row.frame_count; ++k) {
+                frame_numbers_.push_back(frame_number(row.frames[k]));
+            }
+            if (row.frame_count > deepest) deepest = row.frame_count;
+            paths[i] = 0;
+        }
+        for (std::size_t depth = 1; depth <= deepest; ++depth) {
+            const auto frame_of = [&](std::size_t i) {
+                return frame_numbers_[begin[i] + rows[i].frame_count - depth];
+            };
+            for (std::size_t i = 0; i < count; ++i) {
+                if (depth <= rows[i].frame_count) paths_.expect(paths[i], frame_of(i));
+            }
+            for (std::size_t i = 0; i < count; ++i) {
+                if (depth <= rows[i].frame_count) paths[i] = paths_.below(paths[i], frame_of(i));
+            }
+        }
+    }
+
+    // Of a row or a stack.
+    template <class Row>
+    std::uint32_t place_number(const Row& row) {
+        const auto at = places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
+                                        text_number(row.type), text_number(row.function),
+                                        row.line == 0 ? row.offset : 0});
+        if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
+        return at.value;
+    }
+
+    // Each in the order of the numbers: texts and places as keys.
+    const table<text, std::uint32_t>& texts() const noexcept { return texts_; }
+    const table<page_frame, std::uint32_t>& frames() const noexcept { return frames_; }
+    const list<page_path>& paths() const noexcept { return paths_.all(); }
+    const table<page_place, std::uint32_t>& places() const noexcept { return places_; }
+
+private:
+    std::uint32_t frame_number(const snapshot::frame& frame) {
+        const bool is_named = frame.function[0] != '\0';
+        const auto line = static_cast<std::uint32_t>(frame.line);
+        const std::uint64_t offset = is_named ? 0 : frame.offset;
+        const auto at = frames_by_address_.insert(
+            {frame.function, frame.file, frame.module, offset, line, frame.is_inlined});
+        if (!at.is_new) return at.value;
+        const auto known =
+            frames_.insert({text_number(frame.function), text_number(frame.file), line,
+                            text_number(frame.module), offset, frame.is_inlined});
+        if (known.is_new) known.value = static_cast<std::uint32_t>(frames_.size() - 1);
+        return at.value = known.value;
+    }
+
+    table<const void*, std::uint32_t> by_address_;
+    table<text, std::uint32_t> texts_;
+    table<frame_address, std::uint32_t> frames_by_address_;
+    table<page_frame, std::uint32_t> frames_;
+    list<std::uint32_t> frame_numbers_;  // of the rows at hand
+    page_paths paths_;
+    table<page_place, std::uint32_t> places_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
+
+// page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+#define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Called between two pieces of work: what was written so far may be taken out of the text.
+struct page_flow {
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
+// A few numbers with commas between them, put together before they are written.
+class number_row {
+public:
+    void add(std::uint64_t number, bool is_negative = false) noexcept {
+        if (size_ != 0) characters_[size_++] = ',';
+        if (is_negative) characters_[size_++] = '-';
+        char digits[20];
+        std::size_t begin = sizeof digits;
+        do {
+            digits[--begin] = static_cast<char>('0' + number % 10);
+            number /= 10;
+        } while (number != 0);
+        while (begin < sizeof digits) characters_[size_++] = digits[begin++];
+    }
+    text view() const noexcept { return {characters_, size_}; }
+
+private:
+    static constexpr std::size_t most_numbers = 10;
+    char characters_[most_numbers * 22];
+    std::size_t size_ = 0;
+};
+
+class page_data_writer {
+public:
+    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
+        : out_(out),
+          shown_(shown),
+          flow_(flow),
+          info_(shown.info()),
+          is_sampled_(info_.record == recording::sampled),
+          names_(memory_) {}
+
+    void write() {
+        out_ << "{\"allocscope\":\"" << ALLOCSCOPE_VERSION_STRING << '"';
+        write_info();
+        write_totals();
+        write_lists();
+        write_stacks();
+        write_names();
+        out_ << '}';
+    }
+
+private:
+    text_out& key(const char* name) { return out_ << ",\"" << name << "\":"; }
+    void field(const char* name, const char* shown) {
+        key(name);
+        write_script_text(out_, shown);
+    }
+    void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
+    void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
+    void amount(std::uint64_t number) { write_signed(out_, number, info_.is_difference); }
+    void add_amount(number_row& row, std::uint64_t number) const noexcept {
+        const bool is_negative = info_.is_difference && static_cast<std::int64_t>(number) < 0;
+        row.add(is_negative ? 0 - number : number, is_negative);
+    }
+
+    void write_info() {
+        field("window", info_.name);
+        field("record", info_.record == recording::exact     ? "exact"
+                        : info_.record == recording::sampled ? "sampled"
+                                                             : "counters");
+        field("threads", info_.from == threads::all ? "all" : "one");
+        field("stack_frames", std::uint64_t{info_.stack_frames});
+        field("duration_ns", info_.duration_ns);
+        field("sample_bytes", info_.sample_bytes);
+        field("samples", info_.samples);
+        yes_or_no("is_difference", info_.is_difference);
+        yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("has_totals", has_totals(info_));
+        field("not_recording", info_.not_recording);
+        field("own_memory_bytes", info_.own_memory_bytes);
+        field("process_id", info_.process_id);
+        const std::int64_t taken = info_.taken_unix_ns;
+        field("taken_unix_ms", taken > 0 ? static_cast<std::uint64_t>(taken) / 1000000 : 0);
+        field("command", info_.command);
+        key("uncertain") << '[' << decimal{info_.uncertain_objects} << ','
+                         << decimal{info_.uncertain_bytes} << ']';
+        key("rows_alive") << '[';
+        amount(shown_.live_objects());
+        out_ << ',';
+        amount(shown_.live_bytes());
+        out_ << ']';
+    }
+
+    void total(const char* name, const estimate& of) {
+        out_ << '"' << name << "\":[";
+        amount(of.value);
+        out_ << ',';
+        amount(of.low);
+        out_ << ',';
+        amount(of.high);
+        out_ << "],";
+    }
+    void write_totals() {
+        const snapshot::window_estimates& known = info_.estimates;
+        key("totals") << '{';
+        total("allocations", known.allocations);
+        total("frees", known.frees);
+        total("live_objects", known.live_objects);
+        total("bytes_allocated", known.bytes_allocated);
+        total("bytes_freed", known.bytes_freed);
+        total("live_bytes", known.live_bytes);
+        out_ << "\"peak_bytes\":";
+        amount(info_.totals.peak_bytes);
+        out_ << '}';
+    }
+
+    // A comma before each but the first.
+    void separate(std::size_t number) {
+        if (number != 0) out_ << ',';
+        if (number % 1024 == 1023) flow_.may_go(flow_.whom);
+    }
+
+    void write_lists() {
+        key("lost") << '[';
+        for (std::size_t i = 0; i < info_.loss_count; ++i) {
+            separate(i);
+            out_ << '[';
+            write_script_text(out_, info_.losses[i].reason);
+            out_ << ',' << decimal{info_.losses[i].count} << ']';
+        }
+        out_ << ']';
+        key("families") << '[';
+        for (std::size_t i = 0; i < info_.family_count; ++i) {
+            const snapshot::family& each = info_.families[i];
+            separate(i);
+            out_ << '[';
+            write_script_text(out_, each.name);
+            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
+                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+        }
+        out_ << ']';
+        key("moments") << '[';
+        for (std::size_t i = 0; i < info_.moment_count; ++i) {
+            const snapshot::moment& each = info_.moments[i];
+            separate(i);
+            out_ << '[' << decimal{each.at_ns} << ',' << decimal{each.live_objects} << ','
+                 << decimal{each.live_bytes} << ',' << decimal{each.allocations} << ','
+                 << decimal{each.bytes_allocated} << ',';
+            write_script_text(out_, each.mark);
+            out_ << ']';
+        }
+        out_ << ']';
+    }
+
+    template <class Row>
+    void write_stack(const Row& stack, std::uint32_t path, std::uint64_t bytes_allocated,
+                     std::uint64_t allocations) {
+        const bool has_user = stack.user_frame < stack.frame_count;
+        number_row row;
+        row.add(path);
+        row.add(names_.place_number(stack));
+        row.add(has_user ? stack.user_frame : 0);
+        add_amount(row, stack.bytes);
+        add_amount(row, stack.objects);
+        add_amount(row, bytes_allocated);
+        add_amount(row, allocations);
+        out_ << row.view();
+    }
+    void write_one(const snapshot::stack& stack, std::uint32_t path) {
+        write_stack(stack, path, stack.bytes_allocated, stack.allocations);
+    }
+    void write_one(const snapshot::row& row, std::uint32_t path) { write_stack(row, path, 0, 0); }
+
+    template <class Row>
+    void write_all(const Row* rows, std::size_t count) {
+        std::uint32_t paths[page_names::at_once];
+        for (std::size_t from = 0; from < count; from += page_names::at_once) {
+            const std::size_t rest = count - from;
+            const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
+            names_.number_paths(rows + from, some, paths);
+            for (std::size_t i = 0; i < some; ++i) {
+                separate(from + i);
+                write_one(rows[from + i], paths[i]);
+            }
+        }
+    }
+
+    // Without stacks the rows are shown, of which only what is alive is known.
+    void write_stacks() {
+        const snapshot::range<snapshot::stack> stacks = shown_.stacks();
+        const bool has_stacks = !stacks.empty() || shown_.empty();
+        yes_or_no("has_stacks", has_stacks);
+        key("stacks") << '[';
+        if (has_stacks) {
+            write_all(stacks.begin(), stacks.size());
+        } else {
+            write_all(shown_.begin(), shown_.size());
+        }
+        out_ << ']';
+    }
+
+    void write_names() {
+        key("nodes") << '[';
+        const list<page_path>& paths = names_.paths();
+        for (std::size_t i = 1; i < paths.size(); ++i) {
+            separate(i - 1);
+            number_row row;
+            row.add(i - paths[i].above);
+            row.add(paths[i].frame);
+            out_ << row.view();
+        }
+        out_ << ']';
+        key("frames") << '[';
+        std::size_t number = 0;
+        for (const auto& each : names_.frames()) {
+            separate(number++);
+            const page_frame& frame = each.key;
+            number_row row;
+            row.add(frame.function);
+            row.add(frame.file);
+            row.add(frame.line);
+            row.add(frame.module);
+            row.add(frame.is_inlined ? 1 : 0);
+            row.add(frame.offset);
+            out_ << row.view();
+        }
+        out_ << ']';
+        write_places();
+        key("strings") << '[';
+        number = 0;
+        for (const auto& each : names_.texts()) {
+            separate(number++);
+            write_script_text(out_, each.key.data());
+        }
+        out_ << ']';
+    }
+
+    void write_places() {
+        list<const snapshot::row*> rows{memory_};
+        if (is_sampled_) {
+            for (const snapshot::row& row : shown_) {
+                const std::uint32_t place = names_.place_number(row);
+                if (place >= rows.size()) rows.resize(place + std::size_t{1});
+                rows[place] = &row;
+            }
+        }
+        key("places") << '[';
+        rows.resize(names_.places().size());
+        std::size_t number = 0;
+        for (const auto& each : names_.places()) {
+            separate(number);
+            const page_place& place = each.key;
+            number_row row;
+            row.add(place.file);
+            row.add(place.line);
+            row.add(place.type);
+            row.add(place.function);
+            row.add(place.offset);
+            if (is_sampled_) add_intervals(row, rows[number]);
+            out_ << row.view();
+            ++number;
+        }
+        out_ << ']';
+    }
+
+    // Of a place without a row nothing is alive.
+    void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
+        const snapshot::row none{};
+        if (of == nullptr) of = &none;
+        to.add(of->samples);
+        add_amount(to, of->objects_low);
+        add_amount(to, of->objects_high);
+        add_amount(to, of->bytes_low);
+        add_amount(to, of->bytes_high);
+    }
+
+    text_out& out_;
+    const snapshot& shown_;
+    const page_flow flow_;
+    const snapshot::window_info& info_;
+    const bool is_sampled_;
+    arena memory_;
+    page_names names_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+
+// page_without_script.hpp - what a page says where scripts do not run: totals and the top places.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
+#define ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::size_t rows_without_script = 50;
+
+// Most bytes first; in a difference the largest change.
+inline list<const snapshot::row*> rows_by_bytes(arena& memory, const snapshot& shown) {
+    const bool is_signed = shown.info().is_difference;
+    const auto size_of = [is_signed](const snapshot::row* row) {
+        const bool is_negative = is_signed && static_cast<std::int64_t>(row->bytes) < 0;
+        return is_negative ? 0 - row->bytes : row->bytes;
+    };
+    list<const snapshot::row*> rows{memory};
+    rows.reserve(shown.size());
+    for (const snapshot::row& row : shown) rows.push_back(&row);
+    sort(rows, [size_of](const snapshot::row* a, const snapshot::row* b) {
+        return size_of(a) != size_of(b) ? size_of(a) > size_of(b) : a < b;
+    });
+    return rows;
+}
+
+inline void write_row_without_script(text_out& out, const snapshot::row& row, bool is_signed) {
+    out << "<tr><td class=\"number\">";
+    write_signed(out, row.objects, is_signed);
+    out << "</td><td class=\"number\">";
+    write_signed(out, row.bytes, is_signed);
+    out << "</td><td>";
+    write_page_text(out, row.file);
+    if (row.line != 0) {
+        out << ':' << decimal{static_cast<std::uint64_t>(row.line)};
+    } else {
+        out << "+0x" << hexadecimal{row.offset};
+    }
+    out << "</td><td>";
+    write_page_text(out, row.type);
+    out << "</td><td>";
+    write_page_text(out, row.function);
+    out << "</td></tr>\n";
+}
+
+// `head`: the lines of a text report above its rows.
+inline void write_page_without_script(text_out& out, const snapshot& shown, text head) {
+    arena parts;
+    out << "<pre>";
+    write_page_lines(out, head);
+    out << "</pre>\n<p>The chart and the whole table need scripts.</p>\n";
+    if (shown.empty()) return;
+    out << "<table><tr><th>Objects</th><th>Bytes</th><th>Place</th><th>Type</th>"
+           "<th>Function</th></tr>\n";
+    std::size_t written = 0;
+    for (const snapshot::row* row : rows_by_bytes(parts, shown)) {
+        if (written++ == rows_without_script) break;
+        write_row_without_script(out, *row, shown.info().is_difference);
+    }
+    out << "</table>\n";
+    if (shown.size() > rows_without_script) {
+        out << "<p>and " << decimal{shown.size() - rows_without_script} << " more places</p>\n";
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
+
+// script_of_chart_text.hpp - the script of the page: colours and the chart.
+
+#ifndef ALLOCSCOPE_PAGE_SCRIPT_OF_CHART_TEXT_HPP
+#define ALLOCSCOPE_PAGE_SCRIPT_OF_CHART_TEXT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char page_script_of_chart[] = R"page(
+const dark_scheme = matchMedia('(prefers-color-scheme: dark)'); let is_printing = false;
+function is_dark() { const chosen = document.documentElement.dataset.theme;
+return !is_printing && (chosen === 'dark' || chosen !== 'light' && dark_scheme.matches); }
+function color_of(lightness, chroma, degrees) {
+const a = chroma * Math.cos(degrees * Math.PI / 180);
+const b = chroma * Math.sin(degrees * Math.PI / 180);
+const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3; const linear = [
+4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s ]; const shares = linear.map((x) => {
+const light = x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055;
+return Math.round(255 * Math.min(1, Math.max(0, light))); });
+return 'rgb(' + shares.join(',') + ')'; } function hash_of(text) { let hash = 0x811c9dc5;
+for (let i = 0; i < text.length; ++i) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+return (hash ^ hash >>> 15) >>> 0; } let colors = null; function make_colors() {
+const dark = is_dark(); const hue = (lightness, chroma) => Array.from({length: 30}, (_, i) =>
+color_of(lightness + (i % 2 === 0 ? 0.012 : -0.012), chroma, i * 12));
+const change = (degrees) => Array.from({length: 8}, (_, i) =>
+dark ? color_of(0.34 + 0.012 * i, 0.025 + 0.014 * i, degrees)
+: color_of(0.93 - 0.018 * i, 0.022 + 0.012 * i, degrees)); colors = {
+by_name: dark ? hue(0.43, 0.062) : hue(0.875, 0.062), more: change(25), less: change(255),
+root: dark ? '#323a46' : '#dde2e9', none: dark ? '#2c323c' : '#e6e9ee',
+tiny: dark ? '#343b46' : '#d8dde4', found: dark ? '#a8791a' : '#ffd24a',
+edge: dark ? '#1b1f26' : '#ffffff', text: dark ? '#eef1f6' : '#1b2430',
+quiet: dark ? '#9aa5b5' : '#5a6675', line: dark ? '#2c323c' : '#e1e4e9',
+accent: dark ? '#7db7ff' : '#0b5cad', area: dark ? '#2b4a6b' : '#cfe2f6',
+objects: dark ? '#f0b866' : '#a85f00' }; } const name_colors = new Map();
+function color_by_name(name) { let at = name_colors.get(name); if (at === undefined) {
+at = hash_of(name) % 30; name_colors.set(name, at); } return colors.by_name[at]; }
+function color_of_change(value, weight) { if (value === 0 || weight === 0) return colors.none;
+const strength = Math.min(7, Math.floor(Math.abs(value) / weight * 8));
+return value > 0 ? colors.more[strength] : colors.less[strength]; }
+const page_font = '12px system-ui, -apple-system, "Segoe UI", Roboto, Cantarell, sans-serif';
+function width_for(element) { return is_printing ? 720 : element.clientWidth; }
+function fresh_canvas(canvas, width, height) {
+const ratio = is_printing ? 2 : Math.min(window.devicePixelRatio || 1, 3);
+const pixels_wide = Math.max(1, Math.round(width * ratio));
+const pixels_high = Math.max(1, Math.round(height * ratio));
+if (canvas.width !== pixels_wide) canvas.width = pixels_wide;
+if (canvas.height !== pixels_high) canvas.height = pixels_high;
+const paint = canvas.getContext('2d'); paint.setTransform(ratio, 0, 0, ratio, 0, 0);
+paint.clearRect(0, 0, width, height); paint.font = page_font; paint.textBaseline = 'middle';
+return paint; } const text_widths = new Map(); function width_of(paint, text) {
+let width = text_widths.get(text); if (width === undefined) {
+if (text_widths.size > 20000) text_widths.clear(); width = paint.measureText(text).width;
+text_widths.set(text, width); } return width; } function fitting(paint, text, room) {
+const width = width_of(paint, text); if (width <= room) return {text, width};
+let length = Math.floor(text.length * room / width); while (length > 1) {
+const cut = text.slice(0, length).trimEnd() + '\u2026';
+const cut_width = paint.measureText(cut).width;
+if (cut_width <= room) return {text: cut, width: cut_width}; --length; }
+return {text: '', width: 0}; } function fitting_name(paint, name, room) {
+if (width_of(paint, name) <= room) return {text: name, width: width_of(paint, name)};
+const names = shorter_names(name);
+const fits = names.find((each) => width_of(paint, each) <= room);
+return fitting(paint, fits === undefined ? names[names.length - 1] : fits, room); }
+const tip = by_id('tip'); function element(name, text, kind) {
+const made = document.createElement(name); if (text !== undefined) made.textContent = text;
+if (kind) made.className = kind; return made; } function hide_tip() { tip.hidden = true; }
+function show_tip(x, y, lines, rows, chosen) {
+tip.replaceChildren(...lines.filter((line) => line[0] !== '')
+.map((line) => element('div', line[0], line[1]))); if (rows.length !== 0) {
+const table = element('table'); rows.forEach((row, number) => {
+const line = element('tr', undefined, number === chosen ? 'chosen' : '');
+row.forEach((cell, column) => line.append(element('td', cell, column ? 'number' : '')));
+table.append(line); }); tip.append(table); } tip.hidden = false;
+const box = tip.getBoundingClientRect();
+const left = x + 16 + box.width < innerWidth ? x + 16 : Math.max(4, x - 12 - box.width);
+const top = y + 18 + box.height < innerHeight ? y + 18 : Math.max(4, y - 12 - box.height);
+tip.style.left = left + 'px'; tip.style.top = top + 'px'; }
+
+const row_height = 21; const chart = { canvas: by_id('chart'), scroll: by_id('chart_scroll'),
+space: by_id('chart_space'), selected: 0, hovered: -1, boxes: [] }; function box_name(box) {
+if (box === 0) return state.place < 0 ? 'all' : 'this place'; const key = state.tree.key[box];
+return key >= 0 ? frame_name(key) : type_name(-1 - key); } function box_color(box) {
+const tree = state.tree; if (box === 0) return colors.root; const key = tree.key[box];
+if (state.found !== null && state.search.fits_key(key)) return colors.found;
+if (is_difference) return color_of_change(tree.value[box], tree.weight[box]);
+if (key < 0) return color_by_name('type ' + strings[-1 - key]);
+const name = state.color_by === 'file' ? frame_file(key) || frame_module(key) : frame_module(key);
+return color_by_name(name); } function draw_further(paint, box, left, right, middle) {
+const number = shown(state.metric, state.tree.value[box]);
+const number_width = width_of(paint, number); if (left + number_width > right) return;
+paint.globalAlpha *= 0.66; const key = state.tree.key[box];
+if (box !== 0 && key >= 0 && frame_line(key) !== 0) {
+const line = base_name(frame_file(key)) + ':' + frame_line(key);
+const line_width = width_of(paint, line); if (left + line_width + 12 + number_width <= right) {
+paint.fillText(line, left, middle); left += line_width + 12; } }
+paint.fillText(number, left, middle); } function draw_box(paint, box, left, top, width, is_above) {
+const is_lost = state.found !== null && !(state.found_weight[box] > 0);
+paint.globalAlpha = is_lost ? 0.28 : is_above ? 0.62 : 1; paint.fillStyle = box_color(box);
+paint.fillRect(left, top, Math.max(width - (width > 3 ? 1 : 0), 0.5), row_height - 1);
+if (width > 32) { paint.fillStyle = colors.text;
+const is_type = box !== 0 && state.tree.key[box] < 0; const fit = is_type ? fitting : fitting_name;
+const name = fit(paint, box_name(box), width - 10);
+paint.fillText(name.text, left + 5, top + row_height / 2);
+draw_further(paint, box, left + name.width + 14, left + width - 8, top + row_height / 2); }
+if (width >= 2) chart.boxes.push({box, left, top, width}); }
+function outline(paint, drawn, color) { paint.globalAlpha = 1; paint.strokeStyle = color;
+paint.lineWidth = 2;
+paint.strokeRect(drawn.left + 1, drawn.top + 1, Math.max(drawn.width - 3, 1), row_height - 3); }
+function draw_beneath(paint, top_of, width, height) { const tree = state.tree;
+const zoom = state.zoom; const scale = width / tree.weight[zoom]; const waiting = [zoom];
+while (waiting.length !== 0) { const box = waiting.pop(); const top = top_of(tree.depth[box] + 1);
+if (top > height) continue; for (let i = tree.first[box]; i < tree.first[box + 1]; ++i) {
+const child = tree.children[i]; const left = (tree.begin[child] - tree.begin[zoom]) * scale;
+const wide = tree.weight[child] * scale; if (wide < 0.5) {
+const end = (tree.begin[box] + tree.weight[box] - tree.begin[zoom]) * scale;
+if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) { paint.globalAlpha = 1;
+paint.fillStyle = colors.tiny; paint.fillRect(left, top, end - left, row_height - 1); } break; }
+if (top > -row_height) draw_box(paint, child, left, top, wide, false); waiting.push(child); } } }
+function draw_chart() { const tree = state.tree; const width = width_for(chart.scroll);
+const full_height = (tree.deepest + 1) * row_height; chart.space.style.height = full_height + 'px';
+const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));
+const height = Math.min(full_height, most); chart.canvas.style.height = height + 'px';
+const paint = fresh_canvas(chart.canvas, width, height); chart.boxes = [];
+const scrolled = is_printing ? 0 : chart.scroll.scrollTop;
+const top_of = (depth) => depth * row_height - scrolled;
+for (let box = state.zoom; box >= 0; box = tree.parent[box]) { const top = top_of(tree.depth[box]);
+if (top > -row_height && top < height) { draw_box(paint, box, 0, top, width, box !== state.zoom); }
+} if (tree.weight[state.zoom] > 0) draw_beneath(paint, top_of, width, height);
+for (const drawn of chart.boxes) {
+if (drawn.box === chart.hovered) outline(paint, drawn, colors.text);
+if (drawn.box === chart.selected && document.activeElement === chart.canvas) {
+outline(paint, drawn, colors.accent); } } } function box_at(event) {
+const frame = chart.canvas.getBoundingClientRect(); const x = event.clientX - frame.left;
+const y = event.clientY - frame.top;
+const hit = chart.boxes.find((drawn) => x >= drawn.left && x < drawn.left + drawn.width &&
+y >= drawn.top && y < drawn.top + row_height); return hit === undefined ? -1 : hit.box; }
+function numbers_of_box(box) { const under = stacks_under(box);
+return sums_of((s) => under[s] !== 0 && (state.wanted === null || state.wanted[s] !== 0)); }
+function rows_of_numbers(sums) { return metrics.map((metric, m) => [ metric.name,
+metric.needs_stacks && !data.has_stacks ? '\u2013' : exact(sums[m]),
+!metric.is_bytes || metric.needs_stacks && !data.has_stacks ? '' : bytes(sums[m]),
+metric.needs_stacks && !data.has_stacks || is_difference ? '' : percent(sums[m], whole[m]) ]); }
+function lines_of_box(box) { const key = state.tree.key[box];
+if (box === 0) return [[box_name(box), 'main']];
+if (key < 0) return [[type_name(-1 - key), 'main'], ['type', 'place']]; return [
+[frame_function(key) || frame_name(key), 'main'],
+[frame_place(key) + (frame_is_inlined(key) ? ' (inlined)' : ''), 'place'],
+[frame_module(key), 'place'] ]; }
+const said_of_box = {box: -1, tree: null, wanted: null, sums: null};
+function tip_for_box(event, box) { const said = said_of_box;
+if (said.box !== box || said.tree !== state.tree || said.wanted !== state.wanted) {
+Object.assign(said, {box, tree: state.tree, wanted: state.wanted, sums: numbers_of_box(box)}); }
+show_tip(event.clientX, event.clientY, lines_of_box(box), rows_of_numbers(said.sums),
+state.metric); } function say_box(box) { const value = state.tree.value[box];
+const parts = lines_of_box(box).map((line) => line[0]).filter((line) => line !== '');
+parts.push(exactly(state.metric, value));
+if (!is_difference) parts.push(percent(value, whole[state.metric]));
+by_id('spoken').textContent = parts.join(', '); } function sibling(box, step) {
+const tree = state.tree; const above = tree.parent[box];
+if (above < 0 || box === state.zoom) return box;
+for (let i = tree.first[above]; i < tree.first[above + 1]; ++i) {
+if (tree.children[i] !== box) continue; const next = i + step;
+const is_there = next >= tree.first[above] && next < tree.first[above + 1] &&
+tree.weight[tree.children[next]] > 0; return is_there ? tree.children[next] : box; } return box; }
+function moved(box, key) { const tree = state.tree;
+if (key === 'ArrowUp') return Math.max(0, tree.parent[box]);
+if (key === 'ArrowLeft') return sibling(box, -1); if (key === 'ArrowRight') return sibling(box, 1);
+const child = tree.children[tree.first[box]];
+return tree.first[box] < tree.first[box + 1] && tree.weight[child] > 0 ? child : box; }
+function select_box(box) { chart.selected = box; const top = state.tree.depth[box] * row_height;
+const seen = chart.scroll.clientHeight;
+if (top < chart.scroll.scrollTop) chart.scroll.scrollTop = top;
+if (top + row_height > chart.scroll.scrollTop + seen) {
+chart.scroll.scrollTop = top + row_height - seen; } draw_chart(); say_box(box); }
+function start_chart() { chart.canvas.addEventListener('mousemove', (event) => {
+const box = box_at(event); if (box !== chart.hovered) { chart.hovered = box; draw_chart(); }
+if (box < 0) hide_tip(); else tip_for_box(event, box); });
+chart.canvas.addEventListener('mouseleave', () => { chart.hovered = -1; hide_tip(); draw_chart();
+}); chart.canvas.addEventListener('click', (event) => { const box = box_at(event);
+if (box >= 0) zoom_to(box); }); chart.canvas.addEventListener('keydown', (event) => {
+if (event.key.startsWith('Arrow')) { event.preventDefault();
+select_box(moved(chart.selected, event.key));
+} else if (event.key === 'Enter' || event.key === ' ') { event.preventDefault();
+zoom_to(chart.selected); } }); chart.canvas.addEventListener('focus', () => {
+if (chart.canvas.matches(':focus-visible')) select_box(chart.selected); });
+chart.canvas.addEventListener('blur', draw_chart);
+chart.scroll.addEventListener('scroll', () => requestAnimationFrame(draw_chart)); }
+)page";
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_SCRIPT_OF_CHART_TEXT_HPP
+
+// script_of_data_text.hpp - the script of the page: what it knows, the tree, the search.
+
+#ifndef ALLOCSCOPE_PAGE_SCRIPT_OF_DATA_TEXT_HPP
+#define ALLOCSCOPE_PAGE_SCRIPT_OF_DATA_TEXT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char page_script_of_data[] = R"page(
+const by_id = (id) => document.getElementById(id);
+const data = JSON.parse(by_id('data').textContent); const strings = data.strings;
+const is_difference = data.is_difference; const is_sampled = data.record === 'sampled';
+const metrics = [ {name: 'Live bytes', word: 'live bytes', is_bytes: true, needs_stacks: false},
+{name: 'Live objects', word: 'live objects', is_bytes: false, needs_stacks: false},
+{name: 'Allocated bytes', word: 'allocated bytes', is_bytes: true, needs_stacks: true},
+{name: 'Allocations', word: 'allocations', is_bytes: false, needs_stacks: true} ];
+const frame_width = 6; const frame_count = data.frames.length / frame_width;
+const frames = Float64Array.from(data.frames);
+const frame_function = (f) => strings[frames[f * frame_width]];
+const frame_file = (f) => strings[frames[f * frame_width + 1]];
+const frame_line = (f) => frames[f * frame_width + 2];
+const frame_module = (f) => strings[frames[f * frame_width + 3]];
+const frame_is_inlined = (f) => frames[f * frame_width + 4] !== 0;
+const frame_offset = (f) => frames[f * frame_width + 5];
+const path_count = data.nodes.length / 2 + 1; const path_parent = new Int32Array(path_count);
+const path_frame = new Int32Array(path_count); path_parent[0] = path_frame[0] = -1;
+for (let n = 1; n < path_count; ++n) { path_parent[n] = n - data.nodes[n * 2 - 2];
+path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 10 : 5;
+const place_count = data.places.length / place_width;
+const place_field = (p, field) => data.places[p * place_width + field];
+const place_type = (p) => place_field(p, 2); const stack_width = 7;
+const stack_count = data.stacks.length / stack_width;
+const stack_path = new Int32Array(stack_count); const stack_place = new Int32Array(stack_count);
+const stack_inner = new Int32Array(stack_count);
+const stack_values = metrics.map(() => new Float64Array(stack_count));
+for (let s = 0, at = 0; s < stack_count; ++s) { stack_path[s] = data.stacks[at++];
+stack_place[s] = data.stacks[at++]; stack_inner[s] = data.stacks[at++];
+for (let m = 0; m < 4; ++m) stack_values[m][s] = data.stacks[at++]; }
+data.nodes = data.stacks = data.frames = null; const whole = stack_values.map((values) => {
+let sum = 0; for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
+const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
+function sign_of(value) { return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : ''; }
+function exact(value) {
+return (is_sampled ? '~' : '') + sign_of(value) + grouped.format(Math.abs(value)); }
+function plain_bytes(size) { if (size < 1024) return size + ' B'; let unit = 0; size /= 1024;
+while (size >= 1023.5 && unit < 5) { size /= 1024; ++unit; }
+return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[unit] + 'iB'; }
+function bytes(value) {
+return (is_sampled ? '~' : '') + sign_of(value) + plain_bytes(Math.abs(value)); }
+function shown(metric, value) { return metrics[metric].is_bytes ? bytes(value) : exact(value); }
+function exactly(metric, value) { return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
+} function percent(part, all) { if (all === 0) return '\u2013'; const share = part * 100 / all;
+return part !== 0 && share < 0.05 ? '<0.1%' : share.toFixed(1) + '%'; }
+function duration(nanoseconds) { if (nanoseconds === 0) return '0';
+if (nanoseconds < 1e3) return nanoseconds + ' ns';
+if (nanoseconds < 999950) return (nanoseconds / 1e3).toFixed(1) + ' \u00b5s';
+if (nanoseconds < 999950000) return (nanoseconds / 1e6).toFixed(1) + ' ms';
+if (nanoseconds < 120e9) return (nanoseconds / 1e9).toFixed(1) + ' s';
+const seconds = Math.round(nanoseconds / 1e9);
+if (seconds < 7200) return Math.floor(seconds / 60) + ' min ' + seconds % 60 + ' s';
+return Math.floor(seconds / 3600) + ' h ' + Math.floor(seconds % 3600 / 60) + ' min'; }
+function several(count, one, many) {
+return exact(count) + ' ' + (Math.abs(count) === 1 ? one : many); }
+const anonymous = '(anonymous namespace)'; function after_brackets(name, at) { const open = [];
+for (let i = at; i < name.length; ++i) { const c = name[i]; if ('<({['.includes(c)) { open.push(c);
+} else if (c === '>') { if (open[open.length - 1] === '<' && name[i - 1] !== '-') open.pop();
+} else if (')}]'.includes(c)) {
+while (open.length > 1 && open[open.length - 1] === '<') open.pop(); open.pop(); }
+if (open.length === 0) return i + 1; } return name.length; }
+const operator_sign = /^operator ?(\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
+function short_function(name) {
+if (name.startsWith('operator ') || name.startsWith('_')) return name; let made = '';
+let i = name.startsWith('decltype') ? after_brackets(name, name.indexOf('(')) : 0;
+while (i < name.length) { const c = name[i];
+const is_operator = name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ');
+const special = name.startsWith(anonymous, i) ? [anonymous]
+: is_operator ? operator_sign.exec(name.slice(i, i + 12)) ||
+/^operator [^(]+/.exec(name.slice(i)) : null; if (special !== null) { made += special[0];
+i += special[0].length; } else if (c === '<') { made = made.trimEnd() + '<\u2026>';
+i = after_brackets(name, i); } else if (c === '(') { const end = after_brackets(name, i);
+const inside = /^( const)?( &&?)?::/.exec(name.slice(end, end + 12)); if (inside === null) break;
+i = end + inside[0].length - 2; } else if (c === '{' || c === '[') {
+const end = after_brackets(name, i); made += name.slice(i, end); i = end;
+} else if (c === ' ' && name[i + 1] === '[') { break; } else {
+made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : ''; ++i; } }
+return made === '' ? name : made; } function shorter_names(name) { const names = [name];
+for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+if (at + 2 < name.length) names.push(name.slice(at + 2)); } return names; }
+const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
+function place_text(file, line, offset) { if (line !== 0) return file + ':' + line;
+return file === '' ? '?' : file + '+0x' + offset.toString(16); }
+const frame_names = new Array(frame_count); function frame_name(f) {
+if (frame_names[f] === undefined) { const name = frame_function(f);
+frame_names[f] = name !== '' ? short_function(name)
+: place_text(base_name(frame_module(f)), 0, frame_offset(f)); } return frame_names[f]; }
+function frame_place(f) { if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
+return frame_file(f) !== '' ? frame_file(f) : ''; }
+const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
+const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
+const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
+const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
+const file = frame_file(f); frame_is_library[f] = file === '' || library_files.test(file) ||
+library_names.test(frame_name(f)) ? 1 : 0; }
+
+class box_tree { constructor(room) { this.count = 1; this.parent = new Int32Array(room);
+this.key = new Int32Array(room); this.depth = new Int32Array(room); this.parent[0] = -1;
+this.slots = new Int32Array(this.slot_count(room)); this.end = new Int32Array(stack_count); }
+slot_count(room) { let count = 1024; while (count < room * 2) count *= 2; return count; }
+hash(parent, key) {
+let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(key + 0x7f4a7c15, 0x85ebca6b);
+hash ^= hash >>> 15; hash = Math.imul(hash, 0x2c1b3c6d);
+return (hash ^ hash >>> 13) & this.slots.length - 1; } child(parent, key) {
+const mask = this.slots.length - 1; let at = this.hash(parent, key);
+for (let n = this.slots[at]; n !== 0; n = this.slots[at]) {
+if (this.parent[n] === parent && this.key[n] === key) return n; at = at + 1 & mask; }
+if (this.count === this.parent.length) { this.grow(); return this.child(parent, key); }
+const made = this.count++; this.parent[made] = parent; this.key[made] = key;
+this.depth[made] = this.depth[parent] + 1; this.slots[at] = made; return made; } grow() {
+for (const name of ['parent', 'key', 'depth']) { const larger = new Int32Array(this.count * 2);
+larger.set(this[name]); this[name] = larger; }
+this.slots = new Int32Array(this.slot_count(this.count * 2));
+for (let n = 1; n < this.count; ++n) { let at = this.hash(this.parent[n], this.key[n]);
+while (this.slots[at] !== 0) at = at + 1 & this.slots.length - 1; this.slots[at] = n; } }
+weigh(values, is_wanted) { const count = this.count;
+const value = this.value = new Float64Array(count);
+const weight = this.weight = new Float64Array(count); for (let s = 0; s < stack_count; ++s) {
+if (is_wanted !== null && is_wanted[s] === 0) continue; value[this.end[s]] += values[s];
+weight[this.end[s]] += Math.abs(values[s]); } let deepest = 0;
+for (let n = count - 1; n > 0; --n) { value[this.parent[n]] += value[n];
+weight[this.parent[n]] += weight[n];
+if (weight[n] > 0 && this.depth[n] > deepest) deepest = this.depth[n]; } this.deepest = deepest;
+this.lay_out(); } lay_out() { const count = this.count;
+const first = this.first = new Int32Array(count + 1);
+for (let n = 1; n < count; ++n) ++first[this.parent[n] + 1];
+for (let n = 0; n < count; ++n) first[n + 1] += first[n];
+const children = this.children = new Int32Array(count); const next = first.slice(0, count);
+for (let n = 1; n < count; ++n) children[next[this.parent[n]]++] = n; const weight = this.weight;
+const begin = this.begin = new Float64Array(count); for (let n = 0; n < count; ++n) {
+const own = children.subarray(first[n], first[n + 1]);
+if (own.length > 1) own.sort((a, b) => weight[b] - weight[a] || a - b); let at = begin[n];
+for (let i = 0; i < own.length; ++i) { begin[own[i]] = at; at += weight[own[i]]; } } }
+is_under(box, above) { while (this.depth[box] > this.depth[above]) box = this.parent[box];
+return box === above; } } function last_resort(s) { let at = stack_path[s];
+for (let i = stack_inner[s]; i > 0 && path_parent[at] > 0; --i) at = path_parent[at]; return at; }
+function tree_from_outermost(with_library) {
+const made = new box_tree(path_count + stack_count + 1); const box_of = new Int32Array(path_count);
+for (let n = 1; n < path_count; ++n) {
+const is_hidden = !with_library && frame_is_library[path_frame[n]] !== 0;
+const above = box_of[path_parent[n]];
+box_of[n] = is_hidden ? above : made.child(above, path_frame[n]); }
+for (let s = 0; s < stack_count; ++s) {
+let box = box_of[with_library ? stack_path[s] : last_resort(s)];
+if (box === 0 && last_resort(s) > 0) box = made.child(0, path_frame[last_resort(s)]);
+made.end[s] = made.child(box, -1 - place_type(stack_place[s])); } return made; }
+function tree_from_innermost(with_library) { const made = new box_tree(path_count + 1024);
+for (let s = 0; s < stack_count; ++s) { let box = 0;
+for (let n = with_library ? stack_path[s] : last_resort(s); n > 0; n = path_parent[n]) {
+if (with_library || frame_is_library[path_frame[n]] === 0) { box = made.child(box, path_frame[n]);
+} } if (box === 0 && last_resort(s) > 0) box = made.child(0, path_frame[last_resort(s)]);
+if (box === 0) box = made.child(0, -1 - place_type(stack_place[s])); made.end[s] = box; }
+return made; } const trees = {}; function tree_for(is_inverted, with_library) {
+const name = (is_inverted ? 'i' : 'o') + (with_library ? 'l' : 'u');
+if (trees[name] === undefined) { trees[name] = is_inverted ? tree_from_innermost(with_library)
+: tree_from_outermost(with_library); } return trees[name]; }
+
+class finder { constructor(wanted) { this.wanted = wanted.trim();
+this.is_empty = this.wanted === ''; if (this.is_empty) return; let rest = this.wanted;
+const kind = /^(type|file|function|module):/.exec(rest); this.kind = kind ? kind[1] : '';
+rest = rest.slice(kind ? kind[0].length : 0); const line = /^(.*[^:]):(\d+)$/.exec(rest);
+this.line = line && this.kind !== 'type' && this.kind !== 'function' ? Number(line[2]) : 0;
+this.text_fits = this.rule(rest);
+this.file_fits = this.line !== 0 ? this.rule(line[1]) : this.text_fits; this.find(); } rule(text) {
+const pattern = /^\/(.+)\/$/.exec(text); if (pattern) { try {
+const made = new RegExp(pattern[1], 'i'); return (name) => made.test(name); } catch (problem) {
+this.problem = 'not a pattern'; } }
+if (text.startsWith('=')) return (name) => name === text.slice(1);
+const lower = text.toLowerCase(); return (name) => name.toLowerCase().includes(lower); } find() {
+const fits = Uint8Array.from(strings, (name) => this.text_fits(name) ? 1 : 0);
+const file_fits = this.line === 0 ? fits
+: Uint8Array.from(strings, (name) => this.file_fits(name) ? 1 : 0);
+const any = (kind) => this.kind === '' || this.kind === kind;
+this.frame = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
+const at = f * frame_width; const line_fits = this.line === 0 || frames[at + 2] === this.line;
+this.frame[f] = any('function') && fits[frames[at]] ||
+any('file') && line_fits && file_fits[frames[at + 1]] ||
+any('module') && fits[frames[at + 3]] ? 1 : 0; }
+this.type = any('type') ? fits : new Uint8Array(strings.length);
+this.place = new Uint8Array(place_count); for (let p = 0; p < place_count; ++p) {
+const line_fits = this.line === 0 || place_field(p, 1) === this.line;
+this.place[p] = any('type') && fits[place_type(p)] ||
+any('file') && line_fits && file_fits[place_field(p, 0)] ||
+any('function') && fits[place_field(p, 3)] ? 1 : 0; } } fits_key(key) {
+return key >= 0 ? this.frame[key] : this.type[-1 - key]; } stacks_in(tree) {
+const on_path = new Uint8Array(tree.count); for (let n = 1; n < tree.count; ++n) {
+on_path[n] = on_path[tree.parent[n]] || this.fits_key(tree.key[n]) ? 1 : 0; }
+const found = new Uint8Array(stack_count); for (let s = 0; s < stack_count; ++s) {
+found[s] = on_path[tree.end[s]] || this.place[stack_place[s]] ? 1 : 0; } return found; } }
+)page";
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_SCRIPT_OF_DATA_TEXT_HPP
+
+// script_of_page_text.hpp - the script of the page: head, controls and keys.
+
+#ifndef ALLOCSCOPE_PAGE_SCRIPT_OF_PAGE_TEXT_HPP
+#define ALLOCSCOPE_PAGE_SCRIPT_OF_PAGE_TEXT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char page_script_of_page[] = R"page(
+function how_it_was_recorded() { const words = [];
+if (data.record === 'counters') words.push('Counters only: totals without stacks');
+else if (!is_sampled) words.push('Every allocation was recorded with its stack'); else {
+words.push('Sampled: one sample in ' + plain_bytes(data.sample_bytes) +
+' of allocations on average, ' + grouped.format(data.samples) +
+(data.samples === 1 ? ' sample' : ' samples')); } if (data.record !== 'counters') {
+words.push('up to ' + data.stack_frames + (data.stack_frames === 1 ? ' frame' : ' frames') +
+' of each stack'); } words.push(data.threads === 'all' ? 'all threads' : 'one thread');
+if (!data.is_of_two_windows) { words.push(is_difference ? duration(data.duration_ns) + ' apart'
+: 'open for ' + duration(data.duration_ns)); } let text = words.join(', ') + '.'; if (is_sampled) {
+text += ' Numbers with ~ are estimates; the true ones lie in the 95% intervals in 95 of 100' +
+' cases.'; } if (is_difference) {
+text += ' All numbers are changes from the earlier snapshot to the later one. Widths and' +
+' shares are of the sum of all changes without their signs: red is more, blue is less.'; }
+return text; } function interval(total, is_bytes) { if (!is_sampled) return '';
+const number = (value) => is_bytes ? sign_of(value) + plain_bytes(Math.abs(value))
+: sign_of(value) + grouped.format(Math.abs(value));
+return '95%: ' + number(total[1]) + ' to ' + number(total[2]); }
+function total_card(name, large, large_title, small, further) {
+const card = element('div', undefined, 'total'); card.append(element('div', name, 'name'));
+const number = element('div', large, 'large'); number.title = large_title; card.append(number);
+for (const line of [small, ...further]) {
+if (line !== '') card.append(element('div', line, 'small')); } return card; }
+function card_of(name, byte_total, object_total) { const further = [interval(byte_total, true)];
+const objects = interval(object_total, false);
+if (objects !== '') further.push(objects + ' objects');
+return total_card(name, bytes(byte_total[0]), exact(byte_total[0]) + ' bytes',
+several(object_total[0], 'object', 'objects'), further); } function note(text) {
+by_id('notes').append(element('p', text, 'note')); } function fact(name, text) {
+if (text === '') return; by_id('facts').append(element('dt', name), element('dd', text)); }
+function note_missing_rows() { const totals = data.totals;
+const is_complete = data.rows_alive[0] === totals.live_objects[0] &&
+data.rows_alive[1] === totals.live_bytes[0]; if (data.record !== 'exact' || is_complete) return;
+note('In the places below: ' + several(data.rows_alive[0], 'object', 'objects') + ' with ' +
+bytes(data.rows_alive[1]) + '; where the rest was allocated is not known.'); }
+function write_families() { if (data.families.length === 0) return; const table = element('table');
+const head = element('tr');
+for (const name of ['Family', 'Allocations', 'Freed', 'Allocated bytes', 'Live objects',
+'Live bytes']) { const cell = element('th', name, name === 'Family' ? '' : 'number');
+cell.scope = 'col'; head.append(cell); } table.append(head);
+for (const [name, allocations, frees, allocated, freed] of data.families) {
+const row = element('tr'); row.append(element('td', name));
+for (const number of [allocations, frees, allocated, allocations - frees, allocated - freed]) {
+row.append(element('td', exact(number), 'number')); } table.append(row); }
+by_id('families').append(table); } function write_head() {
+const name = data.window === '' ? 'an unnamed window' : data.window;
+by_id('title').textContent = (is_difference ? 'difference of ' : '') + name;
+document.title = name + ' \u2013 allocscope'; const has_totals = data.has_totals;
+by_id('how').textContent = has_totals ? how_it_was_recorded() : '';
+if (data.not_recording !== '') note('Attention: ' + data.not_recording + '.');
+if (data.is_of_two_windows) note('Attention: the two snapshots are of different windows.');
+const totals = data.totals; if (has_totals) { by_id('totals').append(
+card_of('Alive', totals.live_bytes, totals.live_objects),
+card_of('Allocated', totals.bytes_allocated, totals.allocations),
+card_of('Freed', totals.bytes_freed, totals.frees),
+total_card('Peak', bytes(totals.peak_bytes), exact(totals.peak_bytes) + ' bytes',
+is_difference ? 'change of the most alive at one time' : 'the most alive at one time', []));
+note_missing_rows(); } if (data.uncertain[0] !== 0) {
+note('In doubt: ' + grouped.format(data.uncertain[0]) +
+(data.uncertain[0] === 1 ? ' object' : ' objects') + ' with ' + plain_bytes(data.uncertain[1]) +
+' may have been freed by other threads while this was read.'); }
+for (const [reason, count] of data.lost) {
+note('Not recorded: ' + grouped.format(count) + ' ' + reason); } fact('Command', data.command);
+fact('Process', data.process_id === 0 ? '' : String(data.process_id));
+fact('Taken', data.taken_unix_ms === 0 ? '' : new Date(data.taken_unix_ms).toLocaleString() +
+' (' + new Date(data.taken_unix_ms).toISOString() + ')');
+fact('Stacks', data.has_stacks ? grouped.format(stack_count) + ' with ' +
+grouped.format(frame_count) + ' different frames' : '');
+fact('allocscope', data.allocscope + ', used ' + plain_bytes(data.own_memory_bytes) +
+' of memory itself; none of it is in the numbers'); write_families();
+by_id('foot').textContent = 'Sizes are those that the program asked for. 1 KiB is 1024 bytes.'; }
+function chart_words() {
+if (data.not_recording !== '' && stack_count === 0) return 'There is nothing to show.';
+if (data.record === 'counters') {
+return 'This window only counted: which code allocated is not known.'; } if (stack_count !== 0) {
+if (whole[state.metric] !== 0) return ''; const word = metrics[state.metric].word;
+return is_difference ? 'No place has changed its ' + word + '.' : 'There are no ' + word + '.'; }
+if (is_sampled) return 'No sample is alive.'; if (is_difference) return 'No place has changed.';
+return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
+: 'Where the objects that are alive were allocated was not recorded.'; }
+
+const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'file', tree: null,
+zoom: 0, history: [], place: -1, wanted: null, search: new finder(''), found: null,
+found_weight: null }; const timings = {first_paint: 0, last_change: 0};
+function stacks_under(box) { const tree = state.tree; const inside = new Uint8Array(tree.count);
+inside[box] = 1;
+for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[n] || inside[tree.parent[n]];
+return Uint8Array.from(tree.end, (end) => inside[end]); } function sums_of(is_in) {
+return stack_values.map((values) => { let sum = 0;
+for (let s = 0; s < stack_count; ++s) if (is_in(s)) sum += values[s]; return sum; }); }
+function both(a, b) { if (a === null || b === null) return a === null ? b : a;
+return a.map((one, s) => one & b[s]); } function weigh() { state.wanted = state.place < 0 ? null
+: Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0);
+state.tree.weigh(stack_values[state.metric], state.wanted); chart.scroll.scrollTop = 0; }
+function find() { const tree = state.tree;
+state.found = state.search.is_empty ? null : state.search.stacks_in(tree);
+state.found_weight = null; if (state.found === null) return;
+const sums = state.found_weight = new Float64Array(tree.count);
+const values = stack_values[state.metric]; for (let s = 0; s < stack_count; ++s) {
+if (state.found[s] && (state.wanted === null || state.wanted[s])) {
+sums[tree.end[s]] += Math.abs(values[s]); } }
+for (let n = tree.count - 1; n > 0; --n) sums[tree.parent[n]] += sums[n]; } function count() {
+const under = state.zoom === 0 ? null : stacks_under(state.zoom);
+const seen = both(under, state.found); count_places(seen); count_types(both(seen, state.wanted)); }
+function write_matched() { const out = by_id('matched'); if (state.found === null) {
+out.textContent = ''; return; } const values = stack_values[state.metric]; let value = 0;
+let weight = 0; for (let s = 0; s < stack_count; ++s) { if (!state.found[s]) continue;
+value += values[s]; weight += Math.abs(values[s]); }
+out.textContent = (state.search.problem ? state.search.problem + '; ' : '') +
+percent(weight, whole[state.metric]) + ' \u00b7 ' + shown(state.metric, value);
+out.title = exactly(state.metric, value); } function write_path() { const nav = by_id('path');
+const steps = [];
+for (let box = state.zoom; box >= 0; box = state.tree.parent[box]) steps.unshift(box);
+nav.replaceChildren(); const add_button = (text, kind, label, action) => {
+const button = element('button', text, kind); button.type = 'button'; button.title = label;
+button.addEventListener('click', action); nav.append(button); }; if (state.place >= 0) {
+const text = place_name(state.place) + ' \u00b7 ' + type_name(place_type(state.place));
+add_button(text + ' \u00d7', 'chip', 'Only this place is shown: show all', () => show_place(-1)); }
+if (state.zoom === 0) return;
+const shown_steps = steps.length > 8 ? [0, ...steps.slice(-6)] : steps;
+shown_steps.forEach((box, number) => { const is_gap = steps.length > 8 && number === 1;
+const arrow = is_gap ? '\u203a \u2026 \u203a' : '\u203a';
+if (number !== 0) nav.append(element('span', arrow, 'step'));
+if (box === state.zoom) nav.append(element('span', box_name(box), 'here'));
+else add_button(box_name(box), '', 'Zoom to ' + box_name(box), () => zoom_to(box)); }); }
+function draw_all() { make_colors(); draw_chart(); draw_types(); draw_timeline(); draw_places(); }
+function show(work) { const began = performance.now(); work(); count(); hide_tip();
+chart.hovered = -1; by_id('chart_note').textContent = chart_words();
+by_id('chart_note').hidden = by_id('chart_note').textContent === '';
+chart.scroll.hidden = !by_id('chart_note').hidden;
+by_id('chart_title').textContent = 'Stacks by ' + metrics[state.metric].word;
+by_id('types_title').textContent = 'Types by ' + metrics[state.metric].word; write_path();
+write_matched(); draw_all(); timings.last_change = performance.now() - began; }
+function zoom_to(box) { if (box === state.zoom) return; show(() => {
+state.history.push(state.zoom); state.zoom = box; chart.selected = box; }); say_box(box); }
+function go_back() { if (state.history.length !== 0) { show(() => {
+state.zoom = chart.selected = state.history.pop(); }); } else if (state.place >= 0) {
+show_place(-1); } else if (state.found !== null) { set_search(''); } } function new_tree() {
+state.tree = tree_for(state.is_inverted, state.with_library); state.zoom = chart.selected = 0;
+state.history = []; weigh(); find(); } function show_place(place) { show(() => {
+state.place = state.place === place ? -1 : place; new_tree(); }); }
+function choose_metric(metric) { if (metrics[metric].needs_stacks && !data.has_stacks) return;
+show(() => { state.metric = metric; weigh(); find(); if (state.tree.weight[state.zoom] === 0) {
+state.zoom = chart.selected = 0; state.history = []; } });
+[...by_id('metrics').children].forEach((button, m) => {
+button.setAttribute('aria-checked', m === metric); button.tabIndex = m === metric ? 0 : -1; }); }
+function invert() { state.is_inverted = !state.is_inverted;
+by_id('invert').setAttribute('aria-pressed', state.is_inverted); show(new_tree); }
+function switch_library() { state.with_library = !state.with_library;
+by_id('library').setAttribute('aria-pressed', state.with_library); show(new_tree); }
+function set_search(wanted) { if (by_id('search').value !== wanted) by_id('search').value = wanted;
+state.search = new finder(wanted); show(find); } function show_theme() {
+const chosen = document.documentElement.dataset.theme;
+by_id('theme').textContent = 'Theme: ' + (chosen === undefined ? 'auto' : chosen); }
+function next_theme() { const root = document.documentElement;
+const other = dark_scheme.matches ? 'light' : 'dark';
+if (root.dataset.theme === undefined) root.dataset.theme = other;
+else if (root.dataset.theme === other) root.dataset.theme = other === 'dark' ? 'light' : 'dark';
+else delete root.dataset.theme; show_theme(); draw_all(); } const keys = [
+['/', 'search', () => by_id('search').select()],
+['Escape', 'go back: zoom, place, search', go_back], ['1', 'live bytes', () => choose_metric(0)],
+['2', 'live objects', () => choose_metric(1)], ['3', 'allocated bytes', () => choose_metric(2)],
+['4', 'allocations', () => choose_metric(3)],
+['i', 'invert: begin with the code that allocates', invert],
+['l', 'library frames', switch_library], ['c', 'to the chart', () => chart.canvas.focus()],
+['p', 'to the table of places', () => {
+if (by_id('places_body').firstChild) by_id('places_body').firstChild.focus(); }],
+['t', 'theme: as the system, the other one, and back', next_theme],
+['?', 'this help', () => by_id('help').showModal()] ]; const keys_in_parts = [
+['\u2190 \u2191 \u2192 \u2193', 'in the chart and the types: move'],
+['Enter', 'there: zoom in, search for the type; in the table: only this place'] ];
+function on_key(event) {
+if (event.ctrlKey || event.metaKey || event.altKey || by_id('help').open) return;
+const field = event.target.closest('input, select'); if (field !== null) {
+if (event.key !== 'Escape') return; field.blur(); if (field.id === 'search') set_search('');
+event.preventDefault(); return; } const known = keys.find((key) => key[0] === event.key);
+if (known === undefined) return; event.preventDefault(); known[2](); } function start_tools() {
+metrics.forEach((metric, m) => { const button = element('button', metric.name);
+button.type = 'button'; button.setAttribute('role', 'radio');
+button.setAttribute('aria-keyshortcuts', String(m + 1));
+button.disabled = metric.needs_stacks && !data.has_stacks;
+button.title = button.disabled ? 'Not known: these stacks are of live objects only'
+: metric.name + ' (' + (m + 1) + ')'; button.addEventListener('click', () => choose_metric(m));
+button.addEventListener('keydown', (event) => {
+const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+const next = by_id('metrics').children[m + step];
+if (step === undefined || !next || next.disabled) return; choose_metric(m + step); next.focus();
+}); by_id('metrics').append(button); }); by_id('invert').addEventListener('click', invert);
+by_id('library').addEventListener('click', switch_library);
+by_id('theme').addEventListener('click', next_theme);
+by_id('help_button').addEventListener('click', () => by_id('help').showModal());
+by_id('colors').addEventListener('change', (event) => { state.color_by = event.target.value;
+draw_chart(); }); let waiting = 0; by_id('search').addEventListener('input', (event) => {
+clearTimeout(waiting);
+waiting = setTimeout(() => set_search(event.target.value), stack_count > 20000 ? 150 : 0); });
+for (const [key, meaning] of keys.concat(keys_in_parts)) { const name = element('dt');
+name.append(element('kbd', key)); by_id('keys').append(name, element('dd', meaning)); }
+document.addEventListener('keydown', on_key); } function begins_with_library() { let named = 0;
+for (let s = 0; s < stack_count; ++s) {
+const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
+if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
+function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
+start_chart(); start_places(); start_types(); start_timeline(); show_theme();
+if (begins_with_library()) { state.with_library = true;
+by_id('library').setAttribute('aria-pressed', true); }
+state.tree = tree_for(state.is_inverted, state.with_library);
+const first = [0, 2].find((m) => whole[m] !== 0 && (m < 2 || data.has_stacks));
+choose_metric(first === undefined ? 0 : first); timings.first_paint = performance.now();
+const redraw = () => requestAnimationFrame(draw_all); window.addEventListener('resize', redraw);
+dark_scheme.addEventListener('change', redraw); window.addEventListener('beforeprint', () => {
+is_printing = true; draw_all(); }); window.addEventListener('afterprint', () => {
+is_printing = false; draw_all(); }); } window.allocscope_page = {
+boxes: () => chart.boxes.map((drawn) => ({
+name: box_name(drawn.box), left: drawn.left, top: drawn.top, width: drawn.width,
+value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
+numbers: numbers_of_box(drawn.box) })), cells: () => treemap.cells.map((cell) => ({
+name: cell_name(cell), left: cell.left, top: cell.top, width: cell.width,
+height: cell.height, value: cell.value })), timings: () => ({...timings}) }; start();
+)page";
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_SCRIPT_OF_PAGE_TEXT_HPP
+
+// script_of_views_text.hpp - the script of the page: table, treemap and timeline.
+
+#ifndef ALLOCSCOPE_PAGE_SCRIPT_OF_VIEWS_TEXT_HPP
+#define ALLOCSCOPE_PAGE_SCRIPT_OF_VIEWS_TEXT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+constexpr char page_script_of_views[] = R"page(
+const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
+order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
+place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
+const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
+{name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
+{name: 'Type', text: (p) => type_name(place_type(p))},
+...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
+].filter((column) => !(column.metric >= 0) || data.has_stacks ||
+!metrics[column.metric].needs_stacks); function metric_of(column) {
+return column.metric < 0 ? state.metric : column.metric; } function sort_places() {
+const column = place_columns[places.column] || {metric: -1};
+const upwards = places.is_upwards ? 1 : -1; if (column.text !== undefined) {
+const texts = new Map(places.order.map((p) => [p, column.text(p)]));
+const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b); return; }
+const values = places.sums[metric_of(column)];
+places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b); }
+function count_places(is_in) { const seen = new Uint8Array(place_count);
+places.sums.forEach((values) => values.fill(0)); for (let s = 0; s < stack_count; ++s) {
+if (is_in !== null && is_in[s] === 0) continue; const p = stack_place[s];
+for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
+if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
+for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
+places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
+const low = place_field(p, metric === 0 ? 8 : 6);
+const high = place_field(p, metric === 0 ? 9 : 7);
+return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
+(metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
+grouped.format(place_field(p, 5)) + ' samples'; } function number_cell(p, column) {
+const m = metric_of(column); const value = places.sums[m][p];
+const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
+cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
+if (is_difference && value !== 0) cell.classList.add(value > 0 ? 'up' : 'down');
+if (column.metric >= 0) { cell.textContent = shown(m, value); return cell; }
+cell.classList.add('share');
+const bar = element('span', percent(Math.abs(value), whole[m]), 'share_bar');
+const part = whole[m] === 0 ? 0 : Math.abs(value) / whole[m];
+bar.style.backgroundSize = Math.min(100, part * 100).toFixed(1) + '% 100%'; cell.append(bar);
+return cell; } function begin_of_own(text, between) {
+const at = between === undefined ? -1 : text.lastIndexOf(between);
+return at < 0 ? 0 : at + between.length; } function row_of_place(p) { const row = element('tr');
+row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state.place === p);
+for (const column of place_columns) { if (column.text === undefined) {
+row.append(number_cell(p, column)); continue; } const text = column.text(p);
+const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
+cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
+inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
+cell.append(inner); row.append(cell); } return row; } function draw_places() {
+const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
+places.page = Math.min(places.page, pages - 1); const from = places.page * rows_of_page;
+const shown_rows = places.order.slice(from, from + rows_of_page);
+by_id('places_body').replaceChildren(...shown_rows.map(row_of_place));
+by_id('places_text').textContent = count === 0 ? 'none'
+: grouped.format(count) + (count === 1 ? ' place' : ' places') +
+(state.zoom !== 0 || state.found !== null ? ' of ' + grouped.format(place_count) : '');
+by_id('pages').textContent = pages === 1 ? '' :
+grouped.format(from + 1) + '\u2013' + grouped.format(from + shown_rows.length) + ' of ' +
+grouped.format(count); by_id('earlier').hidden = by_id('later').hidden = pages === 1;
+by_id('earlier').disabled = places.page === 0; by_id('later').disabled = places.page === pages - 1;
+[...by_id('places_head').children].forEach((head, number) => {
+const column = place_columns[number];
+const is_chosen = places.column < 0 ? column.metric === -1 : places.column === number;
+if (!is_chosen) head.removeAttribute('aria-sort');
+else head.setAttribute('aria-sort', places.is_upwards ? 'ascending' : 'descending'); }); }
+function turn_page(step) { places.page += step; draw_places(); } function start_places() {
+place_columns.forEach((column, number) => {
+const head = element('th', undefined, column.text === undefined ? 'number' : '');
+head.scope = 'col'; const button = element('button', column.name); button.type = 'button';
+button.addEventListener('click', () => { const is_same = places.column === number;
+places.is_upwards = is_same ? !places.is_upwards : false; places.column = number; sort_places();
+places.page = 0; draw_places(); }); head.append(button); by_id('places_head').append(head); });
+const body = by_id('places_body'); const choose = (row) => {
+if (row !== null) show_place(Number(row.dataset.place)); };
+body.addEventListener('click', (event) => choose(event.target.closest('tr')));
+body.addEventListener('keydown', (event) => { const row = event.target.closest('tr');
+const next = event.key === 'ArrowDown' ? row.nextElementSibling
+: event.key === 'ArrowUp' ? row.previousElementSibling : null;
+if (event.key === 'Enter' || event.key === ' ') { event.preventDefault();
+const at = [...body.children].indexOf(row); choose(row);
+if (body.children[at]) body.children[at].focus(); } else if (next !== null) {
+event.preventDefault(); next.focus(); } });
+by_id('earlier').addEventListener('click', () => turn_page(-1));
+by_id('later').addEventListener('click', () => turn_page(1)); }
+
+const treemap = {canvas: by_id('types'), cells: [], selected: 0, hovered: -1};
+const most_cells = 300; function sums_of_types(is_in) { const values = stack_values[state.metric];
+const sums = new Map(); for (let s = 0; s < stack_count; ++s) {
+if (is_in !== null && is_in[s] === 0 || values[s] === 0) continue;
+const type = place_type(stack_place[s]); const sum = sums.get(type) || {type, value: 0, weight: 0};
+sum.value += values[s]; sum.weight += Math.abs(values[s]); sums.set(type, sum); }
+return [...sums.values()].sort((a, b) => b.weight - a.weight || a.type - b.type); }
+function worst_shape(least, most, sum, side) {
+return Math.max(side * side * most / (sum * sum), sum * sum / (side * side * least)); }
+function squarified(cells, width, height) {
+const total = cells.reduce((sum, cell) => sum + cell.weight, 0); if (total === 0) return;
+const scale = width * height / total; let left = 0; let top = 0;
+for (let from = 0; from < cells.length;) { const is_wide = width - left >= height - top;
+const side = is_wide ? height - top : width - left; const largest = cells[from].weight * scale;
+let sum = 0; let to = from; for (let best = Infinity; to < cells.length; ++to) {
+const area = cells[to].weight * scale; const shape = worst_shape(area, largest, sum + area, side);
+if (shape > best) break; best = shape; sum += area; } const thick = side === 0 ? 0 : sum / side;
+let along = is_wide ? top : left; for (; from < to; ++from) { const cell = cells[from];
+const length = thick === 0 ? 0 : cell.weight * scale / thick;
+if (is_wide) Object.assign(cell, {left, top: along, width: thick, height: length});
+else Object.assign(cell, {left: along, top, width: length, height: thick}); along += length; }
+if (is_wide) left += thick; else top += thick; } } function count_types(is_in) {
+let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length === 0 ? 'none'
+: grouped.format(cells.length) + (cells.length === 1 ? ' type' : ' types');
+if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
+for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
+} cells = cells.slice(0, most_cells).concat(rest); } treemap.cells = cells; treemap.selected = 0;
+treemap.hovered = -1; }
+const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
+function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
+const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
+: is_difference ? color_of_change(cell.value, cell.weight)
+: color_by_name('type ' + strings[cell.type]); paint.fillRect(cell.left, cell.top, wide, high);
+if (wide > 34 && high > 18) { paint.fillStyle = colors.text;
+const name = fitting(paint, cell_name(cell), wide - 12);
+paint.fillText(name.text, cell.left + 6, cell.top + 12);
+const amount = shown(state.metric, cell.value);
+if (high > 36 && width_of(paint, amount) <= wide - 12) { paint.globalAlpha = 0.7;
+paint.fillText(amount, cell.left + 6, cell.top + 28); paint.globalAlpha = 1; } }
+const is_marked = number === treemap.hovered ||
+number === treemap.selected && document.activeElement === treemap.canvas; if (!is_marked) return;
+paint.strokeStyle = number === treemap.hovered ? colors.text : colors.accent; paint.lineWidth = 2;
+paint.strokeRect(cell.left + 1, cell.top + 1, Math.max(wide - 2, 1), Math.max(high - 2, 1)); }
+function draw_types() { const width = width_for(treemap.canvas);
+const height = is_printing ? 260 : treemap.canvas.clientHeight;
+const paint = fresh_canvas(treemap.canvas, width, height);
+squarified(treemap.cells, width, height);
+treemap.cells.forEach((cell, number) => draw_cell(paint, cell, number)); }
+function cell_at(event) { const frame = treemap.canvas.getBoundingClientRect();
+const x = event.clientX - frame.left; const y = event.clientY - frame.top;
+return treemap.cells.findIndex((cell) => x >= cell.left && x < cell.left + cell.width &&
+y >= cell.top && y < cell.top + cell.height); } function search_for_cell(cell) {
+if (cell === undefined || cell.type < 0) return; const wanted = 'type:=' + strings[cell.type];
+set_search(state.search.wanted === wanted ? '' : wanted); } function start_types() {
+const canvas = treemap.canvas; canvas.addEventListener('mousemove', (event) => {
+const hit = cell_at(event); if (hit !== treemap.hovered) { treemap.hovered = hit; draw_types(); }
+if (hit < 0) { hide_tip(); return; } const cell = treemap.cells[hit];
+const lines = [[cell_name(cell), 'main'], [exactly(state.metric, cell.value), 'place']];
+const share = percent(cell.weight, whole[state.metric]);
+show_tip(event.clientX, event.clientY, lines.concat([[share + ' of all', 'place']]), []); });
+canvas.addEventListener('mouseleave', () => { treemap.hovered = -1; hide_tip(); draw_types(); });
+canvas.addEventListener('click', (event) => search_for_cell(treemap.cells[cell_at(event)]));
+canvas.addEventListener('keydown', (event) => {
+const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+if (step !== undefined) { event.preventDefault(); const last = treemap.cells.length - 1;
+treemap.selected = Math.max(0, Math.min(last, treemap.selected + step)); draw_types();
+const cell = treemap.cells[treemap.selected]; if (cell) {
+by_id('spoken').textContent = cell_name(cell) + ', ' + exactly(state.metric, cell.value); }
+} else if (event.key === 'Enter') { search_for_cell(treemap.cells[treemap.selected]); } });
+canvas.addEventListener('focus', draw_types); canvas.addEventListener('blur', draw_types); }
+
+const timeline = {canvas: by_id('timeline'), hovered: -1}; const moments = data.moments;
+function highest(values) { return values.reduce((most, value) => Math.max(most, value), 0); }
+function draw_series(paint, field, top, x_of, y_of) { paint.beginPath();
+moments.forEach((moment, number) => { const x = x_of(moment[0]);
+const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
+}); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
+const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
+const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
+const last = moments[moments.length - 1][0];
+const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
+const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
+const right = width - 64; const bottom = height - 20;
+const x_of = (time) => last === first ? left : left + (time - first) / (last - first) *
+(right - left); const y_of = (share) => bottom - share * (bottom - 24); timeline.x_of = x_of;
+paint.strokeStyle = colors.line; paint.lineWidth = 1; for (const share of [0, 0.5, 1]) {
+const y = Math.round(y_of(share)) + 0.5; paint.beginPath(); paint.moveTo(left, y);
+paint.lineTo(right, y); paint.stroke(); paint.fillStyle = colors.accent; paint.textAlign = 'right';
+paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
+paint.fillStyle = colors.objects; paint.textAlign = 'left';
+paint.fillText(grouped.format(most_objects * share), right + 8, y); }
+draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
+paint.lineTo(x_of(first), bottom); paint.fillStyle = colors.area; paint.fill();
+draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
+paint.lineWidth = 1.5; paint.stroke(); draw_series(paint, 1, most_objects, x_of, y_of);
+paint.strokeStyle = colors.objects; paint.stroke(); draw_marks(paint, x_of, bottom, right);
+paint.fillStyle = colors.quiet; paint.textAlign = 'left';
+paint.fillText(duration(first), left, height - 7); paint.textAlign = 'right';
+paint.fillText(duration(last), right, height - 7); paint.textAlign = 'left';
+if (timeline.hovered < 0) return; const x = x_of(moments[timeline.hovered][0]);
+paint.strokeStyle = colors.text; paint.lineWidth = 1; paint.beginPath(); paint.moveTo(x, 14);
+paint.lineTo(x, bottom); paint.stroke(); } function draw_marks(paint, x_of, bottom, right) {
+let free_from = 0; paint.strokeStyle = colors.quiet; paint.fillStyle = colors.text;
+paint.lineWidth = 1; for (const moment of moments) { if (moment[5] === '') continue;
+const x = x_of(moment[0]); paint.setLineDash([3, 3]); paint.beginPath(); paint.moveTo(x, 14);
+paint.lineTo(x, bottom); paint.stroke(); paint.setLineDash([]);
+const name = fitting(paint, moment[5], Math.min(180, right - x - 4));
+if (x >= free_from && name.width > 0) { paint.fillText(name.text, x + 3, 8);
+free_from = x + name.width + 12; } } } function show_moment(number, x, y) {
+timeline.hovered = number; draw_timeline(); const moment = moments[number];
+show_tip(x, y, [['after ' + duration(moment[0]), 'main'], [moment[5], 'place']], [
+['Live bytes', grouped.format(moment[2]), plain_bytes(moment[2])],
+['Live objects', grouped.format(moment[1]), ''],
+['Allocated bytes', grouped.format(moment[4]), plain_bytes(moment[4])],
+['Allocations', grouped.format(moment[3]), ''] ]); } function nearest_moment(x) { let best = 0;
+moments.forEach((moment, number) => {
+const distance = (at) => Math.abs(timeline.x_of(moments[at][0]) - x);
+if (distance(number) < distance(best)) best = number; }); return best; }
+function start_timeline() { if (moments.length === 0) return;
+by_id('timeline_card').hidden = false; const most = highest(moments.map((moment) => moment[2]));
+const words = grouped.format(moments.length) + ' moments; at most ' + plain_bytes(most) +
+' (area) and ' + grouped.format(highest(moments.map((moment) => moment[1]))) +
+' objects (line) alive'; by_id('timeline_text').textContent = words;
+const canvas = timeline.canvas;
+canvas.setAttribute('aria-label', 'Live bytes and live objects over time: ' + words);
+canvas.addEventListener('mousemove', (event) => {
+const x = event.clientX - canvas.getBoundingClientRect().left;
+show_moment(nearest_moment(x), event.clientX, event.clientY); }); const leave = () => {
+timeline.hovered = -1; hide_tip(); draw_timeline(); };
+canvas.addEventListener('mouseleave', leave); canvas.addEventListener('blur', leave);
+canvas.addEventListener('keydown', (event) => {
+const step = {ArrowRight: 1, ArrowLeft: -1}[event.key]; if (step === undefined) return;
+event.preventDefault();
+const number = Math.max(0, Math.min(moments.length - 1, timeline.hovered + step));
+const frame = canvas.getBoundingClientRect();
+show_moment(number, frame.left + timeline.x_of(moments[number][0]), frame.top + 30);
+by_id('spoken').textContent = tip.textContent; }); }
+)page";
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_SCRIPT_OF_VIEWS_TEXT_HPP
+
+// page_writer.hpp - a snapshot as a page to look at: one file that opens in any browser.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+#define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// `head`: the lines of a text report above its rows, for where scripts do not run.
+inline void write_page(text_out& out, const snapshot& shown, text head, page_flow flow) {
+    out << page_begin;
+    write_page_text(out, shown.info().name);
+    out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
+        << page_style << page_after_style;
+    write_page_without_script(out, shown, head);
+    out << page_after_noscript;
+    page_data_writer{out, shown, flow}.write();
+    out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
+        << page_script_of_page << page_end;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+
+// html_format.hpp - a snapshot as a page to look at: one file that opens in any browser.
+
+#ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline void write_page_with_head(text_out& out, const snapshot& shown, page_flow flow) {
+    arena parts;
+    text_out head{parts};
+    write_head(head, shown, text_form{parts});
+    write_page(out, shown, head.view(), flow);
+}
+
+// A page is made of every snapshot: where there is nothing to show, it says why.
+inline bool write_html_body(format_job& job) {
+    const auto may_go = [](void* pieces) { static_cast<piecewise_text*>(pieces)->may_go(); };
+    write_page_with_head(job.out, job.rows, {may_go, &job.pieces});
+    return true;
+}
+
+}  // namespace detail
+
+// The snapshot as a page.
+inline std::string to_html(const snapshot& rows) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out page{memory};
+    detail::write_page_with_head(page, rows, {[](void*) {}, nullptr});
+    return {page.view().data(), page.size()};
+}
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_html(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_html_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_html(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_html_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+
 // json_report.hpp - a snapshot as JSON, for other programs to read.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -32132,6 +34918,7 @@ private:
 constexpr std::uint64_t saved_is_difference = 1;
 constexpr std::uint64_t saved_is_of_two_windows = 2;
 constexpr std::uint64_t saved_has_stacks = 4;
+constexpr std::uint64_t saved_is_filtered = 8;
 
 }  // namespace detail
 
@@ -32293,7 +35080,7 @@ private:
                << totals.peak_bytes << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
-                   (has_stacks ? saved_has_stacks : 0))
+                   (has_stacks ? saved_has_stacks : 0) | (info.is_filtered ? saved_is_filtered : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
@@ -32443,7 +35230,6 @@ inline bool write_text_body(format_job& job) {
     return true;
 }
 
-// As save_snapshot() writes it.
 inline bool write_saved_body(format_job& job) {
     return save_snapshot_with(job.rows, [&job](text part) {
         job.out << part;
@@ -32461,6 +35247,7 @@ struct file_format {
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"text", ".txt", write_text_body, true},
+    {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
     {"allocscope", ".allocscope", write_saved_body, false},
@@ -32471,6 +35258,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.
@@ -32547,6 +35335,496 @@ inline bool write(const snapshot& rows, const std::string& path, std::string& er
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+// filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
+
+#ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
+struct stack_filter {
+    const char* frame = "";           // the function, file or module of any frame, or the type
+    const char* type = "";            // the type
+    const char* module = "";          // the module of the frame that gave the row its place
+    std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
+    std::uint64_t least_objects = 0;  // likewise
+};
+
+namespace detail {
+
+// --- rows of stacks ---
+
+struct place_of_stack {
+    const snapshot::stack* of;
+};
+
+inline bool operator==(const place_of_stack& a, const place_of_stack& b) noexcept {
+    return a.of->line == b.of->line && a.of->offset == b.of->offset &&
+           text{a.of->file} == text{b.of->file} && text{a.of->type} == text{b.of->type};
+}
+inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
+    const std::uint64_t place = static_cast<std::uint64_t>(key.of->line) ^ key.of->offset << 20U;
+    return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
+}
+
+struct row_of_stacks {
+    snapshot::row row;
+    std::uint64_t stack_objects;  // of the stack that lends the row its frames
+    interval_reach objects;
+    interval_reach bytes;
+};
+
+inline std::uint64_t size_of_number(std::uint64_t number, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
+    return is_negative ? std::uint64_t{0} - number : number;
+}
+
+// The rows that the stacks make together, without those that nothing is alive of.
+inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
+                       bool is_difference) {
+    table<place_of_stack, row_of_stacks> sums{rows.memory()};
+    for (const snapshot::stack& stack : stacks) {
+        if (stack.objects == 0 && stack.bytes == 0) continue;
+        const auto known = sums.insert({&stack});
+        row_of_stacks& sum = known.value;
+        const std::uint64_t objects = size_of_number(stack.objects, is_difference);
+        if (known.is_new) {
+            sum.row.file = stack.file;
+            sum.row.line = stack.line;
+            sum.row.type = stack.type;
+            sum.row.offset = stack.offset;
+        }
+        if (known.is_new || objects > sum.stack_objects) {
+            sum.stack_objects = objects;
+            sum.row.function = stack.function;
+            sum.row.frames = stack.frames;
+            sum.row.frame_count = stack.frame_count;
+            sum.row.user_frame = stack.user_frame;
+        }
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+        sum.row.samples += stack.samples;
+        ++sum.row.sites;
+        sum.objects.meet({stack.objects, stack.objects_low, stack.objects_high}, true);
+        sum.bytes.meet({stack.bytes, stack.bytes_low, stack.bytes_high}, true);
+    }
+    for (auto& each : sums) {
+        snapshot::row& row = each.value.row;
+        const estimate objects = each.value.objects.around(row.objects);
+        const estimate bytes = each.value.bytes.around(row.bytes);
+        row.objects_low = objects.low;
+        row.objects_high = objects.high;
+        row.bytes_low = bytes.low;
+        row.bytes_high = bytes.high;
+        rows.push_back(row);
+    }
+}
+
+// --- what fits ---
+
+inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
+    if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        const snapshot::frame& frame = stack.frames[i];
+        if (text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
+            text{frame.module}.contains(wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wanted) noexcept {
+    if (wanted.type[0] != '\0' && !text{stack.type}.contains(wanted.type)) return false;
+    if (wanted.module[0] != '\0') {
+        if (stack.frame_count == 0) return false;
+        const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+        if (!text{stack.frames[frame].module}.contains(wanted.module)) return false;
+    }
+    return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
+}
+
+// Takes the stacks of small rows away.
+inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
+                            bool is_difference, arena& scratch) {
+    table<place_of_stack, row_of_stacks> sums{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        row_of_stacks& sum = sums.insert({&stack}).value;
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+    }
+    list<snapshot::stack> kept{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        const snapshot::row& row = sums.find({&stack})->row;
+        if (size_of_number(row.bytes, is_difference) < wanted.least_bytes) continue;
+        if (size_of_number(row.objects, is_difference) < wanted.least_objects) continue;
+        kept.push_back(stack);
+    }
+    stacks.clear();
+    for (const snapshot::stack& stack : kept) stacks.push_back(stack);
+}
+
+// Null: memory was refused.
+inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
+                               const stack_filter& wanted) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = of.info();
+    info.is_filtered = true;
+    const bool is_made = is_done_with_memory([&] {
+        arena scratch;
+        list<snapshot::stack> stacks{block.memory()};
+        for (const snapshot::stack& stack : of.stacks()) {
+            if (fits_by_name(stack, wanted)) stacks.push_back(stack);
+        }
+        if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
+            drop_small_rows(stacks, wanted, info.is_difference, scratch);
+        }
+        list<snapshot::row> rows{scratch};
+        sum_stacks(rows, stacks, info.is_difference);
+        block.add_rows(rows, info, scratch);
+        const auto modules = of.modules();
+        block.set_stacks(*block.memory().make<stack_table>(
+            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size()}));
+        list<snapshot::family> families{scratch};
+        for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
+        block.add_families(families);
+    });
+    if (!is_made) return nullptr;
+    block.keep(data);
+    return block.finish(info);
+}
+
+}  // namespace detail
+
+inline snapshot snapshot::filter(const stack_filter& wanted) const {
+    if (!has_stacks()) return *this;
+    detail::snapshot_data* made = detail::filtered(*this, detail::data_or_nothing(data_), wanted);
+    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+// group_by.hpp - the stacks of a snapshot summed by place, type, function, file, module or size.
+
+#ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+#define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class group_key : int {
+    place,     // "main.cpp:12:std::string", as in the rows
+    type,      // "std::string"; "?" for all whose type is not known
+    function,  // the one that file and line are in
+    file,      // what the rows show of it; where there is no line, the function or module
+    module,    // the program or library that the user's frame lies in
+    size       // "33..64 B": the mean size of what a stack allocated, in powers of two
+};
+
+struct group {
+    std::string name;
+    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t allocations, bytes_allocated;  // since the window began
+    std::uint64_t stacks;                        // how many distinct ones were summed
+};
+
+// The groups, largest first.
+class snapshot_groups {
+public:
+    bool empty() const noexcept { return groups_.empty(); }
+    std::size_t size() const noexcept { return groups_.size(); }
+    const group* begin() const noexcept { return groups_.data(); }
+    const group* end() const noexcept { return groups_.data() + groups_.size(); }
+    const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
+    group_key key() const noexcept { return key_; }
+    bool is_difference() const noexcept { return is_difference_; }
+
+private:
+    friend class snapshot;
+    std::vector<group> groups_;
+    group_key key_ = group_key::place;
+    bool is_difference_ = false;
+};
+
+namespace detail {
+
+inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
+    return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
+}
+
+// How far it is from nothing.
+inline std::uint64_t size_of_value(std::uint64_t value, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
+    return is_negative ? std::uint64_t{0} - value : value;
+}
+
+inline text file_name_of_path(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+inline void write_place_name(text_out& out, const snapshot::stack& stack) {
+    out << stack.file;
+    if (stack.line != 0) {
+        out << ':' << decimal{static_cast<std::uint64_t>(stack.line)};
+    } else {
+        out << "+0x" << hexadecimal{stack.offset};
+    }
+    out << ':' << stack.type;
+}
+
+// The mean size of what was allocated, or of what is alive where that is not known.
+inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+    const auto allocations = static_cast<std::int64_t>(stack.allocations);
+    const bool has_births = allocations != 0;
+    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
+    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
+    if (count == 0 || bytes / count < 0) {
+        out << "not known";
+        return;
+    }
+    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    if (mean <= 8) {
+        out << "0..8 B";
+        return;
+    }
+    std::uint64_t most = 16;
+    while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
+    out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+    switch (key) {
+        case group_key::place:
+            write_place_name(out, stack);
+            break;
+        case group_key::type:
+            out << stack.type;
+            break;
+        case group_key::function:
+            out << (stack.function[0] != '\0' ? stack.function : stack.file);
+            break;
+        case group_key::file:
+            out << stack.file;
+            break;
+        case group_key::module: {
+            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            out << (path.empty() ? text{"(no module)"} : file_name_of_path(path));
+            break;
+        }
+        case group_key::size:
+            write_size_class(out, stack);
+            break;
+    }
+}
+
+}  // namespace detail
+
+inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    snapshot_groups made;
+    made.key_ = key;
+    made.is_difference_ = info().is_difference;
+    detail::arena memory;
+    detail::table<detail::text, std::size_t> numbers{memory};
+    detail::text_out name{memory};
+    for (const stack& each : stacks()) {
+        name.cut(0);
+        detail::write_group_name(name, each, key);
+        const std::size_t* known = numbers.find(name.view());
+        if (known == nullptr) {
+            numbers[detail::copy_of(memory, name.view())] = made.groups_.size();
+            made.groups_.push_back({std::string{name.view().data(), name.size()}, 0, 0, 0, 0, 0});
+            known = numbers.find(name.view());
+        }
+        group& sum = made.groups_[*known];
+        sum.objects += each.objects;
+        sum.bytes += each.bytes;
+        sum.allocations += each.allocations;
+        sum.bytes_allocated += each.bytes_allocated;
+        ++sum.stacks;
+    }
+    const bool is_difference = made.is_difference_;
+    std::stable_sort(made.groups_.begin(), made.groups_.end(),
+                     [order, is_difference](const group& a, const group& b) {
+                         return detail::size_of_value(detail::value_of(a, order), is_difference) >
+                                detail::size_of_value(detail::value_of(b, order), is_difference);
+                     });
+    return made;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+// number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
+
+#ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+#define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class number_columns {
+public:
+    number_columns(arena& memory, bool is_difference, text name)
+        : memory_(memory), is_difference_(is_difference), lines_(memory) {
+        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations"}, name});
+    }
+
+    // The live bytes that shares are of.
+    void set_whole(std::uint64_t bytes) noexcept { whole_ = bytes; }
+
+    std::size_t size() const noexcept { return lines_.size() - 1; }
+
+    void add(const stack_numbers& numbers, text name) {
+        text_out share{memory_};
+        write_share(share, size_of_value(numbers.bytes, is_difference_), whole_);
+        lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
+                           amount(numbers.bytes_allocated), count(numbers.allocations)},
+                          name});
+    }
+
+    // Names are cut in the middle so that no line has more than `width` columns. 0: no limit.
+    void write(text_out& out, std::size_t width) const {
+        std::size_t widths[columns] = {};
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                const std::size_t taken = columns_of(each.numbers[i]);
+                if (taken > widths[i]) widths[i] = taken;
+            }
+        }
+        std::size_t taken = 0;
+        for (const std::size_t each : widths) taken += each + 2;
+        constexpr std::size_t least_name = 8;
+        const bool is_cut = width > taken + least_name;
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                write_right(out, each.numbers[i], widths[i]);
+                out << "  ";
+            }
+            if (is_cut) {
+                write_middle_cut(out, each.name, width - taken);
+            } else {
+                out << each.name;
+            }
+            out << '\n';
+        }
+    }
+
+private:
+    static constexpr std::size_t columns = 5;
+
+    struct line {
+        text numbers[columns];
+        text name;
+    };
+
+    text count(std::uint64_t number) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_change(made, number);
+        } else {
+            made << decimal{number};
+        }
+        return made.view();
+    }
+    text amount(std::uint64_t bytes) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_bytes_change(made, bytes);
+        } else {
+            write_bytes(made, bytes);
+        }
+        return made.view();
+    }
+
+    arena& memory_;
+    const bool is_difference_;
+    std::uint64_t whole_ = 0;
+    list<line> lines_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+// text_groups.hpp - groups of stacks as a table for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline const char* name_of(group_key key) noexcept {
+    switch (key) {
+        case group_key::place:
+            return "place";
+        case group_key::type:
+            return "type";
+        case group_key::function:
+            return "function";
+        case group_key::file:
+            return "file";
+        case group_key::module:
+            return "module";
+        case group_key::size:
+            return "size";
+    }
+    return "";
+}
+
+inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
+                         const text_options& wanted) {
+    number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
+    std::uint64_t whole = 0;
+    for (const group& each : groups) whole += size_of_value(each.bytes, groups.is_difference());
+    columns.set_whole(whole);
+    stack_numbers rest;
+    std::size_t rest_count = 0;
+    for (const group& each : groups) {
+        const stack_numbers numbers{each.objects, each.bytes, each.allocations,
+                                    each.bytes_allocated};
+        if (columns.size() == wanted.rows) {
+            ++rest_count;
+            rest.add(numbers);
+            continue;
+        }
+        text_out name{memory};
+        write_printable(name, each.name.c_str());
+        columns.add(numbers, name.view());
+    }
+    if (rest_count != 0) {
+        text_out name{memory};
+        name << "and " << decimal{rest_count} << " more";
+        columns.add(rest, name.view());
+    }
+    columns.write(out, wanted.width);
+}
+
+}  // namespace detail
+
+// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_groups(out, memory, groups, wanted);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 
@@ -32655,6 +35933,123 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
+// text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class tree_from {
+    main,       // what each function called
+    allocation  // who called each function that allocated
+};
+
+namespace detail {
+
+class tree_table {
+public:
+    tree_table(arena& memory, const snapshot& rows, tree_from from, stack_value order,
+               const text_options& wanted)
+        : memory_(memory),
+          tree_(memory, rows,
+                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up),
+          is_difference_(rows.info().is_difference),
+          order_(order),
+          wanted_(wanted),
+          is_shown_(memory),
+          columns_(memory, is_difference_, "call") {
+        choose();
+        columns_.set_whole(size_of_value(tree_.root().inclusive.bytes, is_difference_));
+        add(tree_.root(), 0);
+    }
+
+    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+
+private:
+    // The largest nodes, and whatever leads to them.
+    void choose() {
+        list<std::uint64_t> sizes{memory_};
+        sizes.reserve(tree_.size());
+        for (std::size_t i = 0; i < tree_.size(); ++i) sizes.push_back(size_of(i));
+        list<std::uint64_t> ordered{memory_};
+        ordered.reserve(sizes.size());
+        for (const std::uint64_t size : sizes) ordered.push_back(size);
+        sort(ordered, [](std::uint64_t a, std::uint64_t b) { return a > b; });
+        const bool has_room = wanted_.rows >= ordered.size();
+        const std::uint64_t least = has_room ? 0 : ordered[wanted_.rows];
+        is_shown_.resize(tree_.size());
+        is_shown_[0] = true;
+        for (std::size_t i = tree_.size(); i > 1; --i) {  // children come after their parents
+            const std::size_t node = i - 1;
+            if (has_room || sizes[node] > least) is_shown_[node] = true;
+            if (is_shown_[node]) is_shown_[tree_[node].parent] = true;
+        }
+    }
+
+    std::uint64_t size_of(std::size_t node) const noexcept {
+        return size_of_value(tree_[node].inclusive[order_], is_difference_);
+    }
+
+    void add(const call_node& node, std::size_t depth) {
+        text_out name{memory_};
+        name.fill(depth, ' ');
+        write_name(name, node);
+        columns_.add(node.inclusive, name.view());
+        list<const call_node*> shown{memory_};
+        for (const call_node& child : tree_.children_of(node)) {
+            if (is_shown_[child.number]) shown.push_back(&child);
+        }
+        sort(shown, [this](const call_node* a, const call_node* b) {
+            return size_of(a->number) > size_of(b->number);
+        });
+        for (const call_node* child : shown) add(*child, depth + 1);
+    }
+
+    static void write_name(text_out& out, const call_node& node) {
+        if (node.frame == nullptr) {
+            out << "(all)";
+            return;
+        }
+        const snapshot::frame& frame = *node.frame;
+        if (frame.function[0] != '\0') {
+            write_printable(out, frame.function);
+        } else {
+            write_printable(out, file_name_of_path(frame.module).data());
+            out << "+0x" << hexadecimal{frame.offset};
+        }
+        if (frame.line == 0) return;
+        out << "  ";
+        write_printable(out, file_name_of_path(frame.file).data());
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+
+    arena& memory_;
+    const call_tree tree_;
+    const bool is_difference_;
+    const stack_value order_;
+    const text_options& wanted_;
+    list<bool> is_shown_;
+    number_columns columns_;
+};
+
+}  // namespace detail
+
+// About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
+inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
+                           stack_value order = stack_value::live_bytes,
+                           const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::tree_table{memory, rows, from, order, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
 // load_snapshot.hpp - a snapshot comes back from its file.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
@@ -32693,7 +36088,7 @@ public:
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
-        if (value < count) return static_cast<std::size_t>(value);
+        if (value < count) return value;
         is_damaged_ = true;
         return 0;
     }
@@ -32705,7 +36100,7 @@ public:
             is_damaged_ = true;
             return {};
         }
-        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        const text taken = bytes_.substr(0, count);
         bytes_.remove_prefix(taken.size());
         return taken;
     }
@@ -32999,6 +36394,7 @@ private:
         const std::uint64_t flags = from.number();
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        info.is_filtered = (flags & saved_is_filtered) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -33084,7 +36480,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error) 
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
         const std::size_t got = file.read_at(0, whole, bytes);
         into = detail::snapshot_from(block, {whole, got}, error);

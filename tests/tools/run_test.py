@@ -95,7 +95,8 @@ def writes_every_format(recorder, program):
     begins = {"txt": b"allocscope report of", "json": b"{", "csv": b"file,line,",
               "pb.gz": b"\x1f\x8b", "allocscope": b"allocscope snapshot\n",
               "folded": b"", "speedscope.json": b"{\"$schema\"", "dhat.json": b"{\"dhatFile",
-              "heaptrack": b"v 10400 3\n", "massif": b"desc: ", "callgrind": b"# callgrind"}
+              "heaptrack": b"v 10400 3\n", "massif": b"desc: ", "callgrind": b"# callgrind",
+              "html": b"<!doctype html>"}
     for ending, begin in begins.items():
         path = recorder.folder / f"heap.{ending}"
         done = recorder.run([program], "--output", path, code=4)

@@ -20,6 +20,7 @@
 #include <allocscope/formats/folded_format.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/heaptrack_format.hpp>
+#include <allocscope/formats/html_format.hpp>
 #include <allocscope/formats/json_format.hpp>
 #include <allocscope/formats/massif_format.hpp>
 #include <allocscope/formats/pprof_format.hpp>
@@ -43,7 +44,6 @@ inline bool write_text_body(format_job& job) {
     return true;
 }
 
-// As save_snapshot() writes it.
 inline bool write_saved_body(format_job& job) {
     return save_snapshot_with(job.rows, [&job](text part) {
         job.out << part;
@@ -61,6 +61,7 @@ struct file_format {
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"text", ".txt", write_text_body, true},
+    {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
     {"allocscope", ".allocscope", write_saved_body, false},
@@ -71,6 +72,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.

@@ -1,6 +1,6 @@
 // call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
 //
-// Room:     grouping (floor 9), not malloc-safe
+// Room:     grouping (floor 8), not malloc-safe
 // Called:   by formats/massif_format.hpp, callgrind_format.hpp and dhat_format.hpp
 // Threads:  any; the snapshot must outlive the tree
 // Memory:   120 bytes for each node and 12 for each stack, in the arena that is given

@@ -1,0 +1,71 @@
+// html_format.hpp - a snapshot as a page to look at: one file that opens in any browser.
+//
+// Room:     formats (floor 11), not malloc-safe
+// Called:   by the user, and by formats/format_list.hpp
+// Threads:  any
+// Memory:   see formats/format_job.hpp; 100 bytes for each different frame, place and path
+//
+//     allocscope::write_html(window.stats(), "heap.html");      // a file, whole or not at all
+//     std::string page = allocscope::to_html(window.stats());   // a string
+//
+// The page asks nobody for anything and needs no other file. How to read it:
+// docs/how_to/the_page.md.
+
+#ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+#define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/formats/format_job.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/page/page_writer.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/text_head.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <string>  // string
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+inline void write_page_with_head(text_out& out, const snapshot& shown, page_flow flow) {
+    arena parts;
+    text_out head{parts};
+    write_head(head, shown, text_form{parts});
+    write_page(out, shown, head.view(), flow);
+}
+
+// A page is made of every snapshot: where there is nothing to show, it says why.
+inline bool write_html_body(format_job& job) {
+    const auto may_go = [](void* pieces) { static_cast<piecewise_text*>(pieces)->may_go(); };
+    write_page_with_head(job.out, job.rows, {may_go, &job.pieces});
+    return true;
+}
+
+}  // namespace detail
+
+// The snapshot as a page.
+inline std::string to_html(const snapshot& rows) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out page{memory};
+    detail::write_page_with_head(page, rows, {[](void*) {}, nullptr});
+    return {page.view().data(), page.size()};
+}
+
+// To a path, a descriptor, a FILE* or a stream, as write_text() does; throws report_error.
+template <class Target>
+void write_html(const snapshot& rows, Target&& target) {
+    detail::write_or_throw(detail::write_html_body, rows, target);
+}
+// The same without exceptions: false, and why in `error`.
+template <class Target>
+bool write_html(const snapshot& rows, Target&& target, std::string& error) {
+    return detail::try_write(detail::write_html_body, rows, target, error);
+}
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP

@@ -1,0 +1,329 @@
+// page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
+//
+// Room:     page (floor 9), not malloc-safe
+// Called:   by page/page_writer.hpp
+// Threads:  one for each text that is written to
+// Memory:   of that text, and an arena of its own meanwhile (see page/page_names.hpp)
+//
+// Fields of `info` by their names; beside them, as rows of numbers without their names:
+//
+//     "stacks"   path, place, frames above the user's, live bytes, live objects, allocated bytes,
+//                allocations
+//     "nodes"    how many paths before this one the path above it is, frame; the first is number 1
+//     "frames"   function, file, line, module, is inlined, offset where there is no function
+//     "places"   file, line, type, function, offset; in a sampled window also samples, lowest and
+//                highest number of objects, of bytes (95%)
+//     "strings"  the texts that the numbers stand for
+//
+// This is for the script of the page alone, and may change with it. Programs read to_json().
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+#define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/page/page_escapes.hpp>
+#include <allocscope/page/page_names.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_members.hpp>
+#include <allocscope/version.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Called between two pieces of work: what was written so far may be taken out of the text.
+struct page_flow {
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
+// A few numbers with commas between them, put together before they are written.
+class number_row {
+public:
+    void add(std::uint64_t number, bool is_negative = false) noexcept {
+        if (size_ != 0) characters_[size_++] = ',';
+        if (is_negative) characters_[size_++] = '-';
+        char digits[20];
+        std::size_t begin = sizeof digits;
+        do {
+            digits[--begin] = static_cast<char>('0' + number % 10);
+            number /= 10;
+        } while (number != 0);
+        while (begin < sizeof digits) characters_[size_++] = digits[begin++];
+    }
+    text view() const noexcept { return {characters_, size_}; }
+
+private:
+    static constexpr std::size_t most_numbers = 10;
+    char characters_[most_numbers * 22];
+    std::size_t size_ = 0;
+};
+
+class page_data_writer {
+public:
+    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
+        : out_(out),
+          shown_(shown),
+          flow_(flow),
+          info_(shown.info()),
+          is_sampled_(info_.record == recording::sampled),
+          names_(memory_) {}
+
+    void write() {
+        out_ << "{\"allocscope\":\"" << ALLOCSCOPE_VERSION_STRING << '"';
+        write_info();
+        write_totals();
+        write_lists();
+        write_stacks();
+        write_names();
+        out_ << '}';
+    }
+
+private:
+    text_out& key(const char* name) { return out_ << ",\"" << name << "\":"; }
+    void field(const char* name, const char* shown) {
+        key(name);
+        write_script_text(out_, shown);
+    }
+    void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
+    void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
+    void amount(std::uint64_t number) { write_signed(out_, number, info_.is_difference); }
+    void add_amount(number_row& row, std::uint64_t number) const noexcept {
+        const bool is_negative = info_.is_difference && static_cast<std::int64_t>(number) < 0;
+        row.add(is_negative ? 0 - number : number, is_negative);
+    }
+
+    void write_info() {
+        field("window", info_.name);
+        field("record", info_.record == recording::exact     ? "exact"
+                        : info_.record == recording::sampled ? "sampled"
+                                                             : "counters");
+        field("threads", info_.from == threads::all ? "all" : "one");
+        field("stack_frames", std::uint64_t{info_.stack_frames});
+        field("duration_ns", info_.duration_ns);
+        field("sample_bytes", info_.sample_bytes);
+        field("samples", info_.samples);
+        yes_or_no("is_difference", info_.is_difference);
+        yes_or_no("is_of_two_windows", info_.is_of_two_windows);
+        yes_or_no("has_totals", has_totals(info_));
+        field("not_recording", info_.not_recording);
+        field("own_memory_bytes", info_.own_memory_bytes);
+        field("process_id", info_.process_id);
+        const std::int64_t taken = info_.taken_unix_ns;
+        field("taken_unix_ms", taken > 0 ? static_cast<std::uint64_t>(taken) / 1000000 : 0);
+        field("command", info_.command);
+        key("uncertain") << '[' << decimal{info_.uncertain_objects} << ','
+                         << decimal{info_.uncertain_bytes} << ']';
+        key("rows_alive") << '[';
+        amount(shown_.live_objects());
+        out_ << ',';
+        amount(shown_.live_bytes());
+        out_ << ']';
+    }
+
+    void total(const char* name, const estimate& of) {
+        out_ << '"' << name << "\":[";
+        amount(of.value);
+        out_ << ',';
+        amount(of.low);
+        out_ << ',';
+        amount(of.high);
+        out_ << "],";
+    }
+    void write_totals() {
+        const snapshot::window_estimates& known = info_.estimates;
+        key("totals") << '{';
+        total("allocations", known.allocations);
+        total("frees", known.frees);
+        total("live_objects", known.live_objects);
+        total("bytes_allocated", known.bytes_allocated);
+        total("bytes_freed", known.bytes_freed);
+        total("live_bytes", known.live_bytes);
+        out_ << "\"peak_bytes\":";
+        amount(info_.totals.peak_bytes);
+        out_ << '}';
+    }
+
+    // A comma before each but the first.
+    void separate(std::size_t number) {
+        if (number != 0) out_ << ',';
+        if (number % 1024 == 1023) flow_.may_go(flow_.whom);
+    }
+
+    void write_lists() {
+        key("lost") << '[';
+        for (std::size_t i = 0; i < info_.loss_count; ++i) {
+            separate(i);
+            out_ << '[';
+            write_script_text(out_, info_.losses[i].reason);
+            out_ << ',' << decimal{info_.losses[i].count} << ']';
+        }
+        out_ << ']';
+        key("families") << '[';
+        for (std::size_t i = 0; i < info_.family_count; ++i) {
+            const snapshot::family& each = info_.families[i];
+            separate(i);
+            out_ << '[';
+            write_script_text(out_, each.name);
+            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
+                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+        }
+        out_ << ']';
+        key("moments") << '[';
+        for (std::size_t i = 0; i < info_.moment_count; ++i) {
+            const snapshot::moment& each = info_.moments[i];
+            separate(i);
+            out_ << '[' << decimal{each.at_ns} << ',' << decimal{each.live_objects} << ','
+                 << decimal{each.live_bytes} << ',' << decimal{each.allocations} << ','
+                 << decimal{each.bytes_allocated} << ',';
+            write_script_text(out_, each.mark);
+            out_ << ']';
+        }
+        out_ << ']';
+    }
+
+    template <class Row>
+    void write_stack(const Row& stack, std::uint32_t path, std::uint64_t bytes_allocated,
+                     std::uint64_t allocations) {
+        const bool has_user = stack.user_frame < stack.frame_count;
+        number_row row;
+        row.add(path);
+        row.add(names_.place_number(stack));
+        row.add(has_user ? stack.user_frame : 0);
+        add_amount(row, stack.bytes);
+        add_amount(row, stack.objects);
+        add_amount(row, bytes_allocated);
+        add_amount(row, allocations);
+        out_ << row.view();
+    }
+    void write_one(const snapshot::stack& stack, std::uint32_t path) {
+        write_stack(stack, path, stack.bytes_allocated, stack.allocations);
+    }
+    void write_one(const snapshot::row& row, std::uint32_t path) { write_stack(row, path, 0, 0); }
+
+    template <class Row>
+    void write_all(const Row* rows, std::size_t count) {
+        std::uint32_t paths[page_names::at_once];
+        for (std::size_t from = 0; from < count; from += page_names::at_once) {
+            const std::size_t rest = count - from;
+            const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
+            names_.number_paths(rows + from, some, paths);
+            for (std::size_t i = 0; i < some; ++i) {
+                separate(from + i);
+                write_one(rows[from + i], paths[i]);
+            }
+        }
+    }
+
+    // Without stacks the rows are shown, of which only what is alive is known.
+    void write_stacks() {
+        const snapshot::range<snapshot::stack> stacks = shown_.stacks();
+        const bool has_stacks = !stacks.empty() || shown_.empty();
+        yes_or_no("has_stacks", has_stacks);
+        key("stacks") << '[';
+        if (has_stacks) {
+            write_all(stacks.begin(), stacks.size());
+        } else {
+            write_all(shown_.begin(), shown_.size());
+        }
+        out_ << ']';
+    }
+
+    void write_names() {
+        key("nodes") << '[';
+        const list<page_path>& paths = names_.paths();
+        for (std::size_t i = 1; i < paths.size(); ++i) {
+            separate(i - 1);
+            number_row row;
+            row.add(i - paths[i].above);
+            row.add(paths[i].frame);
+            out_ << row.view();
+        }
+        out_ << ']';
+        key("frames") << '[';
+        std::size_t number = 0;
+        for (const auto& each : names_.frames()) {
+            separate(number++);
+            const page_frame& frame = each.key;
+            number_row row;
+            row.add(frame.function);
+            row.add(frame.file);
+            row.add(frame.line);
+            row.add(frame.module);
+            row.add(frame.is_inlined ? 1 : 0);
+            row.add(frame.offset);
+            out_ << row.view();
+        }
+        out_ << ']';
+        write_places();
+        key("strings") << '[';
+        number = 0;
+        for (const auto& each : names_.texts()) {
+            separate(number++);
+            write_script_text(out_, each.key.data());
+        }
+        out_ << ']';
+    }
+
+    void write_places() {
+        list<const snapshot::row*> rows{memory_};
+        if (is_sampled_) {
+            for (const snapshot::row& row : shown_) {
+                const std::uint32_t place = names_.place_number(row);
+                if (place >= rows.size()) rows.resize(place + std::size_t{1});
+                rows[place] = &row;
+            }
+        }
+        key("places") << '[';
+        rows.resize(names_.places().size());
+        std::size_t number = 0;
+        for (const auto& each : names_.places()) {
+            separate(number);
+            const page_place& place = each.key;
+            number_row row;
+            row.add(place.file);
+            row.add(place.line);
+            row.add(place.type);
+            row.add(place.function);
+            row.add(place.offset);
+            if (is_sampled_) add_intervals(row, rows[number]);
+            out_ << row.view();
+            ++number;
+        }
+        out_ << ']';
+    }
+
+    // Of a place without a row nothing is alive.
+    void add_intervals(number_row& to, const snapshot::row* of) const noexcept {
+        const snapshot::row none{};
+        if (of == nullptr) of = &none;
+        to.add(of->samples);
+        add_amount(to, of->objects_low);
+        add_amount(to, of->objects_high);
+        add_amount(to, of->bytes_low);
+        add_amount(to, of->bytes_high);
+    }
+
+    text_out& out_;
+    const snapshot& shown_;
+    const page_flow flow_;
+    const snapshot::window_info& info_;
+    const bool is_sampled_;
+    arena memory_;
+    page_names names_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_DATA_HPP

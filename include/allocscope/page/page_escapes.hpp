@@ -1,0 +1,128 @@
+// page_escapes.hpp - names inside a page: they stay text, whatever they look like.
+//
+// Room:     page (floor 9), not malloc-safe
+// Called:   by page/page_data.hpp and page/page_without_script.hpp
+// Threads:  any
+// Memory:   of the text that is written to
+//
+//     write_script_text(out, "</script>");   // "\u003c/script\u003e", with the quotation marks
+//     write_page_text(out, "<b>");           // &lt;b&gt;
+//
+// Bytes that may not be shown are escaped first, as in a text report: a page is valid UTF-8.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
+#define ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/printable_text.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint64_t
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// What stands for a character that means something where the text goes; empty: nothing does.
+using character_escapes = text (*)(char);
+
+// The characters of JSON, and those that HTML looks for inside a script.
+inline text escape_in_script(char c) {
+    switch (c) {
+        case '"':
+            return "\\\"";
+        case '\\':
+            return "\\\\";
+        case '<':
+            return "\\u003c";
+        case '>':
+            return "\\u003e";
+        case '&':
+            return "\\u0026";
+        default:
+            return {};
+    }
+}
+
+inline text escape_in_page(char c) {
+    switch (c) {
+        case '<':
+            return "&lt;";
+        case '>':
+            return "&gt;";
+        case '&':
+            return "&amp;";
+        case '"':
+            return "&quot;";
+        case '\'':
+            return "&#39;";
+        default:
+            return {};
+    }
+}
+
+// What is shown as it is goes out in pieces as long as they can be.
+inline void write_escaped(text_out& out, const char* shown, character_escapes escape) {
+    const char* begin = shown;
+    const auto write_piece = [&] { out << text{begin, static_cast<std::size_t>(shown - begin)}; };
+    while (*shown != '\0') {
+        const std::size_t length = printable_length(shown);
+        const text escaped = length == 1 ? escape(*shown) : text{};
+        if (length != 0 && escaped.empty()) {
+            shown += length;
+            continue;
+        }
+        write_piece();
+        if (length == 0) {
+            char byte[escaped_byte_length];
+            write_escaped_byte(*shown, byte);
+            // Its backslash, too, may mean something.
+            const text slash = escape(byte[0]);
+            out << (slash.empty() ? text{byte, 1} : slash) << text{byte + 1, sizeof byte - 1};
+        } else {
+            out << escaped;
+        }
+        begin = ++shown;
+    }
+    write_piece();
+}
+
+// A string of JSON, inside <script>.
+inline void write_script_text(text_out& out, const char* shown) {
+    out << '"';
+    write_escaped(out, shown, &escape_in_script);
+    out << '"';
+}
+
+// Text of HTML; also between the quotation marks of an attribute.
+inline void write_page_text(text_out& out, const char* shown) {
+    write_escaped(out, shown, &escape_in_page);
+}
+
+// The same of lines that are printable already.
+inline void write_page_lines(text_out& out, text lines) {
+    for (const char c : lines) {
+        const text escaped = escape_in_page(c);
+        if (escaped.empty()) {
+            out << c;
+        } else {
+            out << escaped;
+        }
+    }
+}
+
+// A number that may be negative in a difference.
+inline void write_signed(text_out& out, std::uint64_t number, bool is_signed) {
+    const bool is_negative = is_signed && static_cast<std::int64_t>(number) < 0;
+    if (is_negative) out << '-';
+    out << decimal{is_negative ? 0 - number : number};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP

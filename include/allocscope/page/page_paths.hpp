@@ -1,0 +1,102 @@
+// page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
+//
+// Room:     page (floor 9), not malloc-safe
+// Called:   by page/page_names.hpp
+// Threads:  one
+// Memory:   of an arena: up to 80 bytes for each path
+//
+//     0                  the start of all
+//     +- 1 main
+//     |  +- 2 parse      page_paths::below(1, number of the frame of parse) is 2
+//     |  +- 3 load
+//
+// A snapshot has a million stacks, each with twenty frames, and each of these is looked up here: a
+// slot holds all that is compared, so that a path which is known costs one line of the cache.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+#define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Where the last frame was reached from, and that frame.
+struct page_path {
+    std::uint32_t above;
+    std::uint32_t frame;
+};
+
+class page_paths {
+public:
+    explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
+        paths_.push_back({0, 0});
+        slots_.resize(first_slots);
+    }
+
+    // All of them by number; the first is the start.
+    const list<page_path>& all() const noexcept { return paths_; }
+
+    std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
+        slot& found = slot_of(slots_, above, frame);
+        if (found.path != 0) return found.path;
+        const auto made = static_cast<std::uint32_t>(paths_.size());
+        found = {above, frame, made};
+        paths_.push_back({above, frame});
+        if (paths_.size() * 2 > slots_.size()) grow();
+        return made;
+    }
+
+    // That this will be asked for soon.
+    void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
+        __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
+    }
+
+private:
+    struct slot {
+        std::uint32_t above, frame;
+        std::uint32_t path;  // 0: free
+    };
+    static constexpr std::size_t first_slots = 1024;  // a power of two
+
+    static std::size_t first_slot(const list<slot>& in, std::uint32_t above,
+                                  std::uint32_t frame) noexcept {
+        return plain::hash_of_key(std::uint64_t{above} << 32U | frame) & (in.size() - 1);
+    }
+
+    static slot& slot_of(const list<slot>& in, std::uint32_t above, std::uint32_t frame) {
+        const std::size_t mask = in.size() - 1;
+        for (std::size_t at = first_slot(in, above, frame);; at = (at + 1) & mask) {
+            slot& here = in[at];
+            if (here.path == 0 || (here.above == above && here.frame == frame)) return here;
+        }
+    }
+
+    void grow() {
+        list<slot> larger{paths_.memory()};
+        larger.resize(slots_.size() * 2);
+        for (std::size_t i = 1; i < paths_.size(); ++i) {
+            const page_path& path = paths_[i];
+            slot_of(larger, path.above, path.frame) = {path.above, path.frame,
+                                                       static_cast<std::uint32_t>(i)};
+        }
+        slots_ = larger;
+    }
+
+    list<page_path> paths_;
+    list<slot> slots_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_PATHS_HPP

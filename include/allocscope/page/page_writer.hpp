@@ -1,0 +1,49 @@
+// page_writer.hpp - a snapshot as a page to look at: one file that opens in any browser.
+//
+// Room:     page (floor 9), not malloc-safe
+// Called:   by formats/html_format.hpp
+// Threads:  one for each text that is written to
+// Memory:   of that text, and an arena of its own meanwhile
+//
+// The page holds all that it needs: it is opened from the disk, asks for nothing, and its policy
+// would not let it. It is written in tools/page/; here it gets its data.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+#define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/page/frame_of_page_text.hpp>
+#include <allocscope/page/page_data.hpp>
+#include <allocscope/page/page_escapes.hpp>
+#include <allocscope/page/page_without_script.hpp>
+#include <allocscope/page/script_of_chart_text.hpp>
+#include <allocscope/page/script_of_data_text.hpp>
+#include <allocscope/page/script_of_page_text.hpp>
+#include <allocscope/page/script_of_views_text.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// `head`: the lines of a text report above its rows, for where scripts do not run.
+inline void write_page(text_out& out, const snapshot& shown, text head, page_flow flow) {
+    out << page_begin;
+    write_page_text(out, shown.info().name);
+    out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
+        << page_style << page_after_style;
+    write_page_without_script(out, shown, head);
+    out << page_after_noscript;
+    page_data_writer{out, shown, flow}.write();
+    out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
+        << page_script_of_page << page_end;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP

@@ -1,0 +1,225 @@
+// What the writer left in the page, as typed arrays; and how numbers and names are shown.
+const by_id = (id) => document.getElementById(id);
+const data = JSON.parse(by_id('data').textContent);
+const strings = data.strings;
+const is_difference = data.is_difference;
+const is_sampled = data.record === 'sampled';
+
+const metrics = [
+  {name: 'Live bytes', word: 'live bytes', is_bytes: true, needs_stacks: false},
+  {name: 'Live objects', word: 'live objects', is_bytes: false, needs_stacks: false},
+  {name: 'Allocated bytes', word: 'allocated bytes', is_bytes: true, needs_stacks: true},
+  {name: 'Allocations', word: 'allocations', is_bytes: false, needs_stacks: true}
+];
+
+// Frames: function, file, line, module, is inlined, offset (where there is no function).
+const frame_width = 6;
+const frame_count = data.frames.length / frame_width;
+const frames = Float64Array.from(data.frames);
+const frame_function = (f) => strings[frames[f * frame_width]];
+const frame_file = (f) => strings[frames[f * frame_width + 1]];
+const frame_line = (f) => frames[f * frame_width + 2];
+const frame_module = (f) => strings[frames[f * frame_width + 3]];
+const frame_is_inlined = (f) => frames[f * frame_width + 4] !== 0;
+const frame_offset = (f) => frames[f * frame_width + 5];
+
+// Paths: node 0 is the start of all stacks; each other node is one frame below its parent. A
+// parent is told by how far it lies before its node.
+const path_count = data.nodes.length / 2 + 1;
+const path_parent = new Int32Array(path_count);
+const path_frame = new Int32Array(path_count);
+path_parent[0] = path_frame[0] = -1;
+for (let n = 1; n < path_count; ++n) {
+  path_parent[n] = n - data.nodes[n * 2 - 2];
+  path_frame[n] = data.nodes[n * 2 - 1];
+}
+
+// Places: file, line, type, function, offset; in a sampled window also samples and intervals.
+const place_width = is_sampled ? 10 : 5;
+const place_count = data.places.length / place_width;
+const place_field = (p, field) => data.places[p * place_width + field];
+const place_type = (p) => place_field(p, 2);
+
+// Stacks: node, place, frames above the user's, live bytes, live objects, allocated, allocations.
+const stack_width = 7;
+const stack_count = data.stacks.length / stack_width;
+const stack_path = new Int32Array(stack_count);
+const stack_place = new Int32Array(stack_count);
+const stack_inner = new Int32Array(stack_count);
+const stack_values = metrics.map(() => new Float64Array(stack_count));
+for (let s = 0, at = 0; s < stack_count; ++s) {
+  stack_path[s] = data.stacks[at++];
+  stack_place[s] = data.stacks[at++];
+  stack_inner[s] = data.stacks[at++];
+  for (let m = 0; m < 4; ++m) stack_values[m][s] = data.stacks[at++];
+}
+data.nodes = data.stacks = data.frames = null;
+
+// Of the changes of a difference their sizes are added up, so that a share is a share.
+const whole = stack_values.map((values) => {
+  let sum = 0;
+  for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]);
+  return sum;
+});
+
+// --- numbers ---
+
+const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
+
+function sign_of(value) {
+  return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : '';
+}
+
+function exact(value) {
+  return (is_sampled ? '~' : '') + sign_of(value) + grouped.format(Math.abs(value));
+}
+
+function plain_bytes(size) {
+  if (size < 1024) return size + ' B';
+  let unit = 0;
+  size /= 1024;
+  while (size >= 1023.5 && unit < 5) {
+    size /= 1024;
+    ++unit;
+  }
+  return size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0) + ' ' + 'KMGTPE'[unit] + 'iB';
+}
+
+function bytes(value) {
+  return (is_sampled ? '~' : '') + sign_of(value) + plain_bytes(Math.abs(value));
+}
+
+function shown(metric, value) {
+  return metrics[metric].is_bytes ? bytes(value) : exact(value);
+}
+
+function exactly(metric, value) {
+  return exact(value) + (metrics[metric].is_bytes ? ' bytes' : '');
+}
+
+function percent(part, all) {
+  if (all === 0) return '\u2013';
+  const share = part * 100 / all;
+  return part !== 0 && share < 0.05 ? '<0.1%' : share.toFixed(1) + '%';
+}
+
+function duration(nanoseconds) {
+  if (nanoseconds === 0) return '0';
+  if (nanoseconds < 1e3) return nanoseconds + ' ns';
+  if (nanoseconds < 999950) return (nanoseconds / 1e3).toFixed(1) + ' \u00b5s';
+  if (nanoseconds < 999950000) return (nanoseconds / 1e6).toFixed(1) + ' ms';
+  if (nanoseconds < 120e9) return (nanoseconds / 1e9).toFixed(1) + ' s';
+  const seconds = Math.round(nanoseconds / 1e9);
+  if (seconds < 7200) return Math.floor(seconds / 60) + ' min ' + seconds % 60 + ' s';
+  return Math.floor(seconds / 3600) + ' h ' + Math.floor(seconds % 3600 / 60) + ' min';
+}
+
+function several(count, one, many) {
+  return exact(count) + ' ' + (Math.abs(count) === 1 ? one : many);
+}
+
+// --- names ---
+
+const anonymous = '(anonymous namespace)';
+
+// Where the bracket that opens at `at` is closed, and one more.
+function after_brackets(name, at) {
+  const open = [];
+  for (let i = at; i < name.length; ++i) {
+    const c = name[i];
+    if ('<({['.includes(c)) {
+      open.push(c);
+    } else if (c === '>') {
+      if (open[open.length - 1] === '<' && name[i - 1] !== '-') open.pop();
+    } else if (')}]'.includes(c)) {
+      while (open.length > 1 && open[open.length - 1] === '<') open.pop();
+      open.pop();
+    }
+    if (open.length === 0) return i + 1;
+  }
+  return name.length;
+}
+
+const operator_sign = /^operator ?(\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
+
+// ns::class<...>::function: without return type, parameters and what stands between < and >.
+function short_function(name) {
+  if (name.startsWith('operator ') || name.startsWith('_')) return name;
+  let made = '';
+  let i = name.startsWith('decltype') ? after_brackets(name, name.indexOf('(')) : 0;
+  while (i < name.length) {
+    const c = name[i];
+    const is_operator = name.startsWith('operator', i) && !/\w/.test(name[i - 1] || ' ');
+    const special = name.startsWith(anonymous, i) ? [anonymous]
+        : is_operator ? operator_sign.exec(name.slice(i, i + 12)) ||
+                        /^operator [^(]+/.exec(name.slice(i)) : null;
+    if (special !== null) {
+      made += special[0];
+      i += special[0].length;
+    } else if (c === '<') {
+      made = made.trimEnd() + '<\u2026>';
+      i = after_brackets(name, i);
+    } else if (c === '(') {
+      // The parameters of a function with something inside it, such as a lambda, or the end.
+      const end = after_brackets(name, i);
+      const inside = /^( const)?( &&?)?::/.exec(name.slice(end, end + 12));
+      if (inside === null) break;
+      i = end + inside[0].length - 2;
+    } else if (c === '{' || c === '[') {
+      const end = after_brackets(name, i);
+      made += name.slice(i, end);
+      i = end;
+    } else if (c === ' ' && name[i + 1] === '[') {
+      break;
+    } else {
+      // What stood before a blank was the type that is returned.
+      made = c !== ' ' ? made + c : name[i + 1] === '<' ? made : '';
+      ++i;
+    }
+  }
+  return made === '' ? name : made;
+}
+
+// The name with fewer and fewer of its outer scopes.
+function shorter_names(name) {
+  const names = [name];
+  for (let at = name.indexOf('::'); at >= 0; at = name.indexOf('::', at + 2)) {
+    if (at + 2 < name.length) names.push(name.slice(at + 2));
+  }
+  return names;
+}
+
+const base_name = (path) => path.slice(path.lastIndexOf('/') + 1);
+
+function place_text(file, line, offset) {
+  if (line !== 0) return file + ':' + line;
+  return file === '' ? '?' : file + '+0x' + offset.toString(16);
+}
+
+const frame_names = new Array(frame_count);
+function frame_name(f) {
+  if (frame_names[f] === undefined) {
+    const name = frame_function(f);
+    frame_names[f] = name !== '' ? short_function(name)
+                                 : place_text(base_name(frame_module(f)), 0, frame_offset(f));
+  }
+  return frame_names[f];
+}
+
+function frame_place(f) {
+  if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
+  return frame_file(f) !== '' ? frame_file(f) : '';
+}
+
+const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
+
+// --- whose code a frame is ---
+
+const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
+const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
+const frame_is_library = new Uint8Array(frame_count);
+for (let f = 0; f < frame_count; ++f) {
+  const file = frame_file(f);
+  frame_is_library[f] = file === '' || library_files.test(file) ||
+      library_names.test(frame_name(f)) ? 1 : 0;
+}

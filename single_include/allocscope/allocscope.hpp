@@ -31372,6 +31372,7 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) 
     line.field(row.objects_high);
     line.field(row.bytes_low);
     line.field(row.bytes_high);
+    line.field(row.type_source);
     line.end();
 }
 
@@ -31382,7 +31383,7 @@ inline bool write_csv_body(format_job& job) {
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
-               "samples,objects_low,objects_high,bytes_low,bytes_high\r\n";
+               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source\r\n";
     for (const place& here : places) {
         write_csv_place(line, here, has_stacks);
         job.pieces.may_go();
@@ -35452,7 +35453,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
-    {"allocscope", ".allocscope", write_saved_body, false},
+    {"snapshot", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},
@@ -35460,7 +35461,6 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
-    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.

@@ -17462,6 +17462,9 @@ public:
     }
 
     // Gives the memory back; the next question reads the file again.
+    // Of the file. Not known when it cannot be read.
+    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
+
     void release() {
         object_ = nullptr;
         debug_ = nullptr;
@@ -18133,6 +18136,28 @@ public:
     }
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
+
+    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
+    // the program first.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        if (!detail::names_another_process()) {
+            for (const loaded_module& each : modules()) {
+                visit(each.path, each.base, each.high - each.base, each.id);
+            }
+            return;
+        }
+        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
+            for (std::uint32_t i = 0; i < met->count(); ++i) {
+                const detail::met_module* each = met->at(i);
+                if (each == nullptr) continue;
+                const code_owner owner = gone_owner(*each);
+                visit(text{each->path}, std::uint64_t{each->base},
+                      std::uint64_t{each->start + each->size - each->base},
+                      owner.is_unloaded ? detail::build_id{} : owner.object->build_id());
+            }
+        }
+    }
 
     // Gives back what was read of the files. A later resolve() reads again what it needs.
     void release_debug_data() {
@@ -21441,8 +21466,11 @@ public:
         return kept.data();
     }
 
-    // As they were at refresh().
-    const list<symbolize::loaded_module>& modules() const noexcept { return symbols_.modules(); }
+    // As they were at refresh(): see symbolize::symbolizer.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        symbols_.for_each_module(visit);
+    }
 
     bool has_new() const noexcept { return has_new_; }
     void forget_new() noexcept { has_new_ = false; }
@@ -22255,11 +22283,13 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
     for (const snapshot::stack& stack : stacks) {
         for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
     }
-    for (const symbolize::loaded_module& each : book.modules()) {
-        if (met.find(each.path) == nullptr) continue;
-        modules.push_back({book.keep(each.path), text_of(modules.memory(), each.id), each.base,
-                           each.high - each.base});
-    }
+    book.for_each_module(
+        [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
+            bool* const is_wanted = met.find(path);
+            if (is_wanted == nullptr || *is_wanted) return;
+            *is_wanted = true;  // and is there now
+            modules.push_back({book.keep(path), text_of(modules.memory(), id), base, size});
+        });
 }
 
 // --- all together ---
@@ -22276,7 +22306,6 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
     }
-    if (book.has_new()) book.rest();
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
@@ -22289,6 +22318,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     sort_stacks(stacks, scratch, false);
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
+    book.rest();
     made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
     hold_book(book);
     made.kept = {&book, &let_go_of_book};
@@ -36065,21 +36095,19 @@ public:
 private:
     // The largest nodes, and whatever leads to them.
     void choose() {
-        list<std::uint64_t> sizes{memory_};
-        sizes.reserve(tree_.size());
-        for (std::size_t i = 0; i < tree_.size(); ++i) sizes.push_back(size_of(i));
-        list<std::uint64_t> ordered{memory_};
-        ordered.reserve(sizes.size());
-        for (const std::uint64_t size : sizes) ordered.push_back(size);
-        sort(ordered, [](std::uint64_t a, std::uint64_t b) { return a > b; });
-        const bool has_room = wanted_.rows >= ordered.size();
-        const std::uint64_t least = has_room ? 0 : ordered[wanted_.rows];
+        list<std::uint32_t> largest{memory_};
+        largest.reserve(tree_.size());
+        for (std::size_t i = 0; i < tree_.size(); ++i) {
+            largest.push_back(static_cast<std::uint32_t>(i));
+        }
+        // Of equal ones those first that lead to the others.
+        sort(largest, [this](std::uint32_t a, std::uint32_t b) { return size_of(a) > size_of(b); });
+        if (largest.size() > wanted_.rows) largest.cut(wanted_.rows);
         is_shown_.resize(tree_.size());
         is_shown_[0] = true;
+        for (const std::uint32_t node : largest) is_shown_[node] = true;
         for (std::size_t i = tree_.size(); i > 1; --i) {  // children come after their parents
-            const std::size_t node = i - 1;
-            if (has_room || sizes[node] > least) is_shown_[node] = true;
-            if (is_shown_[node]) is_shown_[tree_[node].parent] = true;
+            if (is_shown_[i - 1]) is_shown_[tree_[i - 1].parent] = true;
         }
     }
 

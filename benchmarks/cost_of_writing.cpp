@@ -99,6 +99,7 @@ snapshot many_stacks(std::size_t count) {
         made.file = frames[0].file;
         made.line = frames[0].line;
         made.type = type;
+        made.type_source = "source";
         made.function = frames[0].function;
         stacks.push_back(made);
         info.totals.allocations += made.allocations;

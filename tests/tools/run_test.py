@@ -3,12 +3,17 @@
 `allocscope run`: what it answers, its exit codes, what it says about bad input, and that the
 program's own output, input, signals and environment stay as they are.
 """
+import fcntl
 import os
 import pathlib
+import pty
+import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from recorded_programs import WITHOUT_CXX, Recorder, compiled, totals
@@ -89,6 +94,42 @@ def text_and_summary(recorder, program):
     environment = {**os.environ, "ALLOCSCOPE_SUMMARY": "1", "ALLOCSCOPE_RECORD": "counters"}
     done = recorder.run([program], code=4, env=environment)
     assert done.stderr.startswith("allocscope: keeps: 150 allocations"), done.stderr
+
+
+def draws_a_live_view(recorder, program):
+    """In a terminal of 80 columns and 20 lines; keys change the order while the program waits."""
+    terminal, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 80, 0, 0))
+    command = [recorder.program, "run", "--live", "--every", "0.1", "--summary", "--",
+               str(program), "wait"]
+    view = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=inside, text=False)
+    os.close(inside)
+    seen = b""
+
+    def wait_for(wanted):
+        nonlocal seen
+        while wanted not in seen:
+            assert select.select([terminal], [], [], 60)[0], (wanted, seen[-3000:])
+            seen += os.read(terminal, 65536)
+        seen = seen[seen.index(wanted):]
+
+    wait_for(b"\x1b[?1049h")
+    wait_for(b"by live bytes; b bytes, o objects")
+    os.write(terminal, b"n")
+    wait_for(b"by allocations;")
+    os.write(terminal, b"t")
+    wait_for(b"  type\x1b[K")
+    for line in seen.split(b"\x1b[K"):
+        assert len(line.strip()) <= 80 + 8, line
+    view.send_signal(signal.SIGTERM)
+    wait_for(b"\x1b[?1049l")
+    wait_for(b"allocations, ")  # the summary, on the screen of before
+    assert view.wait(timeout=60) == 128 + signal.SIGTERM
+    os.close(terminal)
+    refused = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                             timeout=60, check=False)
+    assert refused.returncode == 2 and "--live draws on the terminal" in refused.stderr, refused
 
 
 def writes_every_format(recorder, program):
@@ -250,6 +291,7 @@ def main():
         places_rows_in_callers(recorder, program)
         text_and_summary(recorder, program)
         writes_every_format(recorder, program)
+        draws_a_live_view(recorder, program)
         says_what_is_wrong(str(program))
         says_that_nothing_can_be_loaded(recorder, folder)
         streams_and_environment_stay(recorder)

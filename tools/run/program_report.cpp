@@ -163,6 +163,13 @@ bool program_report::measure(allocscope::snapshot::moment& into) const {
     return is_read;
 }
 
+void program_report::draw(const live_view& view) const {
+    if (!program_.refusal.empty()) return;
+    in_own_process(true, [this, &view](const allocscope::snapshot& rows) {
+        view.draw(name_of(program_), rows);
+    });
+}
+
 void program_report::write_progress() const {
     if (!program_.refusal.empty()) return;
     in_own_process(false, [this](const allocscope::snapshot& rows) {

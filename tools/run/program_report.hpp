@@ -3,6 +3,7 @@
 #define ALLOCSCOPE_TOOLS_RUN_PROGRAM_REPORT_HPP
 
 #include "adopted_recording.hpp"
+#include "live_view.hpp"
 #include "recording_file.hpp"
 #include "run_options.hpp"
 
@@ -44,6 +45,8 @@ public:
     bool measure(allocscope::snapshot::moment& into) const;
 
     void write() const;
+    // A picture of the rows that there are now.
+    void draw(const live_view& view) const;
     // The line that is shown on a terminal while the program runs.
     void write_progress() const;
 

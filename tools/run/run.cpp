@@ -115,20 +115,31 @@ private:
     void watch(started_program& program, recording_file& file) {
         using clock = std::chrono::steady_clock;
         constexpr double soon = 0.25;
-        const bool is_periodic = wanted_.every_seconds > 0;
-        const std::chrono::duration<double> period{wanted_.every_seconds};
+        constexpr double usual_refresh = 2;
+        const bool is_periodic = wanted_.every_seconds > 0 || wanted_.is_live;
+        const std::chrono::duration<double> period{wanted_.every_seconds > 0 ? wanted_.every_seconds
+                                                                             : usual_refresh};
+        std::unique_ptr<live_view> view;
+        // A program that may read from the terminal gets all that is typed there.
+        if (wanted_.is_live) view = std::make_unique<live_view>(::isatty(STDIN_FILENO) == 0);
         clock::time_point reported = clock::now();
         for (;;) {
             const std::chrono::duration<double> left = period - (clock::now() - reported);
             double seconds = is_periodic ? std::max(left.count(), 0.0) : -1;
-            if (wanted_.follows_children) seconds = is_periodic ? std::min(seconds, soon) : soon;
+            if (wanted_.follows_children || view) {
+                seconds = is_periodic ? std::min(seconds, soon) : soon;
+            }
             const event happened = program.wait(seconds);
             if (happened == event::ended) return;
             if (wanted_.follows_children) report_ended(file);
             const bool is_due = is_periodic && clock::now() - reported >= period;
             if (is_due) reported = clock::now();
             if (is_due) note_moments(file);
-            if (is_due && is_shown_on_terminal()) {
+            const bool has_key = view && view->take_keys();
+            if (view) {
+                if ((is_due && !view->is_paused()) || has_key) draw(*view, file);
+                if (happened == event::report_asked) report_running(file);
+            } else if (is_due && is_shown_on_terminal()) {
                 show_progress(file);
             } else if (is_due || happened == event::report_asked) {
                 report_running(file);
@@ -173,6 +184,11 @@ private:
     }
 
     bool is_shown_on_terminal() const { return wanted_.output.empty() && ::isatty(2) != 0; }
+
+    void draw(const live_view& view, const recording_file& file) {
+        if (file.program_count() == 0) return;
+        program_report{wanted_, file, file.program_count() - 1, {}}.draw(view);
+    }
 
     void show_progress(const recording_file& file) {
         if (file.program_count() == 0) return;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <functional>
 
+#include <unistd.h>
+
 namespace allocscope_tools {
 
 const char* const run_help =
@@ -32,6 +34,8 @@ const char* const run_help =
     "                                    .massif .callgrind\n"
     "  --children follow|ignore          record the programs that it starts, too (ignore)\n"
     "  --every SECONDS                   report also while it runs; on a terminal one line\n"
+    "  --live                            a screen of the largest places while it runs; refreshed\n"
+    "                                    every 2 seconds, or as --every says\n"
     "  --on-signal NAME                  report also when this command gets the signal, as USR1\n"
     "  --library-frames PATTERN          code that no row is to be placed in, as \"xml*\", "
     "\"my::\" or\n"
@@ -138,6 +142,13 @@ std::string read_executable(const std::string& text, run_options& into) {
     return "--executable is empty; it must be a path";
 }
 
+std::string read_live(const std::string& text, run_options& into) {
+    into.is_live = text == "1";
+    if (text != "1" && text != "0") return "ALLOCSCOPE_LIVE is \"" + text + "\"; it must be 0 or 1";
+    if (!into.is_live || ::isatty(STDERR_FILENO) != 0) return {};
+    return "--live draws on the terminal of stderr, and stderr is none; leave its redirection out";
+}
+
 std::string read_summary(const std::string& text, run_options& into) {
     into.is_summary = text == "1";
     if (text == "1" || text == "0") return {};
@@ -163,6 +174,7 @@ constexpr option all_options[] = {
     {"--library-frames", "ALLOCSCOPE_LIBRARY_FRAMES", read_library_frames},
     {"--executable", "ALLOCSCOPE_EXECUTABLE", read_executable},
     {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
+    {"--live", "ALLOCSCOPE_LIVE", read_live, false},
 };
 
 const option* find_option(const std::string& name) {

@@ -1,0 +1,130 @@
+#include "live_view.hpp"
+
+#include <allocscope/platform/terminal_width.hpp>
+
+#include <cstdio>
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace allocscope_tools {
+
+namespace {
+
+// ECMA-48, and the alternate screen of xterm.
+constexpr const char* to_other_screen = "\x1b[?1049h\x1b[?25l";
+constexpr const char* back_to_screen = "\x1b[?25h\x1b[?1049l";
+constexpr const char* to_corner = "\x1b[H";
+constexpr const char* end_of_line = "\x1b[K\n";
+constexpr const char* rest_of_screen = "\x1b[J";
+
+std::size_t terminal_lines() {
+    struct winsize size = {};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row != 0 ? size.ws_row : 24;
+}
+
+std::string amount(std::uint64_t bytes) {
+    allocscope::detail::arena memory;
+    allocscope::detail::text_out out{memory};
+    allocscope::detail::write_bytes(out, bytes);
+    return out.c_str();
+}
+
+}  // namespace
+
+live_view::live_view(bool has_keys) : has_keys_(has_keys) {
+    if (has_keys_ && ::tcgetattr(STDERR_FILENO, &before_) == 0) {
+        struct termios raw = before_;
+        raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C stays what it is
+        raw.c_cc[VMIN] = 0;
+        raw.c_cc[VTIME] = 0;
+        ::tcsetattr(STDERR_FILENO, TCSANOW, &raw);
+    } else {
+        has_keys_ = false;
+    }
+    std::fputs(to_other_screen, stderr);
+    std::fflush(stderr);
+}
+
+live_view::~live_view() {
+    std::fputs(back_to_screen, stderr);
+    std::fflush(stderr);
+    if (has_keys_) ::tcsetattr(STDERR_FILENO, TCSANOW, &before_);
+}
+
+bool live_view::take_keys() {
+    bool has_changed = false;
+    struct pollfd typed = {STDERR_FILENO, POLLIN, 0};
+    char key = 0;
+    while (has_keys_ && ::poll(&typed, 1, 0) == 1 && ::read(STDERR_FILENO, &key, 1) == 1) {
+        has_changed = take_key(key) || has_changed;
+    }
+    return has_changed;
+}
+
+bool live_view::take_key(char key) {
+    using allocscope::group_key;
+    using allocscope::stack_value;
+    switch (key) {
+        case 'b':
+            order_ = stack_value::live_bytes;
+            return true;
+        case 'o':
+            order_ = stack_value::live_objects;
+            return true;
+        case 'a':
+            order_ = stack_value::bytes_allocated;
+            return true;
+        case 'n':
+            order_ = stack_value::allocations;
+            return true;
+        case 't':
+            key_ = key_ == group_key::type ? group_key::place : group_key::type;
+            return true;
+        case 'm':
+            key_ = key_ == group_key::module ? group_key::place : group_key::module;
+            return true;
+        case 'p':
+        case ' ':
+            is_paused_ = !is_paused_;
+            return !is_paused_;
+        default:
+            return false;
+    }
+}
+
+void live_view::draw(const std::string& name, const allocscope::snapshot& rows) const {
+    const auto& info = rows.info();
+    const auto& about = info.estimates;  // or the totals themselves
+    const std::size_t lines = terminal_lines();
+    const std::size_t columns = allocscope::detail::terminal_columns(STDERR_FILENO);
+    std::string screen = name + ": " + std::to_string(info.duration_ns / 1000000000) + " s, " +
+                         amount(about.live_bytes.value) + " in " +
+                         std::to_string(about.live_objects.value) + " objects alive, peak " +
+                         amount(info.totals.peak_bytes) + ", " +
+                         amount(about.bytes_allocated.value) + " allocated\n";
+    screen += "by " + std::string{allocscope::detail::name_of(order_)};
+    screen += has_keys_ ? "; b bytes, o objects, a allocated, n allocations, t types, m modules,"
+                          " p pause\n\n"
+                        : "; for keys, give the program another stdin, such as < /dev/null\n\n";
+    allocscope::text_options table;
+    table.width = static_cast<std::uint32_t>(columns);
+    table.rows = lines > 8 ? lines - 6 : 2;
+    screen += allocscope::to_table(rows.group_by(key_, order_), table);
+    std::string shown = to_corner;
+    std::size_t in_line = 0;
+    for (const char byte : screen) {
+        if (byte == '\n') {
+            shown += end_of_line;
+            in_line = 0;
+        } else if (++in_line <= columns || (byte & 0x80) != 0) {
+            shown += byte;
+        }
+    }
+    shown += rest_of_screen;
+    std::fputs(shown.c_str(), stderr);
+    std::fflush(stderr);
+}
+
+}  // namespace allocscope_tools

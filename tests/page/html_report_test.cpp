@@ -106,6 +106,19 @@ TEST_CASE("html_report: a stack without the user's frame begins at its innermost
     CHECK(read_data(made_snapshot({}, info))["stacks"][2] == 0);
 }
 
+TEST_CASE("html_report: a line is one place, a function without lines one for each offset") {
+    info_text info;
+    info.stacks = {made_stack(1, 1, 1, {made_frame("f", "f.cpp", 1)}),
+                   made_stack(1, 1, 1, {made_frame("f", "f.cpp", 1)}),
+                   made_stack(1, 1, 1, {made_frame("f", "f", 0)}),
+                   made_stack(1, 1, 1, {made_frame("f", "f", 0)})};
+    for (std::size_t i = 0; i < 4; ++i) info.stacks[i].offset = 16 * i;
+    const json data = read_data(made_snapshot({}, info));
+    CHECK(data["places"].size() == 3 * 5);
+    CHECK(data["stacks"][1 * 7 + 1] == 0);
+    CHECK(data["stacks"][3 * 7 + 1] == 2);
+}
+
 TEST_CASE("html_report: names stay text, in the data and in the table without scripts") {
     const std::string hostile = "</script></noscript><b onclick=\"'&\\\xff\x1b\xe2\x80\xa8";
     info_text info;

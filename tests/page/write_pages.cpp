@@ -198,6 +198,14 @@ static void write_others() {
     plain.own_memory_bytes = 65536;
     write_both("by_hand", snapshot_of(plain));
 
+    info_text pool = about("pool");
+    pool.stacks = {
+        stack(10, 640, 10, 640, "app::node",
+              {frame("pool::take", "/src/pool.cpp", 5), frame("app::work", "/src/work.cpp", 6),
+               frame("main", "/src/main.cpp", 7)},
+              1)};
+    write_both("pool", snapshot_of(pool));
+
     info_text series = about("series");
     series.stacks = stacks_by_hand();
     for (std::uint64_t i = 0; i < 200; ++i) {

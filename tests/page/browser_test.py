@@ -308,9 +308,12 @@ def treemap(page, folder):
     assert [(each["name"], each["value"]) for each in cells] == [
         ("int", 3000), ("app::node", 1000), ("std::string", 96)], cells
     area = sum(each["width"] * each["height"] for each in cells)
-    room = page.run("[document.getElementById('types')].map((each) =>"
-                    " each.clientWidth * each.clientHeight)[0]")
-    assert abs(area / room - 1) < 0.001, (area, room)
+    wide, high = page.run("[document.getElementById('types')].map((each) =>"
+                          " [each.clientWidth, each.clientHeight])[0]")
+    assert abs(area / (wide * high) - 1) < 0.001, (area, wide, high)
+    for each in cells:
+        assert each["left"] + each["width"] < wide + 1, (each, wide)
+        assert each["top"] + each["height"] < high + 1, (each, high)
     for each in cells:
         share = each["width"] * each["height"] / area
         assert abs(share - each["value"] / 4096) < 0.001, each
@@ -568,9 +571,9 @@ def main():
                              text=True).stdout.strip())
         page = chromium.Page(program)
         try:
-            for check in (the_chart_by_hand, library_of_the_user, zoom_and_back, hover, metrics, search, invert, table,
-                          treemap, keys_of_the_chart, themes, differences, sampled, timeline,
-                          nothing_to_show, hostile, without_scripts, prints,
+            for check in (the_chart_by_hand, library_of_the_user, zoom_and_back, hover, metrics,
+                          search, invert, table, treemap, keys_of_the_chart, themes, differences,
+                          sampled, timeline, nothing_to_show, hostile, without_scripts, prints,
                           names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)

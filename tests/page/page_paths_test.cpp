@@ -27,7 +27,8 @@ TEST_CASE("page_paths: each pair has one number, the next one when it is new") {
     CHECK(is_right);
     REQUIRE(paths.all().size() == next);
     for (const auto& each : known) {
-        is_right = is_right && paths.all()[each.second].above == each.first.first &&
+        is_right = is_right && paths.below(each.first.first, each.first.second) == each.second &&
+                   paths.all()[each.second].above == each.first.first &&
                    paths.all()[each.second].frame == each.first.second;
     }
     CHECK(is_right);

@@ -140,6 +140,8 @@ static void write_hostile() {
         "__proto__",
         "\xe2\x80\xaeright to left",
         "]]></noscript></style></title>",
+        "</script there is no need of a bracket",
+        "<!--<script and here neither",
     };
     info_text made = about(names[0]);
     made.command = names[1];

@@ -14,6 +14,10 @@ constexpr const char* help =
     "\n"
     "verbs:\n"
     "  run -- COMMAND     what a program allocates and leaves behind, without rebuilding it\n"
+    "  show FILE          a saved snapshot\n"
+    "  diff OLD NEW       what came and went between two saved snapshots\n"
+    "  histogram FILE [NEW]   objects, bytes and type, or what has changed of them\n"
+    "  convert IN OUT     a saved snapshot in the format of another tool, by the ending of OUT\n"
     "  compare OLD NEW    what allocates more than before; exit code 1 when something does\n"
     "\n"
     "  allocscope VERB --help    says more\n"
@@ -42,12 +46,20 @@ int main(int argc, char** argv) {
         std::puts("allocscope " ALLOCSCOPE_VERSION_STRING);
         return exit_fine;
     }
+    constexpr struct {
+        const char* name;
+        int (*work)(const arguments& words);
+    } verbs[] = {{"run", run},         {"show", show},
+                 {"diff", diff},       {"histogram", histogram},
+                 {"convert", convert}, {"compare", compare}};
     int code = exit_bad_input;
-    if (verb == "compare") {
-        code = compare(words);
-    } else if (verb == "run") {
-        code = run(words);
-    } else {
+    bool is_known = false;
+    for (const auto& each : verbs) {
+        if (verb != each.name) continue;
+        is_known = true;
+        code = each.work(words);
+    }
+    if (!is_known) {
         std::fprintf(stderr, "allocscope: there is no verb \"%s\"\n\n%s", argv[1], help);
     }
     // A full disk or a closed pipe must not look like success.

@@ -23,6 +23,11 @@ int compare(const arguments& words);
 extern const char* const run_help;
 int run(const arguments& words);
 
+int show(const arguments& words);
+int diff(const arguments& words);
+int histogram(const arguments& words);
+int convert(const arguments& words);
+
 }  // namespace allocscope_tools
 
 #endif  // ALLOCSCOPE_TOOLS_VERBS_HPP

@@ -10,6 +10,7 @@
 //     allocscope::write_text(window.stats(), "heap.txt");
 //     allocscope::write_pprof(window.stats(), "heap.pb.gz");
 //     allocscope::write(window.stats(), "heap.csv");           // by the ending
+//     window.stats().save("heap.allocscope");                  // for load_snapshot()
 //
 // Which format is for which viewer: docs/formats.md.
 
@@ -27,9 +28,13 @@
 #include <allocscope/formats/massif_format.hpp>
 #include <allocscope/formats/pprof_format.hpp>
 #include <allocscope/formats/speedscope_format.hpp>
+#include <allocscope/grouping/filter_stacks.hpp>
+#include <allocscope/grouping/group_by.hpp>
 #include <allocscope/report/json_report.hpp>
+#include <allocscope/report/text_groups.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
+#include <allocscope/report/text_tree.hpp>
 #include <allocscope/saved/load_snapshot.hpp>
 #include <allocscope/saved/save_snapshot.hpp>
 

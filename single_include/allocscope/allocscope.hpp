@@ -573,6 +573,10 @@ struct snapshot_data;
 
 template <class T>
 class snapshot_range;
+class snapshot_groups;
+struct stack_filter;
+enum class group_key : int;
+enum class stack_value : int;
 
 class snapshot {
 public:
@@ -699,6 +703,7 @@ public:
         const char* command;         // how the program was called; "" when not known
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
+        bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -731,6 +736,12 @@ public:
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
+
+    // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
+    // next one: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
+    snapshot filter(const stack_filter& wanted) const;
+    // The sums of the stacks by place, type, function, file, module or size, largest first.
+    snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show into a file, which load_snapshot() reads again.
     // Throws report_error. Needs <allocscope/report.hpp>.
@@ -832,7 +843,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              "",
              nullptr,
-             0},
+             0,
+             false},
             nullptr,
             nullptr};
 }
@@ -979,7 +991,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost that is not library code; frame_count if none
+    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
     const char* type;        // "?" when it is not known
     // To be set by a function that answers yes, if it can: how many of the innermost frames would
     // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike
@@ -11848,6 +11860,8 @@ public:
             detail::return_reservation(newest_, newest_->bytes);
             newest_ = older;
         }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
     }
@@ -11881,7 +11895,11 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
     block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
     char* free_ = nullptr;
     char* end_ = nullptr;
     std::size_t next_block_ = first_block;
@@ -11897,7 +11915,14 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
         wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
     }
-    void* memory = detail::reserve_pages(wanted);
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted};
     newest_ = fresh;
@@ -11906,8 +11931,16 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     if (is_alone) return begin;
     free_ = begin + bytes;
     end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (next_block_ < largest_block) next_block_ *= 2;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
 // For work in steps, each of which needs memory only for itself: gives back, at its own end, all
@@ -11921,7 +11954,7 @@ public:
             arena::block* given_back = memory_.newest_;
             memory_.newest_ = given_back->older;
             memory_.mapped_bytes_ -= given_back->bytes;
-            detail::return_reservation(given_back, given_back->bytes);
+            memory_.give_back(given_back);
         }
         memory_.free_ = free_;
         memory_.end_ = end_;
@@ -14232,6 +14265,8 @@ struct code_frame {
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:
     // there is none.
     int line_before = 0;
@@ -14248,6 +14283,21 @@ struct code_location {
     // Innermost first; at least one when a symbol or a line is known.
     list<code_frame> frames;
 };
+
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
 
 // The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
 // scope the debug information does not tell.
@@ -14352,7 +14402,660 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <climits>
 #include <cxxabi.h>
+
+// elf_image.hpp - the header of an ELF file and its table of sections.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t elf_header_bytes = 64;
+constexpr std::size_t elf_section_bytes = 64;
+
+constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
+constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
+constexpr std::uint64_t elf_section_executable = 4;
+constexpr std::uint64_t elf_section_compressed = 0x800;
+
+struct elf_header {
+    bool is_valid = false;
+    std::uint16_t type = 0;
+    std::uint64_t sections_offset = 0;
+    std::uint16_t section_bytes = 0;
+    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    std::uint64_t section_count = 0;
+    std::uint64_t names_section = 0;
+};
+
+struct elf_section {
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_bytes = 0;
+};
+
+inline elf_header read_elf_header(byte_view bytes) noexcept {
+    elf_header header;
+    byte_cursor in{bytes};
+    const std::uint32_t magic = in.u32();
+    const std::uint8_t word_class = in.u8();
+    const std::uint8_t byte_order = in.u8();
+    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
+    in.seek(16);
+    header.type = in.u16();
+    in.skip(2 + 4 + 8);  // machine, version, entry
+    in.skip(8);          // where the segments are
+    header.sections_offset = in.u64();
+    in.skip(4 + 2);  // flags, size of this header
+    in.skip(2 + 2);  // segments
+    header.section_bytes = in.u16();
+    header.section_count = in.u16();
+    header.names_section = in.u16();
+    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
+    return header;
+}
+
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+inline elf_section read_elf_section(byte_view table, std::uint64_t index,
+                                    std::uint16_t stride) noexcept {
+    elf_section section;
+    if (stride < elf_section_bytes || index >= table.size / stride) return section;
+    byte_cursor in{table, index * stride};
+    section.name = in.u32();
+    section.type = in.u32();
+    section.flags = in.u64();
+    section.address = in.u64();
+    section.offset = in.u64();
+    section.size = in.u64();
+    section.link = in.u32();
+    in.skip(4 + 8);  // info, alignment
+    section.entry_bytes = in.u64();
+    return section;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+
+#ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
+#define ALLOCSCOPE_BINARY_INFLATE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t largest_inflation = 1032;
+
+// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+class inflate_codes {
+public:
+    static constexpr unsigned fast_bits = 9;
+    static constexpr unsigned longest = 15;
+
+    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
+    // it, when there is only one.
+    bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
+
+    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    struct found {
+        unsigned symbol, bits;
+    };
+    found find(std::uint64_t window) const noexcept {
+        const unsigned entry = fast_[window & ((1U << fast_bits) - 1)];
+        return entry != 0 ? found{entry >> 4U, entry & 15U} : find_long(window);
+    }
+
+private:
+    found find_long(std::uint64_t window) const noexcept;
+
+    std::uint16_t counts_[longest + 1];
+    std::uint16_t symbols_[288];
+    std::uint16_t fast_[1U << fast_bits];
+};
+
+ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsigned count,
+                                              bool may_be_empty) noexcept {
+    for (std::uint16_t& each : counts_) each = 0;
+    for (std::uint16_t& each : fast_) each = 0;
+    for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
+    const unsigned used = count - counts_[0];
+    int left = 1;  // codes of the length that are not taken
+    std::uint16_t begins[longest + 2] = {};
+    unsigned codes[longest + 2] = {};
+    for (unsigned bits = 1; bits <= longest; ++bits) {
+        left = 2 * left - counts_[bits];
+        if (left < 0) return false;
+        begins[bits + 1] = static_cast<std::uint16_t>(begins[bits] + counts_[bits]);
+        codes[bits + 1] = (codes[bits] + counts_[bits]) << 1U;
+    }
+    if (left != 0 && !(may_be_empty && (used == 0 || (used == 1 && counts_[1] == 1)))) return false;
+    for (unsigned symbol = 0; symbol < count; ++symbol) {
+        const unsigned bits = lengths[symbol];
+        if (bits == 0) continue;
+        symbols_[begins[bits]++] = static_cast<std::uint16_t>(symbol);
+        const unsigned code = codes[bits]++;
+        if (bits > fast_bits) continue;
+        unsigned reversed = 0;
+        for (unsigned i = 0; i < bits; ++i) reversed |= ((code >> i) & 1U) << (bits - 1 - i);
+        for (unsigned i = reversed; i < 1U << fast_bits; i += 1U << bits) {
+            fast_[i] = static_cast<std::uint16_t>(symbol << 4U | bits);
+        }
+    }
+    return true;
+}
+
+ALLOCSCOPE_NOINLINE inflate_codes::found inflate_codes::find_long(
+    std::uint64_t window) const noexcept {
+    int code = 0;
+    int first = 0;
+    int index = 0;
+    for (unsigned bits = 1; bits <= longest; ++bits, window >>= 1U) {
+        code |= static_cast<int>(window & 1U);
+        const int count = counts_[bits];
+        if (code - count < first) return {symbols_[index + code - first], bits};
+        index += count;
+        first = (first + count) << 1;
+        code <<= 1;
+    }
+    return {0, 0};
+}
+
+class inflater {
+public:
+    inflater(byte_view in, std::uint8_t* out, std::uint64_t size) noexcept
+        : next_(in.data), end_(in.data + in.size), out_(out), size_(size) {}
+
+    bool run() noexcept;
+
+private:
+    // Whether the header says so.
+    bool is_zlib() noexcept {
+        const std::uint64_t head = take(16);
+        return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
+               ((head & 255U) << 8U | head >> 8U) % 31 == 0;
+    }
+
+    // At least 32 bits of what comes, with zeros behind the end.
+    void fill() noexcept {
+        while (bits_ <= 56) {
+            if (next_ != end_) {
+                window_ |= std::uint64_t{*next_++} << bits_;
+            } else {
+                ++missing_;
+            }
+            bits_ += 8;
+        }
+    }
+
+    void drop(unsigned count) noexcept {
+        window_ >>= count;
+        bits_ -= count;
+        if (missing_ != 0 && bits_ < missing_ * 8) is_failed_ = true;
+    }
+
+    std::uint64_t take(unsigned count) noexcept;
+
+    void stored() noexcept {
+        drop(bits_ & 7U);
+        const std::uint64_t length = take(16);
+        if ((take(16) ^ length) != 0xffffU || length > size_ - done_) {
+            is_failed_ = true;
+            return;
+        }
+        for (std::uint64_t i = 0; i < length && !is_failed_; ++i) {
+            out_[done_++] = static_cast<std::uint8_t>(take(8));
+        }
+    }
+
+    void fixed_codes() noexcept {
+        std::uint8_t lengths[288];
+        for (unsigned i = 0; i < 288; ++i) {
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+        }
+        literals_.build(lengths, 288, false);
+        for (unsigned i = 0; i < 32; ++i) lengths[i] = 5;
+        distances_.build(lengths, 32, false);
+    }
+
+    bool read_codes() noexcept;
+    void coded() noexcept;
+
+    bool is_sum_right() noexcept {
+        drop(bits_ & 7U);
+        std::uint32_t wanted = 0;
+        for (int i = 0; i < 4; ++i) wanted = wanted << 8U | static_cast<std::uint32_t>(take(8));
+        std::uint32_t low = 1;
+        std::uint32_t high = 0;
+        for (std::uint64_t at = 0; at < size_;) {
+            // So many cannot overflow before the remainder is taken.
+            const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
+            for (; at < stop; ++at) high += low += out_[at];
+            low %= 65521;
+            high %= 65521;
+        }
+        return !is_failed_ && wanted == (high << 16U | low);
+    }
+
+    const std::uint8_t* next_;
+    const std::uint8_t* end_;
+    std::uint8_t* out_;
+    std::uint64_t size_;
+    std::uint64_t done_ = 0;
+    std::uint64_t window_ = 0;
+    unsigned bits_ = 0;     // in the window
+    unsigned missing_ = 0;  // bytes in it that are behind the end
+    bool is_failed_ = false;
+    inflate_codes literals_;
+    inflate_codes distances_;
+};
+
+ALLOCSCOPE_NOINLINE bool inflater::run() noexcept {
+    if (!is_zlib()) return false;
+    bool is_last = false;
+    while (!is_last && !is_failed_) {
+        is_last = take(1) != 0;
+        const std::uint64_t kind = take(2);
+        if (kind == 0) {
+            stored();
+        } else if (kind == 1 || (kind == 2 && read_codes())) {
+            if (kind == 1) fixed_codes();
+            coded();
+        } else {
+            return false;
+        }
+    }
+    return !is_failed_ && done_ == size_ && is_sum_right();
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
+    fill();
+    const std::uint64_t value = window_ & ((std::uint64_t{1} << count) - 1);
+    drop(count);
+    return value;
+}
+
+// The lengths of the codes are coded themselves.
+ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
+    const auto literals = static_cast<unsigned>(take(5)) + 257;
+    const auto distances = static_cast<unsigned>(take(5)) + 1;
+    const auto count = static_cast<unsigned>(take(4)) + 4;
+    if (literals > 286 || distances > 30) return false;
+    constexpr std::uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
+    std::uint8_t lengths[286 + 30] = {};
+    for (unsigned i = 0; i < count; ++i) lengths[order[i]] = static_cast<std::uint8_t>(take(3));
+    if (!literals_.build(lengths, 19, false)) return false;
+    for (std::uint8_t& each : lengths) each = 0;
+    const unsigned all = literals + distances;
+    for (unsigned i = 0; i < all && !is_failed_;) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) return false;
+        drop(found.bits);
+        if (found.symbol < 16) {
+            lengths[i++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 16 && i == 0) return false;
+        const std::uint8_t repeated = found.symbol == 16 ? lengths[i - 1] : std::uint8_t{0};
+        std::uint64_t times = found.symbol == 16   ? 3 + take(2)
+                              : found.symbol == 17 ? 3 + take(3)
+                                                   : 11 + take(7);
+        if (times > all - i) return false;
+        for (; times != 0; --times) lengths[i++] = repeated;
+    }
+    // Without a code for its end a block has none.
+    return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
+           distances_.build(lengths + literals, distances, true);
+}
+
+ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
+    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
+    constexpr std::uint16_t distances[] = {
+        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    while (!is_failed_) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) break;
+        drop(found.bits);
+        if (found.symbol < 256) {
+            if (done_ == size_) break;
+            out_[done_++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 256) return;
+        const unsigned length_code = found.symbol - 257;
+        if (length_code > 28) break;
+        const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
+        std::uint64_t length = lengths[length_code] + take(more);
+        fill();
+        const inflate_codes::found far = distances_.find(window_);
+        if (far.bits == 0 || far.symbol > 29) break;
+        drop(far.bits);
+        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
+        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        if (distance > done_ || length > size_ - done_) break;
+        const std::uint8_t* from = out_ + done_ - distance;
+        std::uint8_t* to = out_ + done_;
+        done_ += length;
+        for (; length != 0; --length) *to++ = *from++;
+    }
+    is_failed_ = true;
+}
+
+// True when the stream is whole and fills the `size` bytes at `out` exactly.
+inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
+    return inflater{stream, out, size}.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
+
+// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct named_section {
+    const char* name;
+    detail::elf_section section;
+};
+
+class object_bytes {
+public:
+    // Everything is read from `file`, which must stay.
+    object_bytes(arena& memory, detail::byte_view file)
+        : memory_(file), file_bytes_(file.size), sections_(memory) {
+        read_tables(memory);
+    }
+
+    // The path must stay.
+    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
+        {
+            const detail::file_reader file{path};
+            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            identity_ = file.identity();
+        }
+        file_bytes_ = identity_.size_bytes;
+        read_tables(memory);
+    }
+
+    bool is_readable() const { return header_.is_valid; }
+    const detail::build_id& id() const { return id_; }
+    const detail::file_identity& identity() const { return identity_; }
+    const list<named_section>& sections() const { return sections_; }
+    // As linked; 0 when there is no code.
+    std::uint64_t lowest_code() const { return lowest_code_; }
+
+    const detail::elf_section* find(const char* name) const {
+        for (const named_section& candidate : sections_) {
+            if (text{name} == candidate.name) return &candidate.section;
+        }
+        return nullptr;
+    }
+
+    // Whether the file itself holds the section: another one may hold it in its place.
+    bool has(const char* name) const {
+        const detail::elf_section* section = find(name);
+        return section != nullptr && section->type != detail::elf_section_no_bytes;
+    }
+
+    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
+    // way that is not known: its names are then simply not known.
+    detail::byte_view read(arena& memory, const detail::elf_section* section,
+                           std::uint64_t most = largest_read) const {
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            section->size > most) {
+            return {};
+        }
+        if ((section->flags & detail::elf_section_compressed) == 0) {
+            return read_bytes(memory, section->offset, section->size);
+        }
+        arena packed_memory;
+        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, packed, most);
+    }
+
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+private:
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A compressed section begins with the way it is compressed and the length that it will have.
+    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+        constexpr std::size_t head_bytes = 24;
+        constexpr std::uint32_t zlib = 1;
+        detail::byte_cursor in{packed};
+        const std::uint32_t kind = in.u32();
+        in.skip(4);
+        const std::uint64_t size = in.u64();
+        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
+            size / detail::largest_inflation > packed.size) {
+            return {};
+        }
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        auto* out = static_cast<std::uint8_t*>(bytes);
+        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        if (!detail::inflate(stream, out, size)) return {};
+        return {out, size};
+    }
+
+    // Nothing when the process may not have that much memory: less is known then.
+    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
+        if (size == 0 || size > largest_read || offset > file_bytes_ ||
+            size > file_bytes_ - offset) {
+            return {};
+        }
+        if (path_ == nullptr) return memory_.part(offset, size);
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        const detail::file_reader file{path_};
+        if (!file.is_open() || !file.identity().equals(identity_)) return {};
+        if (file.read_at(offset, bytes, size) != size) return {};
+        return {static_cast<const std::uint8_t*>(bytes), size};
+    }
+
+    void read_tables(arena& memory) {
+        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
+        if (!header_.is_valid) return;
+        const detail::elf_section zero = detail::read_elf_section(
+            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
+            detail::elf_section_bytes);
+        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
+        if (count > file_bytes_ / header_.section_bytes) return;
+        const detail::byte_view table =
+            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
+        count = table.size / header_.section_bytes;
+        const std::uint64_t names_section =
+            header_.names_section == 0xffff ? zero.link : header_.names_section;
+        const detail::elf_section names =
+            detail::read_elf_section(table, names_section, header_.section_bytes);
+        const detail::byte_view texts = read(memory, &names);
+        sections_.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const detail::elf_section section =
+                detail::read_elf_section(table, i, header_.section_bytes);
+            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
+        }
+        find_lowest_code();
+        find_id(memory);
+    }
+
+    // What the linker threw away keeps its debug information, at addresses below all code.
+    void find_lowest_code() {
+        bool is_first = true;
+        for (const named_section& candidate : sections_) {
+            const detail::elf_section& section = candidate.section;
+            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
+                continue;
+            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
+            is_first = false;
+        }
+    }
+
+    void find_id(arena& memory) {
+        for (const named_section& candidate : sections_) {
+            if (candidate.section.type != detail::elf_section_notes) continue;
+            if (candidate.section.size > largest_note) continue;
+            id_ = detail::find_build_id(read(memory, &candidate.section));
+            if (id_.known()) return;
+        }
+    }
+
+    static constexpr std::uint64_t largest_note = 1 << 20;
+
+    const char* path_ = nullptr;  // null: memory_ is the file
+    detail::byte_view memory_;
+    std::uint64_t file_bytes_ = 0;
+    detail::file_identity identity_;
+    detail::elf_header header_;
+    detail::build_id id_;
+    std::uint64_t lowest_code_ = 0;
+    list<named_section> sections_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+inline std::uint32_t checksum_of_file(const char* path) noexcept {
+    std::uint32_t table[256];
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
+        table[i] = value;
+    }
+    const detail::file_reader file{path};
+    std::uint8_t buffer[4096];
+    std::uint32_t sum = ~std::uint32_t{0};
+    std::uint64_t at = 0;
+    for (;;) {
+        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
+        }
+        at += got;
+    }
+    return at == 0 ? 0 : ~sum;
+}
+
+class debug_file_search {
+public:
+    // `path` is where the module's own file can be opened.
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+        : memory_(memory), object_(object) {
+        read_link();
+        if (::realpath(path, folder_) != nullptr) {
+            const std::size_t slash = text{folder_}.rfind('/');
+            if (slash != text::npos) folder_[slash + 1] = '\0';
+        } else {
+            folder_[0] = '\0';
+        }
+    }
+
+    // Null: there is none that can be believed.
+    object_bytes* find() {
+        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
+        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
+        found = opened(folder_, "", link_);
+        if (found == nullptr) found = opened(folder_, ".debug/", link_);
+        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
+        return found;
+    }
+
+private:
+    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    void read_link() {
+        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
+        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
+        const text name = detail::text_at(bytes, 0);
+        if (name.empty() || name.contains("/")) return;
+        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
+        checksum_ = in.u32();
+        if (in.ok()) link_ = name;
+    }
+
+    object_bytes* find_by_id() {
+        const detail::build_id& id = object_.id();
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        object_bytes* found =
+            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
+                   joined(memory_, name.substr(2), ".debug"));
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (const auto& cache : caches) {
+            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
+            if (home == nullptr || *home != '/') continue;
+            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
+        }
+        return found;
+    }
+
+    object_bytes* opened(text folder, text inner, text name) {
+        const text path = joined(memory_, folder, inner, name);
+        auto* made = memory_.make<object_bytes>(memory_, path.data());
+        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
+        const detail::build_id& id = object_.id();
+        const bool is_right =
+            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
+        return is_right ? made : nullptr;
+    }
+
+    arena& memory_;
+    const object_bytes& object_;
+    char folder_[PATH_MAX];
+    text link_;
+    std::uint32_t checksum_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
 
 // dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
 
@@ -14963,6 +15666,7 @@ public:
     const address_range* find(std::uint64_t address) const noexcept;
 
     bool empty() const noexcept { return ranges_.empty(); }
+    const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
@@ -15209,229 +15913,6 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 
-// elf_image.hpp - the header of an ELF file and its table of sections.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t elf_section_bytes = 64;
-
-constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
-constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
-constexpr std::uint64_t elf_section_executable = 4;
-constexpr std::uint64_t elf_section_compressed = 0x800;
-
-struct elf_header {
-    bool is_valid = false;
-    std::uint16_t type = 0;
-    std::uint64_t sections_offset = 0;
-    std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
-    std::uint64_t section_count = 0;
-    std::uint64_t names_section = 0;
-};
-
-struct elf_section {
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t address = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint32_t link = 0;
-    std::uint64_t entry_bytes = 0;
-};
-
-inline elf_header read_elf_header(byte_view bytes) noexcept {
-    elf_header header;
-    byte_cursor in{bytes};
-    const std::uint32_t magic = in.u32();
-    const std::uint8_t word_class = in.u8();
-    const std::uint8_t byte_order = in.u8();
-    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
-    in.seek(16);
-    header.type = in.u16();
-    in.skip(2 + 4 + 8);  // machine, version, entry
-    in.skip(8);          // where the segments are
-    header.sections_offset = in.u64();
-    in.skip(4 + 2);  // flags, size of this header
-    in.skip(2 + 2);  // segments
-    header.section_bytes = in.u16();
-    header.section_count = in.u16();
-    header.names_section = in.u16();
-    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
-    return header;
-}
-
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
-inline elf_section read_elf_section(byte_view table, std::uint64_t index,
-                                    std::uint16_t stride) noexcept {
-    elf_section section;
-    if (stride < elf_section_bytes || index >= table.size / stride) return section;
-    byte_cursor in{table, index * stride};
-    section.name = in.u32();
-    section.type = in.u32();
-    section.flags = in.u64();
-    section.address = in.u64();
-    section.offset = in.u64();
-    section.size = in.u64();
-    section.link = in.u32();
-    in.skip(4 + 8);  // info, alignment
-    section.entry_bytes = in.u64();
-    return section;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
-
-#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct named_section {
-    const char* name;
-    detail::elf_section section;
-};
-
-class object_bytes {
-public:
-    // Everything is read from `file`, which must stay.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
-            identity_ = file.identity();
-        }
-        file_bytes_ = identity_.size_bytes;
-        read_tables(memory);
-    }
-
-    bool is_readable() const { return header_.is_valid; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
-
-    const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
-        }
-        return nullptr;
-    }
-
-    // Compressed sections are not read: their names are then simply not known.
-    detail::byte_view read(arena& memory, const detail::elf_section* section) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            (section->flags & detail::elf_section_compressed) != 0) {
-            return {};
-        }
-        return read(memory, section->offset, section->size);
-    }
-
-private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
-
-    // Nothing when the process may not have that much memory: less is known then.
-    detail::byte_view read(arena& memory, std::uint64_t offset, std::uint64_t size) const {
-        if (size == 0 || size > largest_read || offset > file_bytes_ ||
-            size > file_bytes_ - offset) {
-            return {};
-        }
-        if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return {};
-        if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
-    }
-
-    void read_tables(arena& memory) {
-        header_ = detail::read_elf_header(read(memory, 0, detail::elf_header_bytes));
-        if (!header_.is_valid) return;
-        const detail::elf_section zero = detail::read_elf_section(
-            read(memory, header_.sections_offset, detail::elf_section_bytes), 0,
-            detail::elf_section_bytes);
-        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
-        if (count > file_bytes_ / header_.section_bytes) return;
-        const detail::byte_view table =
-            read(memory, header_.sections_offset, count * header_.section_bytes);
-        count = table.size / header_.section_bytes;
-        const std::uint64_t names_section =
-            header_.names_section == 0xffff ? zero.link : header_.names_section;
-        const detail::elf_section names =
-            detail::read_elf_section(table, names_section, header_.section_bytes);
-        const detail::byte_view texts = read(memory, &names);
-        sections_.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
-            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
-        }
-        find_lowest_code();
-        find_id(memory);
-    }
-
-    // What the linker threw away keeps its debug information, at addresses below all code.
-    void find_lowest_code() {
-        bool is_first = true;
-        for (const named_section& candidate : sections_) {
-            const detail::elf_section& section = candidate.section;
-            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
-                continue;
-            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
-            is_first = false;
-        }
-    }
-
-    void find_id(arena& memory) {
-        for (const named_section& candidate : sections_) {
-            if (candidate.section.type != detail::elf_section_notes) continue;
-            if (candidate.section.size > largest_note) continue;
-            id_ = detail::find_build_id(read(memory, &candidate.section));
-            if (id_.known()) return;
-        }
-    }
-
-    static constexpr std::uint64_t largest_note = 1 << 20;
-
-    const char* path_ = nullptr;  // null: memory_ is the file
-    detail::byte_view memory_;
-    std::uint64_t file_bytes_ = 0;
-    detail::file_identity identity_;
-    detail::elf_header header_;
-    detail::build_id id_;
-    std::uint64_t lowest_code_ = 0;
-    list<named_section> sections_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
 // debug_units.hpp - which unit of the debug information describes an address.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
@@ -15530,9 +16011,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
     for (const auto& each : wanted) {
-        const detail::elf_section* section = object.find(each.name);
-        if (section == nullptr || section->size > most_bytes - total) continue;
-        each.bytes = object.read(memory_, section);
+        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
         total += each.bytes.size;
     }
 }
@@ -15865,8 +16344,6 @@ ALLOCSCOPE_WARM_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
 
 // kept_texts.hpp - the texts of all resolved addresses, equal ones once.
 
@@ -16725,6 +17202,8 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
 private:
@@ -16839,6 +17318,13 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     return {name, address - range->low};
 }
 
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    for (const address_range& range : functions_.all()) {
+        if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_WARM_END
@@ -16944,6 +17430,11 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
+    }
+
     // Whether the unit that the address lies in describes a type or a namespace of that name.
     bool knows_type(std::uint64_t linked_address, text name) {
         const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -16968,6 +17459,7 @@ public:
     // Gives the memory back; the next question reads the file again.
     void release() {
         object_ = nullptr;
+        debug_ = nullptr;
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
@@ -16994,6 +17486,7 @@ private:
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
                                    : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
@@ -17002,6 +17495,10 @@ private:
         was_open_ = true;
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
     }
 
     // A file without an id is not that of a module with one.
@@ -17021,12 +17518,15 @@ private:
     }
 
     const symbol_index& symbols() {
-        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        if (symbols_ == nullptr) {
+            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
+            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+        }
         return *symbols_;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
     }
@@ -17085,10 +17585,14 @@ private:
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        if (function == 0 && is_standard_header(frame.file)) return;
         if (function == 0) {
+            // Split debug information: what was inlined is told by another file. The library's line
+            // would be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
             name_outermost(frame, function, symbol);
             return add_frame(location, frame);
         }
@@ -17188,6 +17692,7 @@ private:
     arena memory_;
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
     symbol_index* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
@@ -17583,6 +18088,23 @@ public:
             return program != nullptr && module == text{program->path};
         }
         return !modules().empty() && module == modules()[0].path;
+    }
+
+    // The source file of the program's main(); "" when nothing tells it.
+    text file_of_main() {
+        const detail::met_module* home = nullptr;
+        std::uint64_t inside = 0;
+        if (detail::names_another_process()) {
+            home = detail::modules_at_start.at(0);
+            if (home != nullptr) inside = home->start;
+        } else if (!modules().empty()) {
+            inside = modules()[0].low;
+        }
+        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
+        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
+        if (begin == 0) return {};
+        const code_location& location = resolve(owner.base + begin, home);
+        return location.frames.empty() ? text{} : location.frames.back().file;
     }
 
     // To be called before a report: looks for libraries loaded and unloaded since. What was
@@ -18082,6 +18604,11 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// A class's own operator new, as in "app::widget::operator new(unsigned long)".
+inline bool is_own_operator_new(const function_name& name) noexcept {
+    return name.components.size() > 1 && name.last().name.starts_with("operator new");
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -18226,6 +18753,29 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
+// What people call a template with just these arguments, outside of namespace std; "" for none.
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text name_of_tree = "boost::property_tree::ptree";
+    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
+    text_out all{memory};
+    write_list(all, '<', arguments, '>');
+    text rest = all.view();
+    if (name == "boost::property_tree::basic_ptree") {
+        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
+    }
+    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
+    if (!rest.starts_with(start)) return {};
+    rest.remove_prefix(start.size());
+    constexpr text usual =
+        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+        "nlohmann::adl_serializer, std::vector<unsigned char>";
+    if (!rest.starts_with(usual)) return {};
+    rest.remove_prefix(usual.size());
+    if (rest != ">" && rest != ", void>") return {};
+    return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
 // Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
 // `name_begin` on, and makes of both what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
@@ -18239,7 +18789,10 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
         if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
         out << rule->name;
     }
-    write_list(out, '<', arguments, '>');
+    const text alias = alias_of(out.memory(), name, arguments);
+    if (alias.empty()) return write_list(out, '<', arguments, '>');
+    out.cut(name_begin);
+    out << alias;
 }
 
 }  // namespace symbolize
@@ -18360,6 +18913,9 @@ private:
             braces(to, depth);
         } else if (c == '[') {
             square_brackets(to);
+        } else if (is_next("'lambda")) {  // 'lambda0'(int), as LLVM's demangler writes it
+            const std::size_t open = type_.find('(', at_);
+            lambda(to, open == no_position ? open : skip_brackets(type_, open));
         } else if (c == '\'') {
             const std::size_t quote = type_.find('\'', at_ + 1);
             copy_until(to, quote == no_position ? no_position : quote + 1);
@@ -18373,6 +18929,15 @@ private:
         }
     }
 
+    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    void lambda(written& to, std::size_t behind) {
+        if (!to.is_after_colons()) begin_name(to);
+        if (behind == no_position) is_failed_ = true;
+        to.write_space();
+        to.out << "{lambda}";
+        at_ = behind;
+    }
+
     bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
 
     void word(written& to) {
@@ -18384,6 +18949,9 @@ private:
             at_ = behind + 2;
             return;
         }
+        const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
+                                 word.find_first_not_of("0123456789", 2) == no_position;
+        if (is_of_clang) return lambda(to, behind);
         if (!continues_name) begin_name(to);
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
@@ -18447,7 +19015,11 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
+        const bool is_version = word.starts_with("v") && word.size() > 1 &&
+                                word.find_first_not_of("0123456789", 1) == no_position;
+        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (name == "nlohmann::") return word.starts_with("json_abi_");
+        if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
@@ -18461,7 +19033,8 @@ private:
 
     void angle_brackets(written& to, int depth) {
         const bool has_name = to.out.size() > to.name_begin && !to.is_after_colons();
-        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
+        if (is_next("<lambda(") && !has_name) return lambda(to, skip_brackets(type_, at_));
+        if (!has_name) {  // "<unnamed struct>", as g++ writes it in debug information
             return copy_until(to, skip_brackets(type_, at_));
         }
         const list<text> arguments = parts('>', depth);
@@ -18489,6 +19062,7 @@ private:
             to.out << anonymous_namespace;
             return;
         }
+        if (is_next("{lambda")) return lambda(to, skip_brackets(type_, at_));
         if (!to.is_after_colons()) begin_name(to);
         write_list(to.out, '{', parts('}', depth), '}');
     }
@@ -19497,12 +20071,14 @@ public:
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
+    //   begins with '!' what follows is the user's, whatever else is said of it
     // Adding the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
-        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(added, "* / ::")) {
+        const text named = added.substr(added.starts_with("!") ? 1 : 0);
+        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(named, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
         if (added.size() >= pattern_size) {
@@ -19521,15 +20097,24 @@ public:
     // is no user's frame either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
-        if (is_standard_header(frame.file)) return true;
+        if (version() == 0 && is_standard_header(frame.file)) return true;
         const borrowed_memory meanwhile{scratch};
         const function_name name = parse_function_name(scratch, frame.function);
         const text plain = plain_name(scratch, name);
-        if (is_added(plain, frame.file)) return true;
+        if (is_added(plain, frame.file, true)) return false;
+        if (is_standard_header(frame.file) || is_added(plain, frame.file, false)) return true;
         if (!name.is_known()) return false;
         if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
+    }
+
+    // Whether somebody said that the frame is the user's.
+    bool is_declared_own(arena& scratch, const code_frame& frame) const {
+        if (version() == 0) return false;
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        return is_added(plain_name(scratch, name), frame.file, true);
     }
 
 private:
@@ -19545,10 +20130,12 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file) const noexcept {
+    bool is_added(text plain, text file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
-            const text pattern{patterns_[i]};
+            text pattern{patterns_[i]};
+            if (pattern.starts_with("!") != as_own) continue;
+            if (as_own) pattern.remove_prefix(1);
             const bool fits =
                 pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
             if (fits) return true;
@@ -19612,78 +20199,6 @@ inline std::size_t user_frame(arena& scratch, const list<code_frame>& frames,
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
-
-// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
-
-#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-inline text file_name_of(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
-enum class module_kind { user, runtime, system };
-
-inline module_kind kind_of_module(text path) noexcept {
-    const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
-    constexpr text runtimes =
-        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
-        "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
-    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
-}
-
-// The module that a frame lies in, as a location has it.
-struct frame_owner {
-    text module;
-    bool is_unloaded = false;
-};
-
-namespace module_rule_detail {
-
-// frames.size() when no frame of that kind of module is the user's.
-inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
-                                 const list<frame_owner>& owners, const frame_rule& rule) {
-    std::size_t nameless = frames.size();
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(owners[i].module) != kind) continue;
-        // Nothing can be known of it any more.
-        if (owners[i].is_unloaded) return i;
-        if (!rule.is_library(scratch, frames[i])) return i;
-        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
-        if (is_nameless && nameless == frames.size()) nameless = i;
-    }
-    return nameless;
-}
-
-}  // namespace module_rule_detail
-
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule) {
-    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
-        const std::size_t found =
-            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
-        if (found < frames.size()) return found;
-    }
-    const std::size_t named = user_frame(scratch, frames, rule);
-    // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
 // shorten_paths.hpp - file names without the directory that they all share.
 
@@ -19763,6 +20278,274 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
 
+// library_files.hpp - which source files are other people's code, by where they lie.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where packages put headers and libraries.
+inline bool is_installed(text path) noexcept {
+    constexpr text folders =
+        "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
+        "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
+    if (!listed_start(path, folders).empty()) return true;
+    return path.starts_with("/opt/") && path.contains("/include/");
+}
+
+// A folder that holds other people's code, wherever it is.
+inline bool is_library_folder(text name) noexcept {
+    return is_listed(name,
+                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
+                     "vendored external externals extern subprojects node_modules _deps "
+                     "vcpkg_installed .conan .conan2");
+}
+
+// `own_folder` ends with a slash; "" when it is not known.
+inline bool is_library_file(arena& scratch, text file, text own_folder) {
+    const borrowed_memory meanwhile{scratch};
+    text path = tidy_path(scratch, file);
+    if (!own_folder.empty() && path.starts_with(own_folder)) {
+        path.remove_prefix(own_folder.size());
+    } else if (is_installed(path)) {
+        return true;
+    }
+    std::size_t slash = path.find('/');
+    while (slash != text::npos) {
+        if (is_library_folder(path.substr(0, slash))) return true;
+        path.remove_prefix(slash + 1);
+        slash = path.find('/');
+    }
+    return false;
+}
+
+// The folder that the program's own code lies in, by the file of its main(): that of the file, or
+// the one around it where its name only says what kind of code it holds. A main() in a header is
+// that of a test framework and tells nothing.
+inline text own_folder_of(arena& memory, text file_of_main) {
+    const text file = tidy_path(memory, file_of_main);
+    const std::size_t dot = file.rfind('.');
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    const std::size_t slash = file.rfind('/');
+    if (slash == text::npos || slash == 0) return {};
+    const text folder = file.substr(0, slash);
+    const std::size_t around = folder.rfind('/');
+    const bool is_kind = around != text::npos && around > 0 &&
+                         is_listed(folder.substr(around + 1),
+                                   "src source sources app apps bin cmd main tool tools test tests "
+                                   "example examples sample samples demo demos bench benchmarks");
+    // "/usr/src" alone would be too much.
+    const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
+    return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+
+#ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct frame_traits {
+    bool is_library = false;           // frame_rule
+    bool is_own_operator_new = false;  // of a class
+    bool is_allocate = false;          // the name of what an allocator is asked by
+};
+
+class known_frames {
+public:
+    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+
+    frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
+        entry& known = functions_[frame.function.data()];
+        if (known.version != rule.version() + 1 || known.file != frame.file.data()) {
+            known.version = rule.version() + 1;
+            known.file = frame.file.data();
+            known.traits = read_traits(scratch, frame, rule);
+        }
+        return known.traits;
+    }
+
+    // Whether the file lies where other people's code lies; the own folder is not considered.
+    bool is_library_file(arena& scratch, text file) {
+        const auto known = files_.insert(file.data());
+        if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
+        return known.value;
+    }
+
+private:
+    struct entry {
+        const char* file = nullptr;
+        std::size_t version = 0;  // of the rule, + 1
+        frame_traits traits;
+    };
+
+    static frame_traits read_traits(arena& scratch, const code_frame& frame,
+                                    const frame_rule& rule) {
+        frame_traits traits;
+        traits.is_library = rule.is_library(scratch, frame);
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        if (!name.is_known()) return traits;
+        traits.is_own_operator_new = is_own_operator_new(name);
+        traits.is_allocate = is_listed(name.last().name, "allocate do_allocate");
+        return traits;
+    }
+
+    table<const void*, entry> functions_;
+    table<const void*, bool> files_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
+
+#ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+#define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text file_name_of(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+enum class module_kind { user, runtime, system };
+
+inline module_kind kind_of_module(text path) noexcept {
+    const text name = file_name_of(path);
+    constexpr text runtimes =
+        "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
+        "libguile php libphp node libnode java libjvm libmono libcoreclr";
+    if (name.empty() || is_system_library(name)) return module_kind::system;
+    return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
+}
+
+// What the module that a frame lies in says of it.
+struct frame_owner {
+    module_kind kind = module_kind::system;
+    bool is_known = false;  // the module has a name
+    bool is_unloaded = false;
+    bool is_in_package = false;
+};
+
+inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+    return {kind_of_module(module), !module.empty(), is_unloaded,
+            !is_program && is_installed(module)};
+}
+
+// What the rule asks for when it first needs it.
+struct own_folder_source {
+    text (*folder)(void* context) = nullptr;  // null: it is not known
+    void* context = nullptr;
+
+    text get() const { return folder != nullptr ? folder(context) : text{}; }
+};
+
+// A stack, and what is known of its frames.
+struct asked_stack {
+    arena& scratch;
+    const list<code_frame>& frames;
+    const list<frame_owner>& owners;
+    const frame_rule& rule;
+    known_frames& known;
+
+    frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
+
+    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
+    // and what the standard library asks an allocator by.
+    bool is_users_by_name(std::size_t at) const {
+        const frame_traits here = traits(at);
+        if (here.is_library || here.is_own_operator_new) return false;
+        return !here.is_allocate || at + 1 == frames.size() || !traits(at + 1).is_library;
+    }
+
+    bool has_line(std::size_t at) const noexcept {
+        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+    }
+
+    bool is_in_library(std::size_t at, const own_folder_source& own) const {
+        const text file = frames[at].file;
+        const bool is_in_package = owners[at].is_in_package;
+        if (!is_in_package && !known.is_library_file(scratch, file)) return false;
+        if (rule.is_declared_own(scratch, frames[at])) return false;
+        const text folder = own.get();
+        const bool is_own = !folder.empty() && file.starts_with(folder);
+        return (is_in_package && !is_own) || is_library_file(scratch, file, folder);
+    }
+};
+
+namespace module_rule_detail {
+
+// frames.size() when no frame has a line that is the user's.
+inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+        if (stack.owners[i].kind != module_kind::user) continue;
+        if (stack.owners[i].is_unloaded) return i;
+        if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
+        if (!stack.is_in_library(i, own)) return i;
+    }
+    return stack.frames.size();
+}
+
+// frames.size() when no frame of that kind of module is the user's.
+inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
+    const list<code_frame>& frames = stack.frames;
+    std::size_t nameless = frames.size();
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (stack.owners[i].kind != kind) continue;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
+        const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
+        if (is_nameless && nameless == frames.size()) nameless = i;
+    }
+    return nameless;
+}
+
+}  // namespace module_rule_detail
+
+// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
+// Index of the frame; frames.size() if there is none.
+inline std::size_t maker_frame(const asked_stack& stack) {
+    const std::size_t count = stack.frames.size();
+    for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
+        const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
+        if (found < count) return found;
+    }
+    const std::size_t named = user_frame(stack.scratch, stack.frames, stack.rule);
+    // At least the module is known.
+    return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
+}
+
+// All rules. `maker` is what maker_frame() said.
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
+    const std::size_t line = module_rule_detail::user_line(stack, own);
+    return line < stack.frames.size() ? line : maker;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
+
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -19783,8 +20566,40 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
+// As without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        return first;
+    }
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
 // One layer: the result is `type` itself when nothing is wrapped around it.
 inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
@@ -20161,6 +20976,47 @@ private:
     list<std::size_t> instantiated_;        // components that show arguments
 };
 
+// The first parameter of the nearest definition of an operator new before a token. A call of one
+// is not followed by a brace or a word.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t at = before; at > 1; --at) {
+        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        std::size_t open = at;
+        while (open < before && tokens[open].spelling != "(") ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = tokens[close + 1].spelling;
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && tokens[end].spelling != ",") ++end;
+        return tokens[end - 1].spelling;
+    }
+    return {};
+}
+
+// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
+// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
+        if (!is_new && tokens[at].spelling != "malloc") continue;
+        std::size_t open = at + 1;
+        if (tokens[open].spelling == "[") open += 2;
+        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
+        const text behind = tokens[open + 2].spelling;
+        if (behind != ")" && behind != ",") continue;
+        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
@@ -20251,15 +21107,35 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
+inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
+    const text function = frame.function;
+    if (!function.contains("operator") && !function.contains("allocate") &&
+        !function.contains("report_")) {
+        return false;  // most
+    }
+    const function_name name = parse_function_name(memory, function);
+    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
+}
+
 // Index of the frame that wanted the memory; frames.size() when there is none.
 inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
     std::size_t index = 0;
-    while (index < frames.size() &&
-           is_forwarding_frame(
-               plain_name(memory, parse_function_name(memory, frames[index].function)))) {
-        ++index;
-    }
+    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
     return index;
+}
+
+// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
+// asking frame may, or asks for something of its own, which `answer` then is.
+inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    for (std::size_t i = 0; i < asking; ++i) {
+        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
+        const text type = type_from_source(memory, frames[i], sources, knowledge);
+        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+    }
+    return true;
 }
 
 // What one frame says by itself, were it the direct caller of operator new.
@@ -20383,7 +21259,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
                              text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
-    type_answer answer = type_from_frames(memory, frames, asking);
+    type_answer answer;
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
+        return with_vtable(memory, answer, vtable_symbol);
+    }
+    answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
         return with_vtable(memory, answer, vtable_symbol);
     }
@@ -20434,7 +21314,8 @@ struct named_stack {
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
-    bool is_type_final = false;  // false: a live object's vtable might still tell
+    std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
+    bool is_type_final = false;   // false: a live object's vtable might still tell
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -20622,7 +21503,7 @@ private:
                 owners.push_back(&location);
             }
         }
-        stack.user_frame = place_of(frames, owners, rule);
+        find_place(stack, frames, owners, rule);
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -20654,15 +21535,34 @@ private:
         }
     }
 
-    // The user's frame: see types/module_rule.hpp.
-    std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
-                         const symbolize::frame_rule& rule) {
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
+        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            modules.push_back({owner->module, owner->is_unloaded});
+            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
+                                 last->is_unloaded == owner->is_unloaded;
+            modules.push_back(is_same ? modules.back()
+                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                            symbols_.is_program(owner->module)));
+            last = owner;
         }
-        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        stack.maker_frame = symbolize::maker_frame(asked);
+        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
+                                                           stack.maker_frame);
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* book) {
+        auto& self = *static_cast<name_book*>(book);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
     }
 
     // What was resolved is kept as long as the book.
@@ -20695,8 +21595,10 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
+    symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
+    const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;
     std::uint32_t references_ = 1;
     bool has_new_ = false;
@@ -22716,13 +23618,24 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-inline bool is_shown_caller(const snapshot::frame& frame, arena& scratch) {
+// The folder that two files share, as what is known of the user's own code.
+inline text shared_folder(text a, text b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    const std::size_t slash = a.substr(0, same).rfind('/');
+    return slash == text::npos ? text{} : a.substr(0, slash + 1);
+}
+
+// `place`: the file of the row.
+inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
     plain.file = frame.file;
     plain.line = frame.line;
-    return !library_rule.is_library(scratch, plain);
+    if (library_rule.is_library(scratch, plain)) return false;
+    return library_rule.is_declared_own(scratch, plain) ||
+           !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
 // Recursion is one caller, so that it does not hide the one that began it.
@@ -22731,11 +23644,13 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
     std::uint64_t times = 0;
+    const bool has_place = row.user_frame < row.frame_count;
+    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
         // Further out there is only what runs the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, scratch)) continue;
+        if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
         if (times > 2) out << ", " << decimal{times - 1} << " times";
@@ -23326,7 +24241,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         const named_stack& stack = *stacks[at++];
         return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
                                                          {stack.frames.data(), stack.frames.size(),
-                                                          stack.user_frame, stack.type});
+                                                          stack.maker_frame, stack.type});
     });
     return first_use;
 }
@@ -25386,6 +26301,8 @@ inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
         out << " may be alive (95%)";
     } else if (info.record == recording::counters && alive != 0) {
         out << "counters only: there are no rows";
+    } else if (info.is_filtered) {
+        out << "no row fits what was asked for";
     } else if (info.is_difference) {
         out << "no row has changed";
     } else if (alive != 0) {
@@ -29044,11 +29961,13 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <algorithm>
 #include <climits>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 // piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
 
@@ -29201,7 +30120,7 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_WARM_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
-enum class stack_value { live_bytes, live_objects, bytes_allocated, allocations };
+enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
 
 namespace detail {
 
@@ -29818,7 +30737,7 @@ private:
         std::uint64_t hash = hash_step(hash_seed, frame.address);
         hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
                                    static_cast<std::uint64_t>(frame.line));
-        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+        return hash_finish(hash) & (cache_size - 1);
     }
 
     static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
@@ -29874,48 +30793,58 @@ struct call_node {
     std::uint32_t number;          // of the node; a parent's is less than its children's
     std::uint32_t frame_number;    // equal in all nodes of equal frames
     std::uint32_t parent;          // its number; the root's is its own
+    std::uint32_t depth;           // the root's is 0
     std::uint32_t child_count;
-    std::uint32_t first_child;  // in the tree's order of children
+    std::uint32_t first_child;  // their numbers follow each other
+    std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
+    std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
+    bool is_cut;  // too small to have its children shown: `own` is not known either
+};
+
+struct call_tree_options {
+    frames_differ_by identity = frames_differ_by::place;
+    // Nodes with less alive have no children; in a difference, with a smaller change.
+    std::uint64_t least_bytes = 0;
 };
 
 // The children of a node, in the order of the tree.
 struct call_children {
-    const call_node* const* first;
+    const call_node* first;
     std::size_t count;
     std::size_t size() const noexcept { return count; }
-    const call_node* const* begin() const noexcept { return first; }
-    const call_node* const* end() const noexcept { return first + count; }
-    const call_node* operator[](std::size_t index) const noexcept { return first[index]; }
+    const call_node* begin() const noexcept { return first; }
+    const call_node* end() const noexcept { return first + count; }
+    const call_node& operator[](std::size_t index) const noexcept { return first[index]; }
 };
-
-struct call_edge_key {
-    std::uint32_t parent;
-    std::uint32_t frame_number;
-};
-
-inline bool operator==(call_edge_key a, call_edge_key b) noexcept {
-    return a.parent == b.parent && a.frame_number == b.frame_number;
-}
-inline std::uint64_t hash_of_key(call_edge_key key) noexcept {
-    return hash_finish(hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.frame_number));
-}
 
 class call_tree {
 public:
     call_tree(arena& memory, const snapshot& rows, call_direction direction,
-              frames_differ_by identity = frames_differ_by::place)
-        : frames_(memory, identity),
+              const call_tree_options& wanted = {})
+        : frames_(memory, wanted.identity),
           nodes_(memory),
-          edges_(memory),
           order_(memory),
-          is_difference_(rows.info().is_difference) {
-        nodes_.push_back({nullptr, 0, 0, 0, 0, 0, {}, {}});
-        for (const snapshot::stack& stack : rows.stacks()) {
-            add(stack, direction == call_direction::top_down);
+          divided_(memory),
+          child_of_stack_(memory),
+          child_of_frame_(memory),
+          is_top_down_(direction == call_direction::top_down),
+          is_difference_(rows.info().is_difference),
+          least_bytes_(wanted.least_bytes) {
+        const auto stacks = rows.stacks();
+        stacks_ = stacks.begin();
+        scratch_.allocate(1);  // else its first block would come and go with each node
+        nodes_.push_back({});
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
+        order_.resize(stacks.size());
+        divided_.resize(stacks.size());
+        child_of_stack_.resize(stacks.size());
+        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+            order_[i] = i;
+            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
         }
-        sort_children();
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
 
     const call_node& root() const noexcept { return nodes_[0]; }
@@ -29925,30 +30854,98 @@ public:
     const frame_book& frames() const noexcept { return frames_; }
 
     call_children children_of(const call_node& node) const noexcept {
-        return {order_.data() + node.first_child, node.child_count};
+        return {nodes_.data() + node.first_child, node.child_count};
     }
 
 private:
-    void add(const snapshot::stack& stack, bool is_top_down) {
-        const stack_numbers numbers = numbers_of(stack);
-        std::uint32_t at = 0;
-        nodes_[0].inclusive.add(numbers);
-        for (std::size_t i = 0; i < stack.frame_count; ++i) {
-            const std::size_t index = is_top_down ? stack.frame_count - 1 - i : i;
-            at = child(at, stack.frames[index]);
-            nodes_[at].inclusive.add(numbers);
+    static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
+
+    void grow(std::uint32_t number) {
+        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
+            nodes_[number].is_cut = true;
+            return;
         }
-        nodes_[at].own.add(numbers);
+        nodes_[number].first_child = static_cast<std::uint32_t>(nodes_.size());
+        const std::uint32_t begin = nodes_[number].first_stack;
+        const std::uint32_t end = begin + nodes_[number].stack_count;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+        }
+        const std::uint32_t first = nodes_[number].first_child;
+        nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
+        if (nodes_[number].child_count != 0) divide(number, begin, end);
     }
 
-    std::uint32_t child(std::uint32_t parent, const snapshot::frame& frame) {
-        const std::uint32_t frame_number = frames_.number_of(frame);
-        const auto edge = edges_.insert({parent, frame_number});
-        if (edge.is_new) {
-            edge.value = static_cast<std::uint32_t>(nodes_.size());
-            nodes_.push_back({&frame, edge.value, frame_number, parent, 0, 0, {}, {}});
+    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+        const std::uint32_t depth = nodes_[number].depth;
+        const stack_numbers numbers = numbers_of(stack);
+        if (depth == stack.frame_count) {
+            nodes_[number].own.add(numbers);
+            return no_child;
         }
-        return edge.value;
+        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
+        const std::uint32_t child = child_with(number, stack.frames[index]);
+        nodes_[child].inclusive.add(numbers);
+        ++nodes_[child].stack_count;
+        return child;
+    }
+
+    std::uint32_t child_with(std::uint32_t parent, const snapshot::frame& frame) {
+        const std::uint32_t frame_number = frames_.number_of(frame);
+        if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
+        std::uint32_t& known = child_of_frame_[frame_number];
+        // What other nodes have left there is less.
+        if (known < nodes_[parent].first_child) {
+            known = static_cast<std::uint32_t>(nodes_.size());
+            const std::uint32_t depth = nodes_[parent].depth + 1;
+            nodes_.push_back(
+                {&frame, known, frame_number, parent, depth, 0, 0, 0, 0, {}, {}, false});
+        }
+        return known;
+    }
+
+    // Puts the children in their order, and the stacks of each side by side.
+    void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
+        const std::uint32_t first = nodes_[number].first_child;
+        const std::uint32_t count = nodes_[number].child_count;
+        if (count == 1) {
+            keep_stacks_of_child(first, begin, end);
+            return;
+        }
+        const borrowed_memory meanwhile{scratch_};
+        sort(
+            nodes_.data() + first, count,
+            [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
+            scratch_);
+        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
+        next.resize(count);
+        std::uint32_t at = begin;
+        for (std::uint32_t i = first; i < first + count; ++i) {
+            next[nodes_[i].number - first] = nodes_[i].first_stack = at;
+            at += nodes_[i].stack_count;
+            nodes_[i].number = i;
+        }
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] == no_child) continue;
+            divided_[next[child_of_stack_[i] - first]++] = order_[i];
+        }
+        for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
+    }
+
+    // Without those that end at its parent.
+    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
+        nodes_[child].first_stack = begin;
+        std::uint32_t at = begin;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
+        }
+    }
+
+    bool comes_before(const call_node& a, const call_node& b) const noexcept {
+        const std::uint64_t a_bytes = size_of(a.inclusive.bytes);
+        const std::uint64_t b_bytes = size_of(b.inclusive.bytes);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+        return size_of(a.inclusive.bytes_allocated) > size_of(b.inclusive.bytes_allocated);
     }
 
     std::uint64_t size_of(std::uint64_t number) const noexcept {
@@ -29956,29 +30953,17 @@ private:
         return is_negative ? 0 - number : number;
     }
 
-    void sort_children() {
-        order_.reserve(nodes_.size());
-        for (const call_node& node : nodes_) {
-            if (node.number != 0) order_.push_back(&node);
-        }
-        sort(order_, [this](const call_node* a, const call_node* b) {
-            if (a->parent != b->parent) return a->parent < b->parent;
-            const std::uint64_t a_bytes = size_of(a->inclusive.bytes);
-            const std::uint64_t b_bytes = size_of(b->inclusive.bytes);
-            if (a_bytes != b_bytes) return a_bytes > b_bytes;
-            return size_of(a->inclusive.bytes_allocated) > size_of(b->inclusive.bytes_allocated);
-        });
-        for (std::uint32_t i = 0; i < order_.size(); ++i) {
-            call_node& parent = nodes_[order_[i]->parent];
-            if (parent.child_count++ == 0) parent.first_child = i;
-        }
-    }
-
+    const snapshot::stack* stacks_ = nullptr;
+    arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
-    table<call_edge_key, std::uint32_t> edges_;
-    list<const call_node*> order_;  // siblings side by side
+    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
+    list<std::uint32_t> divided_;
+    list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
+    list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
+    bool is_top_down_;
     bool is_difference_;
+    std::uint64_t least_bytes_;
 };
 
 }  // namespace detail
@@ -30497,18 +31482,17 @@ public:
     explicit dhat_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::bottom_up, frames_differ_by::address) {}
+          tree_(job.memory, job.rows, call_direction::top_down, {frames_differ_by::address, 0}) {}
 
     void write() {
         write_head(job_.rows.info());
         const char* separator = "\n";
-        list<std::uint32_t> path{job_.memory};
         for (std::size_t i = 0; i < tree_.size(); ++i) {
             const call_node& node = tree_[i];
             if (node.own.is_nothing()) continue;
             out_ << separator;
             separator = ",\n";
-            write_point(node, path);
+            write_point(node);
             job_.pieces.may_go();
         }
         out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
@@ -30544,21 +31528,18 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    void write_point(const call_node& node, list<std::uint32_t>& path) {
+    // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
+    void write_point(const call_node& node) {
         const decimal bytes{node.own.bytes};
         const decimal objects{node.own.objects};
         out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
              << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
              << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
              << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
-        path.clear();
+        if (node.number == 0) out_ << decimal{unknown_frame};
         for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
-            path.push_back(tree_[at].frame_number + first_frame);
-        }
-        if (path.empty()) path.push_back(unknown_frame);
-        for (std::size_t i = path.size(); i > 0; --i) {
-            out_ << decimal{path[i - 1]};
-            if (i > 1) out_ << ',';
+            if (at != node.number) out_ << ',';
+            out_ << decimal{std::uint64_t{tree_[at].frame_number} + first_frame};
         }
         out_ << "]}";
     }
@@ -33050,7 +34031,11 @@ namespace detail {
 class massif_file {
 public:
     explicit massif_file(format_job& job)
-        : job_(job), out_(job.out), tree_(job.memory, job.rows, call_direction::bottom_up) {}
+        : job_(job),
+          out_(job.out),
+          least_shown_(sum_of_stacks(job.rows).bytes / 1000),
+          tree_(job.memory, job.rows, call_direction::bottom_up,
+                {frames_differ_by::place, least_shown_}) {}
 
     void write() {
         const snapshot::window_info& info = job_.rows.info();
@@ -33063,7 +34048,6 @@ public:
         }
         const std::uint64_t bytes = tree_.root().inclusive.bytes;
         write_point(end_ms, bytes, "detailed");
-        least_shown_ = bytes / 1000;
         write_node(tree_.root(), 0);
     }
 
@@ -33092,8 +34076,8 @@ private:
     // The children come in the order of their bytes, so those to be summed are the last ones.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
-        for (const call_node* child : tree_.children_of(node)) {
-            if (child->inclusive.bytes == 0 || child->inclusive.bytes < least_shown_) break;
+        for (const call_node& child : tree_.children_of(node)) {
+            if (child.inclusive.bytes == 0 || child.inclusive.bytes < least_shown_) break;
             ++shown;
         }
         return shown;
@@ -33103,7 +34087,7 @@ private:
         const auto children = tree_.children_of(node);
         const std::size_t shown = shown_children(node);
         std::uint64_t rest = 0;
-        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i]->inclusive.bytes;
+        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i].inclusive.bytes;
         out_.fill(depth, ' ');
         out_ << 'n' << decimal{shown + (rest != 0 ? 1 : 0)} << ": " << decimal{node.inclusive.bytes}
              << ' ';
@@ -33116,7 +34100,7 @@ private:
         }
         out_ << '\n';
         job_.pieces.may_go();
-        for (std::size_t i = 0; i < shown; ++i) write_node(*children[i], depth + 1);
+        for (std::size_t i = 0; i < shown; ++i) write_node(children[i], depth + 1);
         if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
     }
 
@@ -33130,9 +34114,9 @@ private:
 
     format_job& job_;
     text_out& out_;
+    std::uint64_t least_shown_;
     call_tree tree_;
     std::uint64_t point_count_ = 0;
-    std::uint64_t least_shown_ = 0;
 };
 
 inline bool write_massif_body(format_job& job) {
@@ -33653,14 +34637,22 @@ private:
         const frame_book& frames = locations_.frames();
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const snapshot::frame& frame = frames[i];
-            const std::size_t number = mapping_of(frame);
-            if (number == 0) continue;
-            mapping& here = mappings_[number - 1];
+            if (is_empty(frame.module)) continue;
+            if (mapping_of(frame) == 0) add_mapping_of(frame);
+            mapping& here = mappings_[mapping_of(frame) - 1];
+            // Where the module lies is known from each of its frames.
+            if (frame.address != 0) here.module.address = frame.address - frame.offset;
+            if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
             here.has_files = here.has_files || !is_empty(frame.file);
             here.has_lines = here.has_lines || frame.line != 0;
             here.has_inlined = here.has_inlined || frame.is_inlined;
         }
+    }
+
+    void add_mapping_of(const snapshot::frame& frame) {
+        mappings_.push_back({{frame.module, "", 0, 0}, false, false, false, false});
+        last_module_ = nullptr;
     }
 
     // The number from 1; 0: none. There are few modules.
@@ -33925,6 +34917,7 @@ private:
 constexpr std::uint64_t saved_is_difference = 1;
 constexpr std::uint64_t saved_is_of_two_windows = 2;
 constexpr std::uint64_t saved_has_stacks = 4;
+constexpr std::uint64_t saved_is_filtered = 8;
 
 }  // namespace detail
 
@@ -34086,7 +35079,7 @@ private:
                << totals.peak_bytes << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
-                   (has_stacks ? saved_has_stacks : 0))
+                   (has_stacks ? saved_has_stacks : 0) | (info.is_filtered ? saved_is_filtered : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
@@ -34236,7 +35229,6 @@ inline bool write_text_body(format_job& job) {
     return true;
 }
 
-// As save_snapshot() writes it.
 inline bool write_saved_body(format_job& job) {
     return save_snapshot_with(job.rows, [&job](text part) {
         job.out << part;
@@ -34265,6 +35257,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.
@@ -34341,6 +35334,496 @@ inline bool write(const snapshot& rows, const std::string& path, std::string& er
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+// filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
+
+#ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
+struct stack_filter {
+    const char* frame = "";           // the function, file or module of any frame, or the type
+    const char* type = "";            // the type
+    const char* module = "";          // the module of the frame that gave the row its place
+    std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
+    std::uint64_t least_objects = 0;  // likewise
+};
+
+namespace detail {
+
+// --- rows of stacks ---
+
+struct place_of_stack {
+    const snapshot::stack* of;
+};
+
+inline bool operator==(const place_of_stack& a, const place_of_stack& b) noexcept {
+    return a.of->line == b.of->line && a.of->offset == b.of->offset &&
+           text{a.of->file} == text{b.of->file} && text{a.of->type} == text{b.of->type};
+}
+inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
+    const std::uint64_t place = static_cast<std::uint64_t>(key.of->line) ^ key.of->offset << 20U;
+    return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
+}
+
+struct row_of_stacks {
+    snapshot::row row;
+    std::uint64_t stack_objects;  // of the stack that lends the row its frames
+    interval_reach objects;
+    interval_reach bytes;
+};
+
+inline std::uint64_t size_of_number(std::uint64_t number, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
+    return is_negative ? std::uint64_t{0} - number : number;
+}
+
+// The rows that the stacks make together, without those that nothing is alive of.
+inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
+                       bool is_difference) {
+    table<place_of_stack, row_of_stacks> sums{rows.memory()};
+    for (const snapshot::stack& stack : stacks) {
+        if (stack.objects == 0 && stack.bytes == 0) continue;
+        const auto known = sums.insert({&stack});
+        row_of_stacks& sum = known.value;
+        const std::uint64_t objects = size_of_number(stack.objects, is_difference);
+        if (known.is_new) {
+            sum.row.file = stack.file;
+            sum.row.line = stack.line;
+            sum.row.type = stack.type;
+            sum.row.offset = stack.offset;
+        }
+        if (known.is_new || objects > sum.stack_objects) {
+            sum.stack_objects = objects;
+            sum.row.function = stack.function;
+            sum.row.frames = stack.frames;
+            sum.row.frame_count = stack.frame_count;
+            sum.row.user_frame = stack.user_frame;
+        }
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+        sum.row.samples += stack.samples;
+        ++sum.row.sites;
+        sum.objects.meet({stack.objects, stack.objects_low, stack.objects_high}, true);
+        sum.bytes.meet({stack.bytes, stack.bytes_low, stack.bytes_high}, true);
+    }
+    for (auto& each : sums) {
+        snapshot::row& row = each.value.row;
+        const estimate objects = each.value.objects.around(row.objects);
+        const estimate bytes = each.value.bytes.around(row.bytes);
+        row.objects_low = objects.low;
+        row.objects_high = objects.high;
+        row.bytes_low = bytes.low;
+        row.bytes_high = bytes.high;
+        rows.push_back(row);
+    }
+}
+
+// --- what fits ---
+
+inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
+    if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        const snapshot::frame& frame = stack.frames[i];
+        if (text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
+            text{frame.module}.contains(wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wanted) noexcept {
+    if (wanted.type[0] != '\0' && !text{stack.type}.contains(wanted.type)) return false;
+    if (wanted.module[0] != '\0') {
+        if (stack.frame_count == 0) return false;
+        const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+        if (!text{stack.frames[frame].module}.contains(wanted.module)) return false;
+    }
+    return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
+}
+
+// Takes the stacks of small rows away.
+inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
+                            bool is_difference, arena& scratch) {
+    table<place_of_stack, row_of_stacks> sums{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        row_of_stacks& sum = sums.insert({&stack}).value;
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+    }
+    list<snapshot::stack> kept{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        const snapshot::row& row = sums.find({&stack})->row;
+        if (size_of_number(row.bytes, is_difference) < wanted.least_bytes) continue;
+        if (size_of_number(row.objects, is_difference) < wanted.least_objects) continue;
+        kept.push_back(stack);
+    }
+    stacks.clear();
+    for (const snapshot::stack& stack : kept) stacks.push_back(stack);
+}
+
+// Null: memory was refused.
+inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
+                               const stack_filter& wanted) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = of.info();
+    info.is_filtered = true;
+    const bool is_made = is_done_with_memory([&] {
+        arena scratch;
+        list<snapshot::stack> stacks{block.memory()};
+        for (const snapshot::stack& stack : of.stacks()) {
+            if (fits_by_name(stack, wanted)) stacks.push_back(stack);
+        }
+        if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
+            drop_small_rows(stacks, wanted, info.is_difference, scratch);
+        }
+        list<snapshot::row> rows{scratch};
+        sum_stacks(rows, stacks, info.is_difference);
+        block.add_rows(rows, info, scratch);
+        const auto modules = of.modules();
+        block.set_stacks(*block.memory().make<stack_table>(
+            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size()}));
+        list<snapshot::family> families{scratch};
+        for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
+        block.add_families(families);
+    });
+    if (!is_made) return nullptr;
+    block.keep(data);
+    return block.finish(info);
+}
+
+}  // namespace detail
+
+inline snapshot snapshot::filter(const stack_filter& wanted) const {
+    if (!has_stacks()) return *this;
+    detail::snapshot_data* made = detail::filtered(*this, detail::data_or_nothing(data_), wanted);
+    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+// group_by.hpp - the stacks of a snapshot summed by place, type, function, file, module or size.
+
+#ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+#define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class group_key : int {
+    place,     // "main.cpp:12:std::string", as in the rows
+    type,      // "std::string"; "?" for all whose type is not known
+    function,  // the one that file and line are in
+    file,      // what the rows show of it; where there is no line, the function or module
+    module,    // the program or library that the user's frame lies in
+    size       // "33..64 B": the mean size of what a stack allocated, in powers of two
+};
+
+struct group {
+    std::string name;
+    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t allocations, bytes_allocated;  // since the window began
+    std::uint64_t stacks;                        // how many distinct ones were summed
+};
+
+// The groups, largest first.
+class snapshot_groups {
+public:
+    bool empty() const noexcept { return groups_.empty(); }
+    std::size_t size() const noexcept { return groups_.size(); }
+    const group* begin() const noexcept { return groups_.data(); }
+    const group* end() const noexcept { return groups_.data() + groups_.size(); }
+    const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
+    group_key key() const noexcept { return key_; }
+    bool is_difference() const noexcept { return is_difference_; }
+
+private:
+    friend class snapshot;
+    std::vector<group> groups_;
+    group_key key_ = group_key::place;
+    bool is_difference_ = false;
+};
+
+namespace detail {
+
+inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
+    return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
+}
+
+// How far it is from nothing.
+inline std::uint64_t size_of_value(std::uint64_t value, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
+    return is_negative ? std::uint64_t{0} - value : value;
+}
+
+inline text file_name_of_path(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+inline void write_place_name(text_out& out, const snapshot::stack& stack) {
+    out << stack.file;
+    if (stack.line != 0) {
+        out << ':' << decimal{static_cast<std::uint64_t>(stack.line)};
+    } else {
+        out << "+0x" << hexadecimal{stack.offset};
+    }
+    out << ':' << stack.type;
+}
+
+// The mean size of what was allocated, or of what is alive where that is not known.
+inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+    const auto allocations = static_cast<std::int64_t>(stack.allocations);
+    const bool has_births = allocations != 0;
+    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
+    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
+    if (count == 0 || bytes / count < 0) {
+        out << "not known";
+        return;
+    }
+    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    if (mean <= 8) {
+        out << "0..8 B";
+        return;
+    }
+    std::uint64_t most = 16;
+    while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
+    out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+    switch (key) {
+        case group_key::place:
+            write_place_name(out, stack);
+            break;
+        case group_key::type:
+            out << stack.type;
+            break;
+        case group_key::function:
+            out << (stack.function[0] != '\0' ? stack.function : stack.file);
+            break;
+        case group_key::file:
+            out << stack.file;
+            break;
+        case group_key::module: {
+            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            out << (path.empty() ? text{"(no module)"} : file_name_of_path(path));
+            break;
+        }
+        case group_key::size:
+            write_size_class(out, stack);
+            break;
+    }
+}
+
+}  // namespace detail
+
+inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    snapshot_groups made;
+    made.key_ = key;
+    made.is_difference_ = info().is_difference;
+    detail::arena memory;
+    detail::table<detail::text, std::size_t> numbers{memory};
+    detail::text_out name{memory};
+    for (const stack& each : stacks()) {
+        name.cut(0);
+        detail::write_group_name(name, each, key);
+        const std::size_t* known = numbers.find(name.view());
+        if (known == nullptr) {
+            numbers[detail::copy_of(memory, name.view())] = made.groups_.size();
+            made.groups_.push_back({std::string{name.view().data(), name.size()}, 0, 0, 0, 0, 0});
+            known = numbers.find(name.view());
+        }
+        group& sum = made.groups_[*known];
+        sum.objects += each.objects;
+        sum.bytes += each.bytes;
+        sum.allocations += each.allocations;
+        sum.bytes_allocated += each.bytes_allocated;
+        ++sum.stacks;
+    }
+    const bool is_difference = made.is_difference_;
+    std::stable_sort(made.groups_.begin(), made.groups_.end(),
+                     [order, is_difference](const group& a, const group& b) {
+                         return detail::size_of_value(detail::value_of(a, order), is_difference) >
+                                detail::size_of_value(detail::value_of(b, order), is_difference);
+                     });
+    return made;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+// number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
+
+#ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+#define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class number_columns {
+public:
+    number_columns(arena& memory, bool is_difference, text name)
+        : memory_(memory), is_difference_(is_difference), lines_(memory) {
+        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations"}, name});
+    }
+
+    // The live bytes that shares are of.
+    void set_whole(std::uint64_t bytes) noexcept { whole_ = bytes; }
+
+    std::size_t size() const noexcept { return lines_.size() - 1; }
+
+    void add(const stack_numbers& numbers, text name) {
+        text_out share{memory_};
+        write_share(share, size_of_value(numbers.bytes, is_difference_), whole_);
+        lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
+                           amount(numbers.bytes_allocated), count(numbers.allocations)},
+                          name});
+    }
+
+    // Names are cut in the middle so that no line has more than `width` columns. 0: no limit.
+    void write(text_out& out, std::size_t width) const {
+        std::size_t widths[columns] = {};
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                const std::size_t taken = columns_of(each.numbers[i]);
+                if (taken > widths[i]) widths[i] = taken;
+            }
+        }
+        std::size_t taken = 0;
+        for (const std::size_t each : widths) taken += each + 2;
+        constexpr std::size_t least_name = 8;
+        const bool is_cut = width > taken + least_name;
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                write_right(out, each.numbers[i], widths[i]);
+                out << "  ";
+            }
+            if (is_cut) {
+                write_middle_cut(out, each.name, width - taken);
+            } else {
+                out << each.name;
+            }
+            out << '\n';
+        }
+    }
+
+private:
+    static constexpr std::size_t columns = 5;
+
+    struct line {
+        text numbers[columns];
+        text name;
+    };
+
+    text count(std::uint64_t number) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_change(made, number);
+        } else {
+            made << decimal{number};
+        }
+        return made.view();
+    }
+    text amount(std::uint64_t bytes) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_bytes_change(made, bytes);
+        } else {
+            write_bytes(made, bytes);
+        }
+        return made.view();
+    }
+
+    arena& memory_;
+    const bool is_difference_;
+    std::uint64_t whole_ = 0;
+    list<line> lines_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+// text_groups.hpp - groups of stacks as a table for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline const char* name_of(group_key key) noexcept {
+    switch (key) {
+        case group_key::place:
+            return "place";
+        case group_key::type:
+            return "type";
+        case group_key::function:
+            return "function";
+        case group_key::file:
+            return "file";
+        case group_key::module:
+            return "module";
+        case group_key::size:
+            return "size";
+    }
+    return "";
+}
+
+inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
+                         const text_options& wanted) {
+    number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
+    std::uint64_t whole = 0;
+    for (const group& each : groups) whole += size_of_value(each.bytes, groups.is_difference());
+    columns.set_whole(whole);
+    stack_numbers rest;
+    std::size_t rest_count = 0;
+    for (const group& each : groups) {
+        const stack_numbers numbers{each.objects, each.bytes, each.allocations,
+                                    each.bytes_allocated};
+        if (columns.size() == wanted.rows) {
+            ++rest_count;
+            rest.add(numbers);
+            continue;
+        }
+        text_out name{memory};
+        write_printable(name, each.name.c_str());
+        columns.add(numbers, name.view());
+    }
+    if (rest_count != 0) {
+        text_out name{memory};
+        name << "and " << decimal{rest_count} << " more";
+        columns.add(rest, name.view());
+    }
+    columns.write(out, wanted.width);
+}
+
+}  // namespace detail
+
+// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_groups(out, memory, groups, wanted);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 
@@ -34449,6 +35932,123 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
 
+// text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class tree_from {
+    main,       // what each function called
+    allocation  // who called each function that allocated
+};
+
+namespace detail {
+
+class tree_table {
+public:
+    tree_table(arena& memory, const snapshot& rows, tree_from from, stack_value order,
+               const text_options& wanted)
+        : memory_(memory),
+          tree_(memory, rows,
+                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up),
+          is_difference_(rows.info().is_difference),
+          order_(order),
+          wanted_(wanted),
+          is_shown_(memory),
+          columns_(memory, is_difference_, "call") {
+        choose();
+        columns_.set_whole(size_of_value(tree_.root().inclusive.bytes, is_difference_));
+        add(tree_.root(), 0);
+    }
+
+    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+
+private:
+    // The largest nodes, and whatever leads to them.
+    void choose() {
+        list<std::uint64_t> sizes{memory_};
+        sizes.reserve(tree_.size());
+        for (std::size_t i = 0; i < tree_.size(); ++i) sizes.push_back(size_of(i));
+        list<std::uint64_t> ordered{memory_};
+        ordered.reserve(sizes.size());
+        for (const std::uint64_t size : sizes) ordered.push_back(size);
+        sort(ordered, [](std::uint64_t a, std::uint64_t b) { return a > b; });
+        const bool has_room = wanted_.rows >= ordered.size();
+        const std::uint64_t least = has_room ? 0 : ordered[wanted_.rows];
+        is_shown_.resize(tree_.size());
+        is_shown_[0] = true;
+        for (std::size_t i = tree_.size(); i > 1; --i) {  // children come after their parents
+            const std::size_t node = i - 1;
+            if (has_room || sizes[node] > least) is_shown_[node] = true;
+            if (is_shown_[node]) is_shown_[tree_[node].parent] = true;
+        }
+    }
+
+    std::uint64_t size_of(std::size_t node) const noexcept {
+        return size_of_value(tree_[node].inclusive[order_], is_difference_);
+    }
+
+    void add(const call_node& node, std::size_t depth) {
+        text_out name{memory_};
+        name.fill(depth, ' ');
+        write_name(name, node);
+        columns_.add(node.inclusive, name.view());
+        list<const call_node*> shown{memory_};
+        for (const call_node& child : tree_.children_of(node)) {
+            if (is_shown_[child.number]) shown.push_back(&child);
+        }
+        sort(shown, [this](const call_node* a, const call_node* b) {
+            return size_of(a->number) > size_of(b->number);
+        });
+        for (const call_node* child : shown) add(*child, depth + 1);
+    }
+
+    static void write_name(text_out& out, const call_node& node) {
+        if (node.frame == nullptr) {
+            out << "(all)";
+            return;
+        }
+        const snapshot::frame& frame = *node.frame;
+        if (frame.function[0] != '\0') {
+            write_printable(out, frame.function);
+        } else {
+            write_printable(out, file_name_of_path(frame.module).data());
+            out << "+0x" << hexadecimal{frame.offset};
+        }
+        if (frame.line == 0) return;
+        out << "  ";
+        write_printable(out, file_name_of_path(frame.file).data());
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+
+    arena& memory_;
+    const call_tree tree_;
+    const bool is_difference_;
+    const stack_value order_;
+    const text_options& wanted_;
+    list<bool> is_shown_;
+    number_columns columns_;
+};
+
+}  // namespace detail
+
+// About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
+inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
+                           stack_value order = stack_value::live_bytes,
+                           const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::tree_table{memory, rows, from, order, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
 // load_snapshot.hpp - a snapshot comes back from its file.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
@@ -34487,7 +36087,7 @@ public:
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
-        if (value < count) return static_cast<std::size_t>(value);
+        if (value < count) return value;
         is_damaged_ = true;
         return 0;
     }
@@ -34499,7 +36099,7 @@ public:
             is_damaged_ = true;
             return {};
         }
-        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        const text taken = bytes_.substr(0, count);
         bytes_.remove_prefix(taken.size());
         return taken;
     }
@@ -34793,6 +36393,7 @@ private:
         const std::uint64_t flags = from.number();
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        info.is_filtered = (flags & saved_is_filtered) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -34878,7 +36479,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error) 
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
         const std::size_t got = file.read_at(0, whole, bytes);
         into = detail::snapshot_from(block, {whole, got}, error);

@@ -204,6 +204,43 @@ def folded(heap):
         heap.check(field, sum_by_place(stacks))
 
 
+def sums_of_formats(heap, name):
+    """{format: (allocations, bytes allocated, objects, bytes)}; None: it does not say."""
+    report = heap.json(f"{name}.json")
+    places = report["rows"] + report["freed_rows"]
+    sums = {"json": [sum(place[field] for place in places) for field in FIELDS]}
+    with open(heap.file(f"{name}.csv"), newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file, strict=True))
+    sums["csv"] = [sum(int(line[field]) for line in lines) for field in FIELDS]
+    for kind, index in ((f"{name}.folded", 3), (f"{name}.allocations.folded", 0)):
+        weights = [int(line.rsplit(" ", 1)[1])
+                   for line in heap.file(kind).read_text().splitlines()]
+        sums[kind] = [sum(weights) if i == index else None for i in range(4)]
+    profiles = heap.json(f"{name}.speedscope.json")["profiles"]
+    sums["speedscope"] = [profiles[i]["endValue"] for i in (3, 2, 1, 0)]
+    points = heap.json(f"{name}.dhat.json")["pps"]
+    sums["dhat"] = [sum(point[field] for point in points) for field in ("tbk", "tb", "ebk", "eb")]
+    totals = heap.file(f"{name}.callgrind").read_text().split("totals: ")[1].split()
+    sums["callgrind"] = [int(number) for number in reversed(totals)]
+    massif = heap.file(f"{name}.massif").read_text()
+    sums["massif"] = [None, None, None, int(re.findall(r"mem_heap_B=(\d+)", massif)[-1])]
+    return sums
+
+
+def each_other(heap):
+    """Every format has the same totals, and they are those of the snapshot."""
+    for name in ("heap", "sampled"):
+        totals = heap.json(f"{name}.json")["totals"]
+        totals = [totals[field] for field in ("allocations", "bytes_allocated", "live_objects",
+                                              "live_bytes")]
+        # Estimates are rounded for each stack, and for all together.
+        tolerance = 0 if name == "heap" else len(heap.json(f"{name}.dhat.json")["pps"])
+        for format_name, sums in sums_of_formats(heap, name).items():
+            for found, expected in zip(sums, totals):
+                assert found is None or abs(found - expected) <= tolerance, (
+                    name, format_name, sums, totals)
+
+
 # The importers of speedscope are inside its bundle: it is run with a page that is not there, for
 # the functions that it defines, and one of them is kept.
 SPEEDSCOPE = r"""

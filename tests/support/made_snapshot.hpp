@@ -239,7 +239,8 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.taken_unix_ns,
                 kept(block.memory(), about.command),
                 nullptr,
-                about.moments.size()};
+                about.moments.size(),
+                false};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,

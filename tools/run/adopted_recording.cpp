@@ -74,7 +74,7 @@ snapshot_data* totals_of_window(window_id id) {
 }  // namespace
 
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
-                                     const recorded_program& program, const std::string& command,
+                                     const program_facts& program,
                                      const std::vector<std::string>& library_frames,
                                      std::string& error) {
     for (const std::string& pattern : library_frames) {
@@ -104,9 +104,18 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
         error = "the recording has no window";
         return {};
     }
-    static const std::string kept_command = command;  // this process adopts one program
-    made->info.command = kept_command.c_str();
-    made->info.process_id = static_cast<std::uint64_t>(program.process_id);
+    static program_facts kept;  // this process adopts one program
+    kept = program;
+    const allocscope::snapshot::window_estimates& alive = made->info.estimates;
+    if (!kept.moments.empty()) {
+        kept.moments.push_back({made->info.duration_ns, alive.live_objects.value,
+                                alive.live_bytes.value, alive.allocations.value,
+                                alive.bytes_allocated.value, ""});
+    }
+    made->info.command = kept.command.c_str();
+    made->info.process_id = static_cast<std::uint64_t>(kept.process_id);
+    made->info.moments = kept.moments.data();
+    made->info.moment_count = kept.moments.size();
     return allocscope::snapshot{made};
 }
 

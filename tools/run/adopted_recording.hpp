@@ -2,8 +2,6 @@
 #ifndef ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 
-#include "recording_file.hpp"
-
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstdint>
@@ -17,9 +15,15 @@ namespace allocscope_tools {
 // recording must be free here; that it is not is an error which another process need not have.
 // `library_frames`: patterns of code that no row is to be placed in (types/frame_rule.hpp).
 // Without rows nothing is named, which is most of the work.
-// `command` is how the program was called.
+// What the recording does not know of its program.
+struct program_facts {
+    std::string command;  // how it was called
+    std::int32_t process_id = 0;
+    std::vector<allocscope::snapshot::moment> moments;  // what was alive while it ran
+};
+
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
-                                     const recorded_program& program, const std::string& command,
+                                     const program_facts& program,
                                      const std::vector<std::string>& library_frames,
                                      std::string& error);
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,7 +54,14 @@ program_report::program_report(const run_options& wanted, const recording_file& 
       file_(file),
       index_(index),
       path_(std::move(path)),
-      program_(file.program(index)) {}
+      program_(file.program(index)) {
+    facts_.command = command_line();
+    facts_.process_id = program_.process_id;
+}
+
+void program_report::add(const std::vector<allocscope::snapshot::moment>& moments) {
+    facts_.moments = moments;
+}
 
 // Of the first program as it was typed; the others have been started by it.
 std::string program_report::command_line() const {
@@ -73,9 +81,8 @@ void program_report::in_own_process(bool wants_rows, const Work& work) const {
     }
     if (child == 0) {
         std::string error;
-        const allocscope::snapshot rows =
-            adopt_recording(file_.descriptor(), index_, wants_rows, program_, command_line(),
-                            wanted_.library_frames, error);
+        const allocscope::snapshot rows = adopt_recording(file_.descriptor(), index_, wants_rows,
+                                                          facts_, wanted_.library_frames, error);
         if (error.empty()) {
             work(rows);
         } else {
@@ -134,6 +141,26 @@ void program_report::write() const {
                           : allocscope::detail::try_write(body, rows, path_, error);
         if (!is_written) refuse("run", error);
     });
+}
+
+bool program_report::measure(allocscope::snapshot::moment& into) const {
+    int ends[2] = {-1, -1};
+    if (!program_.refusal.empty() || ::pipe2(ends, O_CLOEXEC) != 0) return false;
+    in_own_process(false, [&ends](const allocscope::snapshot& rows) {
+        const auto& info = rows.info();
+        const allocscope::snapshot::moment now{info.duration_ns,
+                                               info.estimates.live_objects.value,
+                                               info.estimates.live_bytes.value,
+                                               info.estimates.allocations.value,
+                                               info.estimates.bytes_allocated.value,
+                                               nullptr};
+        if (::write(ends[1], &now, sizeof now) != static_cast<ssize_t>(sizeof now)) ::_exit(1);
+    });
+    ::close(ends[1]);
+    const bool is_read = ::read(ends[0], &into, sizeof into) == static_cast<ssize_t>(sizeof into);
+    ::close(ends[0]);
+    into.mark = "";
+    return is_read;
 }
 
 void program_report::write_progress() const {

@@ -2,6 +2,7 @@
 #ifndef ALLOCSCOPE_TOOLS_RUN_PROGRAM_REPORT_HPP
 #define ALLOCSCOPE_TOOLS_RUN_PROGRAM_REPORT_HPP
 
+#include "adopted_recording.hpp"
 #include "recording_file.hpp"
 #include "run_options.hpp"
 
@@ -37,6 +38,11 @@ public:
     program_report(const run_options& wanted, const recording_file& file, std::uint32_t index,
                    std::string path);
 
+    // What was alive at earlier moments, for the time series of the report.
+    void add(const std::vector<allocscope::snapshot::moment>& moments);
+    // What is alive now. False: it could not be found out.
+    bool measure(allocscope::snapshot::moment& into) const;
+
     void write() const;
     // The line that is shown on a terminal while the program runs.
     void write_progress() const;
@@ -51,6 +57,7 @@ private:
     std::uint32_t index_;
     std::string path_;
     recorded_program program_;
+    program_facts facts_;
 };
 
 }  // namespace allocscope_tools

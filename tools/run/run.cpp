@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -126,12 +127,35 @@ private:
             if (wanted_.follows_children) report_ended(file);
             const bool is_due = is_periodic && clock::now() - reported >= period;
             if (is_due) reported = clock::now();
+            if (is_due) note_moments(file);
             if (is_due && is_shown_on_terminal()) {
                 show_progress(file);
             } else if (is_due || happened == event::report_asked) {
                 report_running(file);
             }
         }
+    }
+
+    // For the time series of the reports. When there are many points, every second one goes.
+    void note_moments(const recording_file& file) {
+        constexpr std::size_t most_moments = 4096;
+        for (std::uint32_t i = 0; i < file.program_count(); ++i) {
+            if (file.program(i).process_id == 0) break;  // it has only just begun
+            if (is_reported(i)) continue;
+            allocscope::snapshot::moment now{};
+            if (!program_report{wanted_, file, i, {}}.measure(now)) continue;
+            std::vector<allocscope::snapshot::moment>& all = moments_[i];
+            all.push_back(now);
+            if (all.size() < most_moments) continue;
+            for (std::size_t at = 0; at < all.size() / 2; ++at) all[at] = all[2 * at + 1];
+            all.resize(all.size() / 2);
+        }
+    }
+
+    void write_report(const recording_file& file, std::uint32_t index) {
+        program_report report{wanted_, file, index, path_of(file, index)};
+        report.add(moments_[index]);
+        report.write();
     }
 
     // What ended programs have recorded takes memory, so it is reported soon.
@@ -158,7 +182,7 @@ private:
 
     void report_running(const recording_file& file) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (!is_reported(i)) program_report{wanted_, file, i, path_of(file, i)}.write();
+            if (!is_reported(i)) write_report(file, i);
         }
     }
 
@@ -172,7 +196,8 @@ private:
     }
 
     void report_last(recording_file& file, std::uint32_t index) {
-        program_report{wanted_, file, index, path_of(file, index)}.write();
+        write_report(file, index);
+        moments_.erase(index);
         file.forget(index);
         if (reported_.size() <= index) reported_.resize(index + std::size_t{1});
         reported_[index] = true;
@@ -205,6 +230,7 @@ private:
     bool has_progress_ = false;
     std::unique_ptr<output_paths> paths_;
     std::vector<bool> reported_;
+    std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
 };
 
 }  // namespace

@@ -23,7 +23,6 @@
 #include <allocscope/grouping/call_tree.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/plain/arena.hpp>
-#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -41,18 +40,17 @@ public:
     explicit dhat_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::bottom_up, frames_differ_by::address) {}
+          tree_(job.memory, job.rows, call_direction::top_down, {frames_differ_by::address, 0}) {}
 
     void write() {
         write_head(job_.rows.info());
         const char* separator = "\n";
-        list<std::uint32_t> path{job_.memory};
         for (std::size_t i = 0; i < tree_.size(); ++i) {
             const call_node& node = tree_[i];
             if (node.own.is_nothing()) continue;
             out_ << separator;
             separator = ",\n";
-            write_point(node, path);
+            write_point(node);
             job_.pieces.may_go();
         }
         out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
@@ -88,21 +86,18 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    void write_point(const call_node& node, list<std::uint32_t>& path) {
+    // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
+    void write_point(const call_node& node) {
         const decimal bytes{node.own.bytes};
         const decimal objects{node.own.objects};
         out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
              << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
              << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
              << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
-        path.clear();
+        if (node.number == 0) out_ << decimal{unknown_frame};
         for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
-            path.push_back(tree_[at].frame_number + first_frame);
-        }
-        if (path.empty()) path.push_back(unknown_frame);
-        for (std::size_t i = path.size(); i > 0; --i) {
-            out_ << decimal{path[i - 1]};
-            if (i > 1) out_ << ',';
+            if (at != node.number) out_ << ',';
+            out_ << decimal{std::uint64_t{tree_[at].frame_number} + first_frame};
         }
         out_ << "]}";
     }

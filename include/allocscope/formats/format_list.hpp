@@ -44,7 +44,6 @@ inline bool write_text_body(format_job& job) {
     return true;
 }
 
-// As save_snapshot() writes it.
 inline bool write_saved_body(format_job& job) {
     return save_snapshot_with(job.rows, [&job](text part) {
         job.out << part;
@@ -73,6 +72,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.

@@ -21,6 +21,8 @@
 #include <allocscope/formats/frame_text.hpp>
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/call_tree.hpp>
+#include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -36,7 +38,11 @@ namespace detail {
 class massif_file {
 public:
     explicit massif_file(format_job& job)
-        : job_(job), out_(job.out), tree_(job.memory, job.rows, call_direction::bottom_up) {}
+        : job_(job),
+          out_(job.out),
+          least_shown_(sum_of_stacks(job.rows).bytes / 1000),
+          tree_(job.memory, job.rows, call_direction::bottom_up,
+                {frames_differ_by::place, least_shown_}) {}
 
     void write() {
         const snapshot::window_info& info = job_.rows.info();
@@ -49,7 +55,6 @@ public:
         }
         const std::uint64_t bytes = tree_.root().inclusive.bytes;
         write_point(end_ms, bytes, "detailed");
-        least_shown_ = bytes / 1000;
         write_node(tree_.root(), 0);
     }
 
@@ -78,8 +83,8 @@ private:
     // The children come in the order of their bytes, so those to be summed are the last ones.
     std::size_t shown_children(const call_node& node) const {
         std::size_t shown = 0;
-        for (const call_node* child : tree_.children_of(node)) {
-            if (child->inclusive.bytes == 0 || child->inclusive.bytes < least_shown_) break;
+        for (const call_node& child : tree_.children_of(node)) {
+            if (child.inclusive.bytes == 0 || child.inclusive.bytes < least_shown_) break;
             ++shown;
         }
         return shown;
@@ -89,7 +94,7 @@ private:
         const auto children = tree_.children_of(node);
         const std::size_t shown = shown_children(node);
         std::uint64_t rest = 0;
-        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i]->inclusive.bytes;
+        for (std::size_t i = shown; i < children.size(); ++i) rest += children[i].inclusive.bytes;
         out_.fill(depth, ' ');
         out_ << 'n' << decimal{shown + (rest != 0 ? 1 : 0)} << ": " << decimal{node.inclusive.bytes}
              << ' ';
@@ -102,7 +107,7 @@ private:
         }
         out_ << '\n';
         job_.pieces.may_go();
-        for (std::size_t i = 0; i < shown; ++i) write_node(*children[i], depth + 1);
+        for (std::size_t i = 0; i < shown; ++i) write_node(children[i], depth + 1);
         if (rest != 0) write_rest(children.size() - shown, rest, depth + 1);
     }
 
@@ -116,9 +121,9 @@ private:
 
     format_job& job_;
     text_out& out_;
+    std::uint64_t least_shown_;
     call_tree tree_;
     std::uint64_t point_count_ = 0;
-    std::uint64_t least_shown_ = 0;
 };
 
 inline bool write_massif_body(format_job& job) {

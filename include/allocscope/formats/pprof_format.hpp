@@ -230,14 +230,22 @@ private:
         const frame_book& frames = locations_.frames();
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const snapshot::frame& frame = frames[i];
-            const std::size_t number = mapping_of(frame);
-            if (number == 0) continue;
-            mapping& here = mappings_[number - 1];
+            if (is_empty(frame.module)) continue;
+            if (mapping_of(frame) == 0) add_mapping_of(frame);
+            mapping& here = mappings_[mapping_of(frame) - 1];
+            // Where the module lies is known from each of its frames.
+            if (frame.address != 0) here.module.address = frame.address - frame.offset;
+            if (frame.offset >= here.module.size) here.module.size = frame.offset + 1;
             here.has_functions = here.has_functions || !is_empty(frame.function);
             here.has_files = here.has_files || !is_empty(frame.file);
             here.has_lines = here.has_lines || frame.line != 0;
             here.has_inlined = here.has_inlined || frame.is_inlined;
         }
+    }
+
+    void add_mapping_of(const snapshot::frame& frame) {
+        mappings_.push_back({{frame.module, "", 0, 0}, false, false, false, false});
+        last_module_ = nullptr;
     }
 
     // The number from 1; 0: none. There are few modules.

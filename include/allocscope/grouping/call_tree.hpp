@@ -1,31 +1,33 @@
 // call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
 //
-// Room:     grouping (floor 9), not malloc-safe
+// Room:     grouping (floor 8), not malloc-safe
 // Called:   by formats/massif_format.hpp, callgrind_format.hpp and dhat_format.hpp
 // Threads:  any; the snapshot must outlive the tree
-// Memory:   96 bytes for each node, in the arena that is given, and a table of them
+// Memory:   120 bytes for each node and 12 for each stack, in the arena that is given
 //
 //     call_tree tree{memory, rows, call_direction::top_down};
-//     for (const call_node* child : tree.children_of(tree.root())) ...
-//     child->inclusive.bytes;      // of every stack that goes through here
-//     child->own.bytes;            // of the stacks that end here
+//     for (const call_node& child : tree.children_of(tree.root())) ...
+//     child.inclusive.bytes;      // of every stack that goes through here
+//     child.own.bytes;            // of the stacks that end here
 //
 // Top-down the root's children are where threads begin, and a stack ends at who called operator
 // new. Bottom-up it is the other way round. Children are in the order of their live bytes, then of
 // their allocated ones; in a difference the largest change comes first.
+//
+// The tree is made level by level: the stacks of a node are divided among its children. So a part
+// that nobody will look at (`least_bytes`) costs nothing, and a million stacks that share nothing
+// but their last caller do not become a million branches.
 
 #ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 #define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
-#include <allocscope/plain/table.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -42,48 +44,58 @@ struct call_node {
     std::uint32_t number;          // of the node; a parent's is less than its children's
     std::uint32_t frame_number;    // equal in all nodes of equal frames
     std::uint32_t parent;          // its number; the root's is its own
+    std::uint32_t depth;           // the root's is 0
     std::uint32_t child_count;
-    std::uint32_t first_child;  // in the tree's order of children
+    std::uint32_t first_child;  // their numbers follow each other
+    std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
+    std::uint32_t stack_count;
     stack_numbers inclusive;
     stack_numbers own;
+    bool is_cut;  // too small to have its children shown: `own` is not known either
+};
+
+struct call_tree_options {
+    frames_differ_by identity = frames_differ_by::place;
+    // Nodes with less alive have no children; in a difference, with a smaller change.
+    std::uint64_t least_bytes = 0;
 };
 
 // The children of a node, in the order of the tree.
 struct call_children {
-    const call_node* const* first;
+    const call_node* first;
     std::size_t count;
     std::size_t size() const noexcept { return count; }
-    const call_node* const* begin() const noexcept { return first; }
-    const call_node* const* end() const noexcept { return first + count; }
-    const call_node* operator[](std::size_t index) const noexcept { return first[index]; }
+    const call_node* begin() const noexcept { return first; }
+    const call_node* end() const noexcept { return first + count; }
+    const call_node& operator[](std::size_t index) const noexcept { return first[index]; }
 };
-
-struct call_edge_key {
-    std::uint32_t parent;
-    std::uint32_t frame_number;
-};
-
-inline bool operator==(call_edge_key a, call_edge_key b) noexcept {
-    return a.parent == b.parent && a.frame_number == b.frame_number;
-}
-inline std::uint64_t hash_of_key(call_edge_key key) noexcept {
-    return hash_finish(hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.frame_number));
-}
 
 class call_tree {
 public:
     call_tree(arena& memory, const snapshot& rows, call_direction direction,
-              frames_differ_by identity = frames_differ_by::place)
-        : frames_(memory, identity),
+              const call_tree_options& wanted = {})
+        : frames_(memory, wanted.identity),
           nodes_(memory),
-          edges_(memory),
           order_(memory),
-          is_difference_(rows.info().is_difference) {
-        nodes_.push_back({nullptr, 0, 0, 0, 0, 0, {}, {}});
-        for (const snapshot::stack& stack : rows.stacks()) {
-            add(stack, direction == call_direction::top_down);
+          divided_(memory),
+          child_of_stack_(memory),
+          child_of_frame_(memory),
+          is_top_down_(direction == call_direction::top_down),
+          is_difference_(rows.info().is_difference),
+          least_bytes_(wanted.least_bytes) {
+        const auto stacks = rows.stacks();
+        stacks_ = stacks.begin();
+        scratch_.allocate(1);  // else its first block would come and go with each node
+        nodes_.push_back({});
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
+        order_.resize(stacks.size());
+        divided_.resize(stacks.size());
+        child_of_stack_.resize(stacks.size());
+        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+            order_[i] = i;
+            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
         }
-        sort_children();
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
 
     const call_node& root() const noexcept { return nodes_[0]; }
@@ -93,30 +105,98 @@ public:
     const frame_book& frames() const noexcept { return frames_; }
 
     call_children children_of(const call_node& node) const noexcept {
-        return {order_.data() + node.first_child, node.child_count};
+        return {nodes_.data() + node.first_child, node.child_count};
     }
 
 private:
-    void add(const snapshot::stack& stack, bool is_top_down) {
-        const stack_numbers numbers = numbers_of(stack);
-        std::uint32_t at = 0;
-        nodes_[0].inclusive.add(numbers);
-        for (std::size_t i = 0; i < stack.frame_count; ++i) {
-            const std::size_t index = is_top_down ? stack.frame_count - 1 - i : i;
-            at = child(at, stack.frames[index]);
-            nodes_[at].inclusive.add(numbers);
+    static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
+
+    void grow(std::uint32_t number) {
+        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
+            nodes_[number].is_cut = true;
+            return;
         }
-        nodes_[at].own.add(numbers);
+        nodes_[number].first_child = static_cast<std::uint32_t>(nodes_.size());
+        const std::uint32_t begin = nodes_[number].first_stack;
+        const std::uint32_t end = begin + nodes_[number].stack_count;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+        }
+        const std::uint32_t first = nodes_[number].first_child;
+        nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
+        if (nodes_[number].child_count != 0) divide(number, begin, end);
     }
 
-    std::uint32_t child(std::uint32_t parent, const snapshot::frame& frame) {
-        const std::uint32_t frame_number = frames_.number_of(frame);
-        const auto edge = edges_.insert({parent, frame_number});
-        if (edge.is_new) {
-            edge.value = static_cast<std::uint32_t>(nodes_.size());
-            nodes_.push_back({&frame, edge.value, frame_number, parent, 0, 0, {}, {}});
+    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+        const std::uint32_t depth = nodes_[number].depth;
+        const stack_numbers numbers = numbers_of(stack);
+        if (depth == stack.frame_count) {
+            nodes_[number].own.add(numbers);
+            return no_child;
         }
-        return edge.value;
+        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
+        const std::uint32_t child = child_with(number, stack.frames[index]);
+        nodes_[child].inclusive.add(numbers);
+        ++nodes_[child].stack_count;
+        return child;
+    }
+
+    std::uint32_t child_with(std::uint32_t parent, const snapshot::frame& frame) {
+        const std::uint32_t frame_number = frames_.number_of(frame);
+        if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
+        std::uint32_t& known = child_of_frame_[frame_number];
+        // What other nodes have left there is less.
+        if (known < nodes_[parent].first_child) {
+            known = static_cast<std::uint32_t>(nodes_.size());
+            const std::uint32_t depth = nodes_[parent].depth + 1;
+            nodes_.push_back(
+                {&frame, known, frame_number, parent, depth, 0, 0, 0, 0, {}, {}, false});
+        }
+        return known;
+    }
+
+    // Puts the children in their order, and the stacks of each side by side.
+    void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
+        const std::uint32_t first = nodes_[number].first_child;
+        const std::uint32_t count = nodes_[number].child_count;
+        if (count == 1) {
+            keep_stacks_of_child(first, begin, end);
+            return;
+        }
+        const borrowed_memory meanwhile{scratch_};
+        sort(
+            nodes_.data() + first, count,
+            [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
+            scratch_);
+        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
+        next.resize(count);
+        std::uint32_t at = begin;
+        for (std::uint32_t i = first; i < first + count; ++i) {
+            next[nodes_[i].number - first] = nodes_[i].first_stack = at;
+            at += nodes_[i].stack_count;
+            nodes_[i].number = i;
+        }
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] == no_child) continue;
+            divided_[next[child_of_stack_[i] - first]++] = order_[i];
+        }
+        for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
+    }
+
+    // Without those that end at its parent.
+    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
+        nodes_[child].first_stack = begin;
+        std::uint32_t at = begin;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
+        }
+    }
+
+    bool comes_before(const call_node& a, const call_node& b) const noexcept {
+        const std::uint64_t a_bytes = size_of(a.inclusive.bytes);
+        const std::uint64_t b_bytes = size_of(b.inclusive.bytes);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+        return size_of(a.inclusive.bytes_allocated) > size_of(b.inclusive.bytes_allocated);
     }
 
     std::uint64_t size_of(std::uint64_t number) const noexcept {
@@ -124,29 +204,17 @@ private:
         return is_negative ? 0 - number : number;
     }
 
-    void sort_children() {
-        order_.reserve(nodes_.size());
-        for (const call_node& node : nodes_) {
-            if (node.number != 0) order_.push_back(&node);
-        }
-        sort(order_, [this](const call_node* a, const call_node* b) {
-            if (a->parent != b->parent) return a->parent < b->parent;
-            const std::uint64_t a_bytes = size_of(a->inclusive.bytes);
-            const std::uint64_t b_bytes = size_of(b->inclusive.bytes);
-            if (a_bytes != b_bytes) return a_bytes > b_bytes;
-            return size_of(a->inclusive.bytes_allocated) > size_of(b->inclusive.bytes_allocated);
-        });
-        for (std::uint32_t i = 0; i < order_.size(); ++i) {
-            call_node& parent = nodes_[order_[i]->parent];
-            if (parent.child_count++ == 0) parent.first_child = i;
-        }
-    }
-
+    const snapshot::stack* stacks_ = nullptr;
+    arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
-    table<call_edge_key, std::uint32_t> edges_;
-    list<const call_node*> order_;  // siblings side by side
+    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
+    list<std::uint32_t> divided_;
+    list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
+    list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
+    bool is_top_down_;
     bool is_difference_;
+    std::uint64_t least_bytes_;
 };
 
 }  // namespace detail

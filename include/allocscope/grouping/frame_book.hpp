@@ -1,6 +1,6 @@
 // frame_book.hpp - the different frames of many stacks, each with a number.
 //
-// Room:     grouping (floor 9), not malloc-safe
+// Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/call_tree.hpp and by the writers in formats/
 // Threads:  one at a time
 // Memory:   of the arena that is given; the texts stay those of the snapshot
@@ -99,7 +99,7 @@ private:
         std::uint64_t hash = hash_step(hash_seed, frame.address);
         hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
                                    static_cast<std::uint64_t>(frame.line));
-        return static_cast<std::size_t>(hash_finish(hash) & (cache_size - 1));
+        return hash_finish(hash) & (cache_size - 1);
     }
 
     static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {

@@ -1,6 +1,6 @@
 // stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
 //
-// Room:     grouping (floor 9), not malloc-safe
+// Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/call_tree.hpp and by the writers in formats/
 // Threads:  a plain value
 // Memory:   32 bytes
@@ -17,7 +17,7 @@
 ALLOCSCOPE_WARM_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
-enum class stack_value { live_bytes, live_objects, bytes_allocated, allocations };
+enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
 
 namespace detail {
 

@@ -6,12 +6,14 @@
 // Memory:   none; the engine keeps up to 64 patterns of up to 255 characters
 //
 // A row belongs to the innermost frame that is not library code. The standard library, the C++
-// runtime and allocscope are known; containers and pools of your own are not:
+// runtime, allocscope and what lies where packages are installed are known; containers and pools of
+// your own are not:
 //
 //     allocscope::library_frames("mylib::");             // a namespace or class
 //     allocscope::library_frames("xml*");                // functions whose name starts so
-//     allocscope::library_frames("/usr/include/mylib/"); // files below a folder
-//     allocscope::library_frames("third_party/");        // such a folder anywhere
+//     allocscope::library_frames("/home/me/mylib/");     // files below a folder
+//     allocscope::library_frames("parts/");              // such a folder anywhere
+//     allocscope::library_frames("!third_party/mine/");  // this is the user's, wherever it lies
 
 #ifndef ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP
 #define ALLOCSCOPE_MEASURE_LIBRARY_FRAMES_HPP

@@ -31,6 +31,7 @@
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
 #include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/module_rule.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/types/source_cache.hpp>
@@ -64,7 +65,8 @@ struct named_stack {
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
-    bool is_type_final = false;  // false: a live object's vtable might still tell
+    std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
+    bool is_type_final = false;   // false: a live object's vtable might still tell
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -252,7 +254,7 @@ private:
                 owners.push_back(&location);
             }
         }
-        stack.user_frame = place_of(frames, owners, rule);
+        find_place(stack, frames, owners, rule);
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -284,15 +286,34 @@ private:
         }
     }
 
-    // The user's frame: see types/module_rule.hpp.
-    std::size_t place_of(const list<code_frame>& frames, const list<const code_location*>& owners,
-                         const symbolize::frame_rule& rule) {
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
+        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            modules.push_back({owner->module, owner->is_unloaded});
+            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
+                                 last->is_unloaded == owner->is_unloaded;
+            modules.push_back(is_same ? modules.back()
+                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                            symbols_.is_program(owner->module)));
+            last = owner;
         }
-        return symbolize::user_frame_by_module(scratch_, frames, modules, rule);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        stack.maker_frame = symbolize::maker_frame(asked);
+        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
+                                                           stack.maker_frame);
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* book) {
+        auto& self = *static_cast<name_book*>(book);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
     }
 
     // What was resolved is kept as long as the book.
@@ -325,8 +346,10 @@ private:
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
     symbolize::source_cache sources_;
+    symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
     table<std::uint64_t, named_stack*> by_hash_{kept_};
+    const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;
     std::uint32_t references_ = 1;
     bool has_new_ = false;

@@ -96,6 +96,8 @@ public:
             detail::return_reservation(newest_, newest_->bytes);
             newest_ = older;
         }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
         free_ = end_ = nullptr;
         mapped_bytes_ = 0;
     }
@@ -129,7 +131,11 @@ private:
 
     void* allocate_in_new_block(std::size_t bytes);
 
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
     block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
     char* free_ = nullptr;
     char* end_ = nullptr;
     std::size_t next_block_ = first_block;
@@ -145,7 +151,14 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         if (bytes > (std::size_t{1} << 46U)) refuse_memory();
         wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
     }
-    void* memory = detail::reserve_pages(wanted);
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
     if (memory == nullptr) refuse_memory();
     block* fresh = ::new (memory) block{newest_, wanted};
     newest_ = fresh;
@@ -154,8 +167,16 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     if (is_alone) return begin;
     free_ = begin + bytes;
     end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (next_block_ < largest_block) next_block_ *= 2;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
 }
 
 // For work in steps, each of which needs memory only for itself: gives back, at its own end, all
@@ -169,7 +190,7 @@ public:
             arena::block* given_back = memory_.newest_;
             memory_.newest_ = given_back->older;
             memory_.mapped_bytes_ -= given_back->bytes;
-            detail::return_reservation(given_back, given_back->bytes);
+            memory_.give_back(given_back);
         }
         memory_.free_ = free_;
         memory_.end_ = end_;

@@ -68,7 +68,7 @@ public:
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
-        if (value < count) return static_cast<std::size_t>(value);
+        if (value < count) return value;
         is_damaged_ = true;
         return 0;
     }
@@ -80,7 +80,7 @@ public:
             is_damaged_ = true;
             return {};
         }
-        const text taken = bytes_.substr(0, static_cast<std::size_t>(count));
+        const text taken = bytes_.substr(0, count);
         bytes_.remove_prefix(taken.size());
         return taken;
     }
@@ -374,6 +374,7 @@ private:
         const std::uint64_t flags = from.number();
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        info.is_filtered = (flags & saved_is_filtered) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -459,7 +460,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error) 
     const bool has_memory = detail::is_done_with_memory([&] {
         detail::snapshot_block block;
         if (!block.has_memory()) detail::refuse_memory();
-        const auto bytes = static_cast<std::size_t>(file.identity().size_bytes);
+        const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
         const std::size_t got = file.read_at(0, whole, bytes);
         into = detail::snapshot_from(block, {whole, got}, error);

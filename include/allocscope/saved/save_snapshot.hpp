@@ -180,7 +180,7 @@ private:
                << totals.peak_bytes << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
-                   (has_stacks ? saved_has_stacks : 0))
+                   (has_stacks ? saved_has_stacks : 0) | (info.is_filtered ? saved_is_filtered : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)

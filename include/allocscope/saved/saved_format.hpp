@@ -62,6 +62,7 @@ private:
 constexpr std::uint64_t saved_is_difference = 1;
 constexpr std::uint64_t saved_is_of_two_windows = 2;
 constexpr std::uint64_t saved_has_stacks = 4;
+constexpr std::uint64_t saved_is_filtered = 8;
 
 }  // namespace detail
 

@@ -25,7 +25,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 struct leak_stack {
     const snapshot::frame* frames;  // innermost first, starting at the caller of operator new
     std::size_t frame_count;
-    std::size_t user_frame;  // the innermost that is not library code; frame_count if none
+    std::size_t user_frame;  // the innermost not of the standard library; frame_count if none
     const char* type;        // "?" when it is not known
     // To be set by a function that answers yes, if it can: how many of the innermost frames would
     // be enough for that answer, whatever calls them and whatever the type. Stacks that begin alike

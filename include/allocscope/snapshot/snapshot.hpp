@@ -31,6 +31,10 @@ struct snapshot_data;
 
 template <class T>
 class snapshot_range;
+class snapshot_groups;
+struct stack_filter;
+enum class group_key : int;
+enum class stack_value : int;
 
 class snapshot {
 public:
@@ -157,6 +161,7 @@ public:
         const char* command;         // how the program was called; "" when not known
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
+        bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -189,6 +194,12 @@ public:
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
     snapshot difference_from(const snapshot& earlier) const;
+
+    // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
+    // next one: see grouping/filter_stacks.hpp and grouping/group_by.hpp.
+    snapshot filter(const stack_filter& wanted) const;
+    // The sums of the stacks by place, type, function, file, module or size, largest first.
+    snapshot_groups group_by(group_key key, stack_value order = stack_value{}) const;
 
     // Writes everything that a report can show into a file, which load_snapshot() reads again.
     // Throws report_error. Needs <allocscope/report.hpp>.

@@ -48,7 +48,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              "",
              nullptr,
-             0},
+             0,
+             false},
             nullptr,
             nullptr};
 }

@@ -63,6 +63,7 @@ public:
     const address_range* find(std::uint64_t address) const noexcept;
 
     bool empty() const noexcept { return ranges_.empty(); }
+    const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.

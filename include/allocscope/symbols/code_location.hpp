@@ -18,6 +18,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 
+#include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -34,6 +35,8 @@ struct code_frame {
     std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
     // True: the compiler gave the call no line, and this is one close by.
     bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
     // Of the code before and behind in the same function and file, where that is another line; 0:
     // there is none.
     int line_before = 0;
@@ -50,6 +53,21 @@ struct code_location {
     // Innermost first; at least one when a symbol or a line is known.
     list<code_frame> frames;
 };
+
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
 
 // The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
 // scope the debug information does not tell.

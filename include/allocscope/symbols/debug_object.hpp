@@ -27,6 +27,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/debug_file.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/demangle.hpp>
 #include <allocscope/symbols/entry_names.hpp>
@@ -89,6 +90,11 @@ public:
         for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
     }
 
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
+    }
+
     // Whether the unit that the address lies in describes a type or a namespace of that name.
     bool knows_type(std::uint64_t linked_address, text name) {
         const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
@@ -113,6 +119,7 @@ public:
     // Gives the memory back; the next question reads the file again.
     void release() {
         object_ = nullptr;
+        debug_ = nullptr;
         symbols_ = nullptr;
         units_ = nullptr;
         names_ = nullptr;
@@ -139,6 +146,7 @@ private:
         if (object_ != nullptr) return;
         object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
                                    : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
@@ -147,6 +155,10 @@ private:
         was_open_ = true;
         is_trusted_ =
             object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
     }
 
     // A file without an id is not that of a module with one.
@@ -166,12 +178,15 @@ private:
     }
 
     const symbol_index& symbols() {
-        if (symbols_ == nullptr) symbols_ = memory_.make<symbol_index>(memory_, *object_);
+        if (symbols_ == nullptr) {
+            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
+            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+        }
         return *symbols_;
     }
 
     debug_units& units() {
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *object_);
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
     }
@@ -230,10 +245,14 @@ private:
             frame.line = small(row->line);
             frame.column = small(row->column);
         }
-        // Split debug information: what was inlined is told by another file. The library's line
-        // would be taken for one of the function that the symbol names.
-        if (function == 0 && is_standard_header(frame.file)) return;
         if (function == 0) {
+            // Split debug information: what was inlined is told by another file. The library's line
+            // would be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
             name_outermost(frame, function, symbol);
             return add_frame(location, frame);
         }
@@ -333,6 +352,7 @@ private:
     arena memory_;
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
     symbol_index* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;

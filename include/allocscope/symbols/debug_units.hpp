@@ -121,9 +121,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
     for (const auto& each : wanted) {
-        const detail::elf_section* section = object.find(each.name);
-        if (section == nullptr || section->size > most_bytes - total) continue;
-        each.bytes = object.read(memory_, section);
+        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
         total += each.bytes.size;
     }
 }

@@ -16,6 +16,7 @@
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/elf_image.hpp>
+#include <allocscope/binary/inflate.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -67,21 +68,55 @@ public:
         return nullptr;
     }
 
-    // Compressed sections are not read: their names are then simply not known.
-    detail::byte_view read(arena& memory, const detail::elf_section* section) const {
+    // Whether the file itself holds the section: another one may hold it in its place.
+    bool has(const char* name) const {
+        const detail::elf_section* section = find(name);
+        return section != nullptr && section->type != detail::elf_section_no_bytes;
+    }
+
+    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
+    // way that is not known: its names are then simply not known.
+    detail::byte_view read(arena& memory, const detail::elf_section* section,
+                           std::uint64_t most = largest_read) const {
         if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            (section->flags & detail::elf_section_compressed) != 0) {
+            section->size > most) {
             return {};
         }
-        return read(memory, section->offset, section->size);
+        if ((section->flags & detail::elf_section_compressed) == 0) {
+            return read_bytes(memory, section->offset, section->size);
+        }
+        arena packed_memory;
+        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, packed, most);
     }
+
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
 
 private:
     static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+    // A compressed section begins with the way it is compressed and the length that it will have.
+    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+        constexpr std::size_t head_bytes = 24;
+        constexpr std::uint32_t zlib = 1;
+        detail::byte_cursor in{packed};
+        const std::uint32_t kind = in.u32();
+        in.skip(4);
+        const std::uint64_t size = in.u64();
+        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
+            size / detail::largest_inflation > packed.size) {
+            return {};
+        }
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        auto* out = static_cast<std::uint8_t*>(bytes);
+        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        if (!detail::inflate(stream, out, size)) return {};
+        return {out, size};
+    }
 
     // Nothing when the process may not have that much memory: less is known then.
-    detail::byte_view read(arena& memory, std::uint64_t offset, std::uint64_t size) const {
+    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
         if (size == 0 || size > largest_read || offset > file_bytes_ ||
             size > file_bytes_ - offset) {
             return {};
@@ -96,15 +131,15 @@ private:
     }
 
     void read_tables(arena& memory) {
-        header_ = detail::read_elf_header(read(memory, 0, detail::elf_header_bytes));
+        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
         if (!header_.is_valid) return;
         const detail::elf_section zero = detail::read_elf_section(
-            read(memory, header_.sections_offset, detail::elf_section_bytes), 0,
+            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
             detail::elf_section_bytes);
         std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
         if (count > file_bytes_ / header_.section_bytes) return;
         const detail::byte_view table =
-            read(memory, header_.sections_offset, count * header_.section_bytes);
+            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
         count = table.size / header_.section_bytes;
         const std::uint64_t names_section =
             header_.names_section == 0xffff ? zero.link : header_.names_section;

@@ -21,6 +21,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 
@@ -42,6 +43,8 @@ public:
     symbol_index(arena& memory, const object_bytes& object);
 
     found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const;
     found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
 
 private:
@@ -154,6 +157,13 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
     const char* name = detail::text_at(names_, range->value);
     if (*name == '\0') return {};
     return {name, address - range->low};
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    for (const address_range& range : functions_.all()) {
+        if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
 }
 
 }  // namespace symbolize

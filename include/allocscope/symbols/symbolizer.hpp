@@ -102,6 +102,23 @@ public:
         return !modules().empty() && module == modules()[0].path;
     }
 
+    // The source file of the program's main(); "" when nothing tells it.
+    text file_of_main() {
+        const detail::met_module* home = nullptr;
+        std::uint64_t inside = 0;
+        if (detail::names_another_process()) {
+            home = detail::modules_at_start.at(0);
+            if (home != nullptr) inside = home->start;
+        } else if (!modules().empty()) {
+            inside = modules()[0].low;
+        }
+        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
+        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
+        if (begin == 0) return {};
+        const code_location& location = resolve(owner.base + begin, home);
+        return location.frames.empty() ? text{} : location.frames.back().file;
+    }
+
     // To be called before a report: looks for libraries loaded and unloaded since. What was
     // resolved in modules that are still there stays. True when anything changed.
     bool refresh_modules() {

@@ -1,7 +1,7 @@
 // default_arguments.hpp - the template arguments that nobody writes, and the names people use.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by pretty_type.hpp for every template of namespace std
+// Called:   by pretty_type.hpp for every template
 // Threads:  any
 // Memory:   of the given arena
 //
@@ -158,6 +158,29 @@ inline void write_list(text_out& out, char open, const list<text>& parts, char c
     out << close;
 }
 
+// What people call a template with just these arguments, outside of namespace std; "" for none.
+inline text alias_of(arena& memory, text name, const list<text>& arguments) {
+    constexpr text name_of_tree = "boost::property_tree::ptree";
+    if (!is_listed(name, "nlohmann::basic_json boost::property_tree::basic_ptree")) return {};
+    text_out all{memory};
+    write_list(all, '<', arguments, '>');
+    text rest = all.view();
+    if (name == "boost::property_tree::basic_ptree") {
+        return rest == "<std::string, std::string, std::less<std::string>>" ? name_of_tree : text{};
+    }
+    const bool is_ordered = rest.starts_with("<nlohmann::ordered_map, ");
+    const text start = is_ordered ? "<nlohmann::ordered_map, " : "<std::map, ";
+    if (!rest.starts_with(start)) return {};
+    rest.remove_prefix(start.size());
+    constexpr text usual =
+        "std::vector, std::string, bool, long, unsigned long, double, std::allocator, "
+        "nlohmann::adl_serializer, std::vector<unsigned char>";
+    if (!rest.starts_with(usual)) return {};
+    rest.remove_prefix(usual.size());
+    if (rest != ">" && rest != ", void>") return {};
+    return is_ordered ? "nlohmann::ordered_json" : "nlohmann::json";
+}
+
 // Appends `arguments`, which are pretty already, to a text that ends with the qualified name from
 // `name_begin` on, and makes of both what people write.
 inline void write_arguments(text_out& out, std::size_t name_begin, list<text> arguments) {
@@ -171,7 +194,10 @@ inline void write_arguments(text_out& out, std::size_t name_begin, list<text> ar
         if (arguments.size() == 1 && write_character_alias(out, rule->name, arguments[0])) return;
         out << rule->name;
     }
-    write_list(out, '<', arguments, '>');
+    const text alias = alias_of(out.memory(), name, arguments);
+    if (alias.empty()) return write_list(out, '<', arguments, '>');
+    out.cut(name_begin);
+    out << alias;
 }
 
 }  // namespace symbolize

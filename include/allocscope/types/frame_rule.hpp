@@ -14,6 +14,7 @@
 //     rule.add("mylib::");                        // a namespace or class
 //     rule.add("xml*");                           // every function whose name starts so
 //     rule.add("/usr/include/mylib/");            // files below a folder
+//     rule.add("!third_party/mine/");             // but these are the user's
 //     user_frame(scratch, frames, rule);          // index of the frame, frames.size() if none
 
 #ifndef ALLOCSCOPE_TYPES_FRAME_RULE_HPP
@@ -107,12 +108,14 @@ public:
     //   contains '/'    files: begins with '/' - from the root; otherwise that part of any path
     //   ends with '*'   functions whose qualified name starts so
     //   otherwise       a namespace, class or function, with or without "::" at its end
+    //   begins with '!' what follows is the user's, whatever else is said of it
     // Adding the same pattern again changes nothing.
     const char* add(const char* pattern) noexcept {
         if (pattern == nullptr) return "library_frames: the pattern is a null pointer";
         const text added{pattern};
-        if (added.empty()) return "library_frames: the pattern is empty: it would fit every frame";
-        if (is_listed(added, "* / ::")) {
+        const text named = added.substr(added.starts_with("!") ? 1 : 0);
+        if (named.empty()) return "library_frames: the pattern is empty: it would fit every frame";
+        if (is_listed(named, "* / ::")) {
             return "library_frames: the pattern fits every frame: name a namespace or a folder";
         }
         if (added.size() >= pattern_size) {
@@ -131,15 +134,24 @@ public:
     // is no user's frame either.
     bool is_library(arena& scratch, const code_frame& frame) const {
         if (frame.function.empty() && frame.file.empty()) return true;
-        if (is_standard_header(frame.file)) return true;
+        if (version() == 0 && is_standard_header(frame.file)) return true;
         const borrowed_memory meanwhile{scratch};
         const function_name name = parse_function_name(scratch, frame.function);
         const text plain = plain_name(scratch, name);
-        if (is_added(plain, frame.file)) return true;
+        if (is_added(plain, frame.file, true)) return false;
+        if (is_standard_header(frame.file) || is_added(plain, frame.file, false)) return true;
         if (!name.is_known()) return false;
         if (is_runtime_function(plain) || is_allocation_wrapper(plain)) return true;
         if (name.components.size() > 1) return is_library_namespace(name.components[0].name);
         return frame.file.empty() && is_reserved_function(plain);
+    }
+
+    // Whether somebody said that the frame is the user's.
+    bool is_declared_own(arena& scratch, const code_frame& frame) const {
+        if (version() == 0) return false;
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        return is_added(plain_name(scratch, name), frame.file, true);
     }
 
 private:
@@ -155,10 +167,12 @@ private:
         return true;
     }
 
-    bool is_added(text plain, text file) const noexcept {
+    bool is_added(text plain, text file, bool as_own) const noexcept {
         const std::size_t count = version();
         for (std::size_t i = 0; i < count; ++i) {
-            const text pattern{patterns_[i]};
+            text pattern{patterns_[i]};
+            if (pattern.starts_with("!") != as_own) continue;
+            if (as_own) pattern.remove_prefix(1);
             const bool fits =
                 pattern.contains("/") ? fits_file(pattern, file) : fits_name(pattern, plain);
             if (fits) return true;

@@ -241,6 +241,11 @@ inline text plain_name(arena& memory, const function_name& name) {
     return plain.view();
 }
 
+// A class's own operator new, as in "app::widget::operator new(unsigned long)".
+inline bool is_own_operator_new(const function_name& name) noexcept {
+    return name.components.size() > 1 && name.last().name.starts_with("operator new");
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

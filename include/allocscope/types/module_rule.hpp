@@ -1,22 +1,29 @@
-// module_rule.hpp - which frame gives a row its place, by the names and the modules of a stack.
+// module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
 //
 // Room:     types (floor 8), not malloc-safe
 // Called:   by naming/name_book.hpp, for each stack
 // Threads:  any
 // Memory:   of the given arena
 //
-// Names tell a user's code from the library's (types/frame_rule.hpp). Programs in C and programs
-// without debug information have few, so the module that a frame lies in counts first:
+// A row is placed in the innermost frame that passes the first of these rules that any frame
+// passes. docs/types_and_places.md has the same list for users.
 //
-//     the user's    every module that is none of the following
-//     runtimes      interpreters: python, perl, ruby, ... and their libraries
+//     1  has a line, is the user's by its name, and lies in no library by file or module
+//     2  lies in one of the user's modules and is the user's by its name
+//     3  lies in one of the user's modules and has no name
+//     4  as 2 and 3, among the interpreters
+//     5  what the names alone say (user_frame), else the innermost frame of all
+//
+// So a library's frames count only while no frame further out has a line of the user's. Names:
+// types/frame_rule.hpp. Files: types/library_files.hpp. Modules are
+//
 //     system        the C and C++ libraries and the loader
+//     runtimes      interpreters: python, perl, ruby, ... and their libraries
+//     the user's    all others; those that packages installed are libraries in rule 1
 //
-// A row's place is the innermost frame of the user's modules that is the user's by its name, then
-// the innermost of them without any name. If there are none, the same among the runtimes, and then
-// whatever the names say, or the innermost frame of all. So an extension module of an interpreter
-// comes before the interpreter, and nothing is ever placed inside the C library when anything else
-// is known.
+// A function that only hands a request on is passed over: a class's own operator new, and the
+// `allocate` by which the standard library asks an allocator of the user's. Of a module that was
+// unloaded nothing can be known any more: its frames pass rule 1.
 
 #ifndef ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 #define ALLOCSCOPE_TYPES_MODULE_RULE_HPP
@@ -27,7 +34,9 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/types/frame_rule.hpp>
-#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/known_frames.hpp>
+#include <allocscope/types/library_files.hpp>
+#include <allocscope/types/name_brackets.hpp>
 
 #include <cstddef>           // size_t
 #include <initializer_list>  // initializer_list
@@ -45,33 +54,87 @@ enum class module_kind { user, runtime, system };
 
 inline module_kind kind_of_module(text path) noexcept {
     const text name = file_name_of(path);
-    constexpr text system =
-        "libc.so libc- libstdc++.so libc++.so libc++abi.so libgcc_s.so libm.so libpthread.so "
-        "libdl.so librt.so ld-linux liballocscope_preload.so";
     constexpr text runtimes =
         "python2 python3 libpython perl libperl ruby libruby lua liblua tclsh libtcl guile "
         "libguile php libphp node libnode java libjvm libmono libcoreclr";
-    if (name.empty() || !listed_start(name, system).empty()) return module_kind::system;
+    if (name.empty() || is_system_library(name)) return module_kind::system;
     return listed_start(name, runtimes).empty() ? module_kind::user : module_kind::runtime;
 }
 
-// The module that a frame lies in, as a location has it.
+// What the module that a frame lies in says of it.
 struct frame_owner {
-    text module;
+    module_kind kind = module_kind::system;
+    bool is_known = false;  // the module has a name
     bool is_unloaded = false;
+    bool is_in_package = false;
+};
+
+inline frame_owner owner_of(text module, bool is_unloaded, bool is_program) noexcept {
+    return {kind_of_module(module), !module.empty(), is_unloaded,
+            !is_program && is_installed(module)};
+}
+
+// What the rule asks for when it first needs it.
+struct own_folder_source {
+    text (*folder)(void* context) = nullptr;  // null: it is not known
+    void* context = nullptr;
+
+    text get() const { return folder != nullptr ? folder(context) : text{}; }
+};
+
+// A stack, and what is known of its frames.
+struct asked_stack {
+    arena& scratch;
+    const list<code_frame>& frames;
+    const list<frame_owner>& owners;
+    const frame_rule& rule;
+    known_frames& known;
+
+    frame_traits traits(std::size_t at) const { return known.traits_of(scratch, frames[at], rule); }
+
+    // A frame that hands on what its caller asks for is passed over: a class's own operator new,
+    // and what the standard library asks an allocator by.
+    bool is_users_by_name(std::size_t at) const {
+        const frame_traits here = traits(at);
+        if (here.is_library || here.is_own_operator_new) return false;
+        return !here.is_allocate || at + 1 == frames.size() || !traits(at + 1).is_library;
+    }
+
+    bool has_line(std::size_t at) const noexcept {
+        return frames[at].is_line_withheld || (frames[at].line > 0 && !frames[at].file.empty());
+    }
+
+    bool is_in_library(std::size_t at, const own_folder_source& own) const {
+        const text file = frames[at].file;
+        const bool is_in_package = owners[at].is_in_package;
+        if (!is_in_package && !known.is_library_file(scratch, file)) return false;
+        if (rule.is_declared_own(scratch, frames[at])) return false;
+        const text folder = own.get();
+        const bool is_own = !folder.empty() && file.starts_with(folder);
+        return (is_in_package && !is_own) || is_library_file(scratch, file, folder);
+    }
 };
 
 namespace module_rule_detail {
 
+// frames.size() when no frame has a line that is the user's.
+inline std::size_t user_line(const asked_stack& stack, const own_folder_source& own) {
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+        if (stack.owners[i].kind != module_kind::user) continue;
+        if (stack.owners[i].is_unloaded) return i;
+        if (!stack.has_line(i) || !stack.is_users_by_name(i)) continue;
+        if (!stack.is_in_library(i, own)) return i;
+    }
+    return stack.frames.size();
+}
+
 // frames.size() when no frame of that kind of module is the user's.
-inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<code_frame>& frames,
-                                 const list<frame_owner>& owners, const frame_rule& rule) {
+inline std::size_t user_frame_in(module_kind kind, const asked_stack& stack) {
+    const list<code_frame>& frames = stack.frames;
     std::size_t nameless = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (kind_of_module(owners[i].module) != kind) continue;
-        // Nothing can be known of it any more.
-        if (owners[i].is_unloaded) return i;
-        if (!rule.is_library(scratch, frames[i])) return i;
+        if (stack.owners[i].kind != kind) continue;
+        if (stack.owners[i].is_unloaded || stack.is_users_by_name(i)) return i;
         const bool is_nameless = frames[i].function.empty() && frames[i].file.empty();
         if (is_nameless && nameless == frames.size()) nameless = i;
     }
@@ -80,17 +143,24 @@ inline std::size_t user_frame_in(module_kind kind, arena& scratch, const list<co
 
 }  // namespace module_rule_detail
 
-// Index of the frame; frames.size() if there is none. `owners` are those of the frames.
-inline std::size_t user_frame_by_module(arena& scratch, const list<code_frame>& frames,
-                                        const list<frame_owner>& owners, const frame_rule& rule) {
+// Rules 2 to 5: the innermost function that is not the standard library's, a library's or not.
+// Index of the frame; frames.size() if there is none.
+inline std::size_t maker_frame(const asked_stack& stack) {
+    const std::size_t count = stack.frames.size();
     for (const module_kind kind : {module_kind::user, module_kind::runtime}) {
-        const std::size_t found =
-            module_rule_detail::user_frame_in(kind, scratch, frames, owners, rule);
-        if (found < frames.size()) return found;
+        const std::size_t found = module_rule_detail::user_frame_in(kind, stack);
+        if (found < count) return found;
     }
-    const std::size_t named = user_frame(scratch, frames, rule);
+    const std::size_t named = user_frame(stack.scratch, stack.frames, stack.rule);
     // At least the module is known.
-    return named == frames.size() && !frames.empty() && !owners[0].module.empty() ? 0 : named;
+    return named == count && count != 0 && stack.owners[0].is_known ? 0 : named;
+}
+
+// All rules. `maker` is what maker_frame() said.
+inline std::size_t user_frame_by_module(const asked_stack& stack, const own_folder_source& own,
+                                        std::size_t maker) {
+    const std::size_t line = module_rule_detail::user_line(stack, own);
+    return line < stack.frames.size() ? line : maker;
 }
 
 }  // namespace symbolize

@@ -139,6 +139,9 @@ private:
             braces(to, depth);
         } else if (c == '[') {
             square_brackets(to);
+        } else if (is_next("'lambda")) {  // 'lambda0'(int), as LLVM's demangler writes it
+            const std::size_t open = type_.find('(', at_);
+            lambda(to, open == no_position ? open : skip_brackets(type_, open));
         } else if (c == '\'') {
             const std::size_t quote = type_.find('\'', at_ + 1);
             copy_until(to, quote == no_position ? no_position : quote + 1);
@@ -152,6 +155,15 @@ private:
         }
     }
 
+    // Compilers number lambdas, or tell their parameters, or both: the place tells them apart.
+    void lambda(written& to, std::size_t behind) {
+        if (!to.is_after_colons()) begin_name(to);
+        if (behind == no_position) is_failed_ = true;
+        to.write_space();
+        to.out << "{lambda}";
+        at_ = behind;
+    }
+
     bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
 
     void word(written& to) {
@@ -163,6 +175,9 @@ private:
             at_ = behind + 2;
             return;
         }
+        const bool is_of_clang = word.size() > 2 && word.starts_with("$_") &&
+                                 word.find_first_not_of("0123456789", 2) == no_position;
+        if (is_of_clang) return lambda(to, behind);
         if (!continues_name) begin_name(to);
         if (is_operator_word(type_, at_)) {
             return copy_until(to, behind + operator_symbol_length(type_.substr(behind)));
@@ -226,7 +241,11 @@ private:
     bool is_inline_namespace(const written& to, text word, std::size_t behind) const {
         if (!type_.substr(behind).starts_with("::")) return false;
         const text name = to.out.view().substr(to.name_begin);
-        if (name == "allocscope::") return word.size() == 2 && word[0] == 'v';
+        const bool is_version = word.starts_with("v") && word.size() > 1 &&
+                                word.find_first_not_of("0123456789", 1) == no_position;
+        if (is_listed(name, "allocscope:: fmt::")) return is_version;
+        if (name == "nlohmann::") return word.starts_with("json_abi_");
+        if (name == "absl::") return word.starts_with("lts_") || word.starts_with("debian");
         return name.starts_with("std::") &&
                is_listed(word, "__cxx11 __1 __debug __cxx1998 __ndk1 _V2 __8");
     }
@@ -240,7 +259,8 @@ private:
 
     void angle_brackets(written& to, int depth) {
         const bool has_name = to.out.size() > to.name_begin && !to.is_after_colons();
-        if (!has_name) {  // "<lambda(int)>", as g++ writes it in debug information
+        if (is_next("<lambda(") && !has_name) return lambda(to, skip_brackets(type_, at_));
+        if (!has_name) {  // "<unnamed struct>", as g++ writes it in debug information
             return copy_until(to, skip_brackets(type_, at_));
         }
         const list<text> arguments = parts('>', depth);
@@ -268,6 +288,7 @@ private:
             to.out << anonymous_namespace;
             return;
         }
+        if (is_next("{lambda")) return lambda(to, skip_brackets(type_, at_));
         if (!to.is_after_colons()) begin_name(to);
         write_list(to.out, '{', parts('}', depth), '}');
     }

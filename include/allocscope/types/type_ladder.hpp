@@ -103,15 +103,35 @@ inline bool is_forwarding_frame(text plain) noexcept {
            plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
 }
 
+inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
+    const text function = frame.function;
+    if (!function.contains("operator") && !function.contains("allocate") &&
+        !function.contains("report_")) {
+        return false;  // most
+    }
+    const function_name name = parse_function_name(memory, function);
+    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
+}
+
 // Index of the frame that wanted the memory; frames.size() when there is none.
 inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
     std::size_t index = 0;
-    while (index < frames.size() &&
-           is_forwarding_frame(
-               plain_name(memory, parse_function_name(memory, frames[index].function)))) {
-        ++index;
-    }
+    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
     return index;
+}
+
+// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
+// asking frame may, or asks for something of its own, which `answer` then is.
+inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    for (std::size_t i = 0; i < asking; ++i) {
+        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
+        const text type = type_from_source(memory, frames[i], sources, knowledge);
+        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+    }
+    return true;
 }
 
 // What one frame says by itself, were it the direct caller of operator new.
@@ -235,7 +255,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
                              text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
-    type_answer answer = type_from_frames(memory, frames, asking);
+    type_answer answer;
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
+        return with_vtable(memory, answer, vtable_symbol);
+    }
+    answer = type_from_frames(memory, frames, asking);
     if (answer.is_known() || asking == frames.size()) {
         return with_vtable(memory, answer, vtable_symbol);
     }

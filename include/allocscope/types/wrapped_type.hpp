@@ -41,8 +41,40 @@ inline text without_array(text type) noexcept {
     return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
 }
 
+// As without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        return first;
+    }
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
 // One layer: the result is `type` itself when nothing is wrapped around it.
 inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
     if (!type.starts_with("std::")) return type;
     if (type == "std::__detail::_Hash_node_base*" ||
         (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {

@@ -26,6 +26,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/types/function_name.hpp>
+#include <allocscope/types/library_files.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -87,13 +88,24 @@ inline bool is_same_call(const snapshot::frame& a, const snapshot::frame& b) noe
            std::strcmp(a.function, b.function) == 0;
 }
 
-inline bool is_shown_caller(const snapshot::frame& frame, arena& scratch) {
+// The folder that two files share, as what is known of the user's own code.
+inline text shared_folder(text a, text b) noexcept {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    const std::size_t slash = a.substr(0, same).rfind('/');
+    return slash == text::npos ? text{} : a.substr(0, slash + 1);
+}
+
+// `place`: the file of the row.
+inline bool is_shown_caller(const snapshot::frame& frame, text place, arena& scratch) {
     if (frame.file[0] == '\0') return false;
     symbolize::code_frame plain;
     plain.function = frame.function;
     plain.file = frame.file;
     plain.line = frame.line;
-    return !library_rule.is_library(scratch, plain);
+    if (library_rule.is_library(scratch, plain)) return false;
+    return library_rule.is_declared_own(scratch, plain) ||
+           !symbolize::is_library_file(scratch, plain.file, shared_folder(plain.file, place));
 }
 
 // Recursion is one caller, so that it does not hide the one that began it.
@@ -102,11 +114,13 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     std::size_t shown = 0;
     const snapshot::frame* last = nullptr;
     std::uint64_t times = 0;
+    const bool has_place = row.user_frame < row.frame_count;
+    const text place = has_place ? row.frames[row.user_frame].file : "";
     for (std::size_t i = row.user_frame + 1; i < row.frame_count; ++i) {
         const snapshot::frame& frame = row.frames[i];
         // Further out there is only what runs the tests.
         if (text{frame.function}.contains("::allocscope_test_boundary")) break;
-        if (!is_shown_caller(frame, scratch)) continue;
+        if (!is_shown_caller(frame, place, scratch)) continue;
         ++times;
         if (last != nullptr && is_same_call(*last, frame)) continue;
         if (times > 2) out << ", " << decimal{times - 1} << " times";

@@ -188,7 +188,7 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
         const named_stack& stack = *stacks[at++];
         return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
                                                          {stack.frames.data(), stack.frames.size(),
-                                                          stack.user_frame, stack.type});
+                                                          stack.maker_frame, stack.type});
     });
     return first_use;
 }

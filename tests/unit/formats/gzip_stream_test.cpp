@@ -67,7 +67,7 @@ TEST_CASE("gzip_stream: every length of a match, at every kind of distance") {
         CHECK(unpacked({text}) == text);
     }
     // The farthest that there is, and one byte farther.
-    for (const std::size_t distance : {32768, 32769}) {
+    for (const std::size_t distance : {std::size_t{32768}, std::size_t{32769}}) {
         const std::string word = noise(100);
         const std::string text = word + noise(distance - 100) + word + noise(30);
         CHECK(unpacked({text}) == text);

@@ -174,6 +174,18 @@ TEST_CASE("pprof: mappings with build ids, and what is known of their code") {
     CHECK(read.messages(4)[1].number(2) == 1);
 }
 
+TEST_CASE("pprof: a module that only a frame names is a mapping, too") {
+    frame_text frame = made_frame("f", "", 0, 0x9010);
+    frame.module = "/lib/libz.so";
+    const profile read{made_window({made_stack({frame, made_frame("g")}, 1, 1, 1, 1)})};
+    const auto mappings = read.messages(3);
+    REQUIRE(mappings.size() == 2);
+    CHECK(read.string(mappings[0].number(5)) == "/lib/libz.so");
+    CHECK(mappings[0].number(2) == 0x9000);
+    CHECK(mappings[0].number(3) == 0x9011);
+    CHECK(read.messages(4)[0].number(2) == 1);
+}
+
 TEST_CASE("pprof: the type is a label, and system_name is left empty") {
     auto stacks = small_stacks();
     stacks[0].type = "std::vector<int>";

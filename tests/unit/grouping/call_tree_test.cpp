@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,10 +24,11 @@ std::string shown(const call_tree& tree, const call_node& node) {
         text += "/" + std::to_string(static_cast<std::int64_t>(node.own.bytes));
     }
     std::string children;
-    for (const call_node* child : tree.children_of(node)) {
-        CHECK(child->parent == node.number);
-        CHECK(&tree[child->number] == child);
-        children += (children.empty() ? "" : ", ") + shown(tree, *child);
+    for (const call_node& child : tree.children_of(node)) {
+        CHECK(child.parent == node.number);
+        CHECK(child.depth == node.depth + 1);
+        CHECK(&tree[child.number] == &child);
+        children += (children.empty() ? "" : ", ") + shown(tree, child);
     }
     return children.empty() ? text : text + " (" + children + ")";
 }
@@ -67,7 +70,9 @@ TEST_CASE("call_tree: frames differ by their place, or by their address") {
     allocscope::plain::arena memory;
     using allocscope::detail::frames_differ_by;
     CHECK(call_tree(memory, rows, call_direction::top_down).size() == 3);
-    CHECK(call_tree(memory, rows, call_direction::top_down, frames_differ_by::address).size() == 4);
+    CHECK(
+        call_tree(memory, rows, call_direction::top_down, {frames_differ_by::address, 0}).size() ==
+        4);
 }
 
 TEST_CASE("call_tree: frames without a function differ by module and offset") {
@@ -81,13 +86,61 @@ TEST_CASE("call_tree: frames without a function differ by module and offset") {
     allocscope::plain::arena memory;
     const call_tree tree{memory, rows, call_direction::top_down};
     CHECK(tree.root().child_count == 3);
-    CHECK(tree.children_of(tree.root())[0]->own.allocations == 2);
+    CHECK(tree.children_of(tree.root())[0].own.allocations == 2);
 }
 
 TEST_CASE("call_tree: no stacks, and a stack without frames") {
     CHECK(shown(made_snapshot({}), call_direction::top_down) == "root 0");
     CHECK(shown(made_window({made_stack({}, 1, 9, 1, 9)}), call_direction::bottom_up) ==
           "root 9/9");
+}
+
+TEST_CASE("call_tree: what is too small to be looked at has no children") {
+    allocscope::plain::arena memory;
+    const auto rows = made_window(small_stacks());
+    const call_tree tree{
+        memory, rows, call_direction::bottom_up, {allocscope::detail::frames_differ_by::place, 71}};
+    CHECK(shown(tree, tree.root()) == "root 470 (load() 400 (main 400/400), parse(int) 70)");
+    CHECK(tree.children_of(tree.root())[1].is_cut);
+    CHECK_FALSE(tree.children_of(tree.root())[0].is_cut);
+}
+
+TEST_CASE("call_tree: many stacks, each of its sums added up by hand") {
+    std::uint32_t dice = 3;
+    const auto roll = [&dice](std::uint32_t sides) {
+        dice = dice * 1664525U + 1013904223U;
+        return (dice >> 8U) % sides;
+    };
+    std::vector<stack_text> stacks;
+    std::map<std::string, std::uint64_t> expected;  // of a path from the root: live bytes
+    for (int i = 0; i < 500; ++i) {
+        std::vector<frame_text> frames;  // innermost first
+        std::string path;
+        std::vector<std::string> names;
+        for (std::uint32_t depth = roll(6); depth > 0; --depth) {
+            names.push_back("f" + std::to_string(roll(4)));
+            frames.insert(frames.begin(), made_frame(names.back()));
+        }
+        const std::uint64_t bytes = roll(1000);
+        stacks.push_back(made_stack(frames, 1, bytes, 1, bytes));
+        expected[path] += bytes;
+        for (const std::string& name : names) expected[path += "/" + name] += bytes;
+    }
+    allocscope::plain::arena memory;
+    const auto rows = made_window(stacks);
+    const call_tree tree{memory, rows, call_direction::top_down};
+    CHECK(tree.size() == expected.size());
+    for (std::size_t i = 0; i < tree.size(); ++i) {
+        std::string path;
+        for (std::size_t at = i; at != 0; at = tree[at].parent) {
+            path = std::string("/") + tree[at].frame->function + path;
+        }
+        REQUIRE(expected.count(path) == 1);
+        CHECK(tree[i].inclusive.bytes == expected[path]);
+        std::uint64_t sum = tree[i].own.bytes;
+        for (const call_node& child : tree.children_of(tree[i])) sum += child.inclusive.bytes;
+        CHECK(sum == tree[i].inclusive.bytes);
+    }
 }
 
 TEST_CASE("frame_book: thousands of frames keep their numbers") {

@@ -242,3 +242,28 @@ TEST_CASE("refused memory ends the question, not the program") {
     CHECK(plain::is_done_with_memory([&] { line << ", and goes on"; }));
     CHECK(line.view() == "kept, and goes on");
 }
+
+TEST_CASE("borrowed_memory: the next step gets the block of the last one, not one of the kernel") {
+    using plain::borrowed_memory;
+    plain::arena memory;
+    char* first = nullptr;
+    {
+        const borrowed_memory meanwhile{memory};
+        first = static_cast<char*>(memory.allocate(100));
+        *first = 'x';
+    }
+    CHECK(memory.mapped_bytes() == 0);
+    for (int step = 0; step < 3; ++step) {
+        const borrowed_memory meanwhile{memory};
+        char* again = static_cast<char*>(memory.allocate(100));
+        REQUIRE(again == first);
+        CHECK(*again == 'x');
+    }
+    {
+        const borrowed_memory meanwhile{memory};
+        for (int i = 0; i < 100; ++i) memory.allocate(60000);  // many blocks
+        memory.allocate(std::size_t{5} << 20);                 // and one of its own
+    }
+    const borrowed_memory meanwhile{memory};
+    CHECK(memory.allocate(100) != nullptr);
+}

@@ -7,6 +7,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
 
 #include "../../support/show_text.hpp"
 
@@ -15,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -33,6 +35,7 @@ using allocscope::symbolize::code_frame;
 using allocscope::symbolize::code_location;
 using allocscope::symbolize::debug_object;
 using allocscope::symbolize::kept_texts;
+using allocscope::symbolize::object_bytes;
 
 struct expected_frame {
     std::string linkage_name;
@@ -202,16 +205,42 @@ TEST_CASE("debug_object: without debug information the symbol is the one frame")
     CHECK(is_found);
 }
 
-TEST_CASE("debug_object: compressed sections leave the symbols") {
+TEST_CASE("debug_object: compressed sections are unpacked") {
     opened file{"gcc_compressed.so"};
     debug_object& object = file.object;
     bool is_found = false;
     for (std::uint64_t address = 0; address < 0x1000; ++address) {
         code_location location;
         object.resolve(address, location);
-        is_found = is_found || location.symbol == "shop::cart::total(int)";
+        if (location.symbol != "shop::cart::total(int)") continue;
+        is_found = true;
+        REQUIRE(!location.frames.empty());
+        CHECK(location.frames.back().file == "/source/example.cpp");
+        CHECK(location.frames.back().line > 0);
     }
     CHECK(is_found);
+}
+
+TEST_CASE("debug_object: a compressed section that claims to be huge gets no memory") {
+    std::vector<std::uint8_t> bytes = fixture::bytes_of("gcc_compressed.so");
+    const std::uint64_t claimed = std::uint64_t{900} << 20;
+    {
+        arena memory;
+        const object_bytes object{memory, fixture::view_of(bytes)};
+        const std::uint64_t length_at = object.find(".debug_info")->offset + 8;
+        std::memcpy(bytes.data() + length_at, &claimed, sizeof claimed);
+    }
+    arena kept;
+    kept_texts texts{kept};
+    debug_object object{texts, fixture::view_of(bytes)};
+    code_location location;
+    object.resolve(0x400, location);
+    CHECK(object.bytes_in_memory() < std::size_t{16} << 20);
+    // Neither does one that would be more than everything may be together.
+    arena memory;
+    const object_bytes whole{memory, fixture::view_of(bytes)};
+    CHECK(whole.read(memory, whole.find(".debug_abbrev")).size > 0x1d6);
+    CHECK(whole.read(memory, whole.find(".debug_abbrev"), 0x1d6).size == 0);
 }
 
 TEST_CASE("debug_object: debug information split into another file leaves the lines") {

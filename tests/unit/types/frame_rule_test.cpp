@@ -130,6 +130,27 @@ TEST_CASE("frame_rule: users add namespaces, prefixes and folders") {
     CHECK_FALSE(is_hidden("grab", "/home/me/not_third_party/pool.h"));
 }
 
+TEST_CASE("frame_rule: what users declare to be theirs is theirs, whatever else is said") {
+    frame_rule rule;
+    arena scratch;
+    const auto is_hidden = [&](const char* function, const char* file) {
+        return rule.is_library(scratch, frame(function, file, 1));
+    };
+    CHECK(std::string{rule.add("mylib::")} == "");
+    CHECK(std::string{rule.add("!mylib::core")} == "");
+    CHECK(is_hidden("mylib::grab()", "/p/a.cpp"));
+    CHECK_FALSE(is_hidden("mylib::core::grab()", "/p/a.cpp"));
+    CHECK(rule.is_declared_own(scratch, frame("mylib::core::grab()", "", 0)));
+    CHECK_FALSE(rule.is_declared_own(scratch, frame("mylib::grab()", "", 0)));
+    CHECK(is_hidden("allocate", "/usr/include/c++/12/bits/new_allocator.h"));
+    CHECK(std::string{rule.add("!/usr/include/c++/")} == "");
+    CHECK_FALSE(is_hidden("allocate", "/usr/include/c++/12/bits/new_allocator.h"));
+    for (const char* pattern : {"!", "!*", "!/", "!::"}) {
+        CAPTURE(pattern);
+        CHECK(std::string{rule.add(pattern)}.find("every frame") != std::string::npos);
+    }
+}
+
 TEST_CASE("frame_rule: a pattern that fits everything or nothing is refused with the reason") {
     frame_rule rule;
     for (const char* pattern : {"", "*", "/", "::"}) {

@@ -12,6 +12,14 @@ std::string pretty_type(const std::string& type) {
     return {pretty.data(), pretty.size()};
 }
 
+// As the demanglers spell it, with the first of its arguments and with more behind the last one.
+#define ALLOCSCOPE_JSON(map, more)                                                \
+    "nlohmann::json_abi_v3_11_2::basic_json<" map                                 \
+    ", std::vector, std::__cxx11::basic_string<char, std::char_traits<char>, "    \
+    "std::allocator<char> >, bool, long, unsigned long, double, std::allocator, " \
+    "nlohmann::json_abi_v3_11_2::adl_serializer, std::vector<unsigned char, "     \
+    "std::allocator<unsigned char> >" more " >"
+
 struct spelling {
     const char* demangled;
     const char* pretty;
@@ -26,6 +34,28 @@ constexpr spelling spellings[] = {
     {ALLOCSCOPE_STRING " const", "const std::string"},
     {ALLOCSCOPE_STRING " const&", "const std::string&"},
     {"std::string", "std::string"},
+    {ALLOCSCOPE_JSON("std::map", ""), "nlohmann::json"},
+    {ALLOCSCOPE_JSON("std::map", "") "*", "nlohmann::json*"},
+    {ALLOCSCOPE_JSON("std::map", ", void"), "nlohmann::json"},
+    {ALLOCSCOPE_JSON("nlohmann::json_abi_v3_11_2::ordered_map", ""), "nlohmann::ordered_json"},
+    {ALLOCSCOPE_JSON("app::map", ""),
+     "nlohmann::basic_json<app::map, std::vector, std::string, bool, long, unsigned long, double, "
+     "std::allocator, nlohmann::adl_serializer, std::vector<unsigned char>>"},
+    {ALLOCSCOPE_JSON("std::map", ", app::base"),
+     "nlohmann::basic_json<std::map, std::vector, std::string, bool, long, unsigned long, double, "
+     "std::allocator, nlohmann::adl_serializer, std::vector<unsigned char>, app::base>"},
+    {"std::pair<" ALLOCSCOPE_STRING " const, " ALLOCSCOPE_JSON("std::map", "") " >",
+     "std::pair<const std::string, nlohmann::json>"},
+    {"boost::property_tree::basic_ptree<" ALLOCSCOPE_STRING ", " ALLOCSCOPE_STRING
+     ", std::less<" ALLOCSCOPE_STRING " > >",
+     "boost::property_tree::ptree"},
+    {"boost::property_tree::basic_ptree<int, int, std::less<int> >",
+     "boost::property_tree::basic_ptree<int, int, std::less<int>>"},
+    {"fmt::v9::basic_memory_buffer<char, 500ul>", "fmt::basic_memory_buffer<char, 500>"},
+    {"absl::lts_20220623::Cord", "absl::Cord"},
+    {"absl::debian3::Cord", "absl::Cord"},
+    {"app::v9::thing", "app::v9::thing"},
+    {"fmt::vector::thing", "fmt::vector::thing"},
     {"std::basic_string<char>", "std::string"},
     {"std::__1::basic_string<wchar_t, std::__1::char_traits<wchar_t>, "
      "std::__1::allocator<wchar_t> >",
@@ -100,14 +130,19 @@ constexpr spelling spellings[] = {
     {"void (app::widget::*)(int) const", "void (app::widget::*)(int) const"},
     {"std::function<void (int)>", "std::function<void (int)>"},
     {"std::_Bind<void (*(int))(int)>", "std::_Bind<void (*(int))(int)>"},
-    {"main::{lambda(int)#1}", "main::{lambda(int)#1}"},
-    {"main::{lambda(" ALLOCSCOPE_STRING " const&)#2}", "main::{lambda(const std::string&)#2}"},
+    {"main::{lambda(int)#1}", "main::{lambda}"},
+    {"main::{lambda}", "main::{lambda}"},
+    {"main::$_0", "main::{lambda}"},
+    {"app::run(int)::$_12", "app::run(int)::{lambda}"},
+    {"std::vector<main::$_0, std::allocator<main::$_0> >", "std::vector<main::{lambda}>"},
+    {"app::$_x", "app::$_x"},
+    {"main::{lambda(" ALLOCSCOPE_STRING " const&)#2}", "main::{lambda}"},
     {"app::f()::{unnamed type#1}", "app::f()::{unnamed type#1}"},
     {"main()::local", "main::local"},
     {"main::local", "main::local"},
-    {"main()::<lambda(int)>", "main::<lambda(int)>"},
-    {"main::$_0", "main::$_0"},
-    {"main::'lambda'(int)", "main::'lambda'(int)"},
+    {"main()::<lambda(int)>", "main::{lambda}"},
+    {"main::'lambda'(int)", "main::{lambda}"},
+    {"main::'lambda0'(int)*", "main::{lambda}*"},
     {"(anonymous namespace)::foo", "(anonymous namespace)::foo"},
     {"app::(anonymous namespace)::foo<int>", "app::(anonymous namespace)::foo<int>"},
     {"app::{anonymous}::foo", "app::(anonymous namespace)::foo"},

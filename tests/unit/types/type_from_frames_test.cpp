@@ -84,7 +84,7 @@ constexpr example callers[] = {
     {"void std::_Function_base::_Base_manager<main::{lambda()#2}>::_M_create<main::{lambda()#2}>"
      "(std::_Any_data&, main::{lambda()#2}&&, std::integral_constant<bool, false>) "
      "[clone .constprop.0]",
-     "main::{lambda()#2}", type_evidence::make_frame},
+     "main::{lambda}", type_evidence::make_frame},
     {"void std::any::_Manager_external<" ALLOCSCOPE_STRING ">::_S_create<" ALLOCSCOPE_STRING
      ">(std::any::_Storage&, " ALLOCSCOPE_STRING "&&)",
      "std::string", type_evidence::make_frame},

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -46,15 +47,16 @@ private:
     source_cache sources;
 };
 
-class source_of_one_line {
+class source_of_lines {
 public:
-    explicit source_of_one_line(const char* line)
+    source_of_lines(std::initializer_list<const char*> lines)
         : path_("/tmp/allocscope_ladder_" + std::to_string(::getpid())) {
-        std::ofstream{path_} << line << '\n';
+        std::ofstream file{path_};
+        for (const char* line : lines) file << line << '\n';
     }
-    ~source_of_one_line() { ::unlink(path_.c_str()); }
-    source_of_one_line(const source_of_one_line&) = delete;
-    source_of_one_line& operator=(const source_of_one_line&) = delete;
+    ~source_of_lines() { ::unlink(path_.c_str()); }
+    source_of_lines(const source_of_lines&) = delete;
+    source_of_lines& operator=(const source_of_lines&) = delete;
     const char* path() const { return path_.c_str(); }
 
 private:
@@ -81,7 +83,7 @@ TEST_CASE("type_ladder: a vtable names what nothing else does") {
 }
 
 TEST_CASE("type_ladder: a vtable gives the whole name of what the source says") {
-    const source_of_one_line file{"auto* w = new widget;"};
+    const source_of_lines file{"auto* w = new widget;"};
     ladder types;
     const std::vector<code_frame> frames = {frame("app::make()", file.path(), 1, 11)};
     CHECK(types.name_type(frames, "vtable for app::widget").name == "app::widget");
@@ -90,7 +92,7 @@ TEST_CASE("type_ladder: a vtable gives the whole name of what the source says") 
 }
 
 TEST_CASE("type_ladder: the vtable of a first member does not stand against the source") {
-    const source_of_one_line file{"auto* w = new holder;"};
+    const source_of_lines file{"auto* w = new holder;"};
     ladder types;
     const type_answer answer =
         types.name_type({frame("app::make()", file.path(), 1, 11)}, "vtable for app::widget");
@@ -99,7 +101,7 @@ TEST_CASE("type_ladder: the vtable of a first member does not stand against the 
 }
 
 TEST_CASE("type_ladder: a folded function does not tell its template arguments") {
-    const source_of_one_line file{"template <class T> T* make() { return new T; }"};
+    const source_of_lines file{"template <class T> T* make() { return new T; }"};
     ladder types;
     const code_frame other = frame("app::a* make<app::a>()", file.path(), 1, 39);
     CHECK(types.name_type({other}).name == "app::a");
@@ -108,7 +110,7 @@ TEST_CASE("type_ladder: a folded function does not tell its template arguments")
 }
 
 TEST_CASE("type_ladder: only the direct caller's source is read") {
-    const source_of_one_line file{"auto* w = new widget;"};
+    const source_of_lines file{"auto* w = new widget;"};
     ladder types;
     CHECK(types.name_type({frame("", "", 0, 0), frame("app::make()", file.path(), 1, 11)}).name ==
           "?");
@@ -120,7 +122,7 @@ TEST_CASE("type_ladder: only the direct caller's source is read") {
 }
 
 TEST_CASE("type_ladder: a vtable that is asked for later says what it would have said at once") {
-    const source_of_one_line file{"auto* w = new widget;"};
+    const source_of_lines file{"auto* w = new widget;"};
     ladder types;
     const char* symbol = "vtable for app::widget";
     const type_answer nothing = types.name_type({frame("app::make()", "", 0, 0)});
@@ -136,4 +138,42 @@ TEST_CASE("type_ladder: a vtable that is asked for later says what it would have
         {frame("std::__new_allocator<widget>::allocate(unsigned long, void const*)", "", 0, 0)});
     CHECK_FALSE(from_frames.is_open());
     CHECK(with_vtable(types.memory, from_frames, symbol).name == "widget");
+}
+
+TEST_CASE("type_ladder: behind a class's own operator new stands the type that was asked for") {
+    const source_of_lines file{
+        "struct w { static void* operator new(std::size_t n) { return ::operator new(n); } };",
+        "auto* a = new derived;",
+        "void* operator new[](std::size_t n, int) { return std::malloc(n); }"};
+    ladder types;
+    const code_frame caller = frame("app::make()", file.path(), 2, 11);
+    const auto behind = [&](const char* function, int line) {
+        return types.name_type({frame(function, file.path(), line, 57), caller}).name;
+    };
+    CHECK(behind("w::operator new(unsigned long)", 1) == "derived");
+    CHECK(behind("w::operator new[](unsigned long, int)", 3) == "derived");
+    CHECK(types.name_type({frame("w::operator new(unsigned long)", "", 0, 0), caller}).name == "?");
+}
+
+TEST_CASE("type_ladder: a class's own operator new may ask for more than one object") {
+    const source_of_lines file{"struct w { static void* operator new(std::size_t n) {",
+                               "    if (!left) left = static_cast<char*>(::operator new(4096));",
+                               "    if (n > 9) return ::operator new(count);",
+                               "    if (n > 8) return ::operator new(n + 16);",
+                               "    if (n > 7) return new char[n];",
+                               "    return ::operator new(n);",
+                               "} };",
+                               "auto* a = new w;"};
+    ladder types;
+    const auto type_at = [&](int line, int column) {
+        return types
+            .name_type({frame("w::operator new(unsigned long)", file.path(), line, column),
+                        frame("app::make()", file.path(), 8, 11)})
+            .name;
+    };
+    CHECK(type_at(2, 45) == "?");
+    CHECK(type_at(3, 25) == "?");
+    CHECK(type_at(4, 25) == "?");
+    CHECK(type_at(5, 23) == "char");
+    CHECK(type_at(6, 12) == "w");
 }

@@ -52,6 +52,30 @@ TEST_CASE("wrapped_type: what holds nothing of the user's says what it is for") 
           "std::future state");
 }
 
+TEST_CASE("wrapped_type: Boost's nodes and control blocks, and Abseil's slots") {
+    CHECK(unwrapped_type("boost::detail::sp_counted_impl_p<app::widget>") ==
+          "boost::shared_ptr<app::widget> control block");
+    CHECK(unwrapped_type("boost::detail::sp_counted_impl_pd<app::widget*, app::closer>") ==
+          "boost::shared_ptr<app::widget> control block");
+    CHECK(unwrapped_type("boost::detail::sp_counted_impl_pd<app::widget*, "
+                         "boost::detail::sp_ms_deleter<app::widget>>") == "app::widget");
+    CHECK(unwrapped_type("boost::unordered::detail::ptr_node<std::pair<const int, char>>") ==
+          "std::pair<const int, char>");
+    CHECK(unwrapped_type("boost::any::holder<app::widget>") == "app::widget");
+    CHECK(unwrapped_type("boost::multi_index::detail::ordered_index_node<boost::multi_index::"
+                         "detail::null_augment_policy, boost::multi_index::detail::"
+                         "index_node_base<app::widget, std::allocator<app::widget>>>") ==
+          "app::widget");
+    CHECK(unwrapped_type("boost::multi_index::detail::hashed_index_base_node_impl<"
+                         "std::allocator<char>>") == "hash buckets");
+    CHECK(unwrapped_type("absl::container_internal::AlignedType<8>") == "hash slots");
+    for (const char* type : {"boost::shared_ptr<int>", "boost::any", "boost::any::holder<int>*",
+                             "boost::detail::sp_counted_impl_p<", "boost::any::holder<>"}) {
+        CAPTURE(type);
+        CHECK(unwrapped_type(type) == type);
+    }
+}
+
 TEST_CASE("wrapped_type: a user's type is never unwrapped") {
     for (const char* type : {"int", "app::widget", "std::vector<int>", "app::_Rb_tree_node<int>",
                              "std::pair<int, int>", "std::_Rb_tree_node<int>*",

@@ -1,0 +1,198 @@
+// filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
+//
+// Room:     grouping (floor 8), not malloc-safe
+// Called:   by the user and by the command-line program
+// Threads:  any
+// Memory:   150 bytes for each stack that is kept; the snapshot it comes from stays with it
+//
+//     allocscope::stack_filter of_json;
+//     of_json.frame = "nlohmann::";
+//     allocscope::write_html(window.stats().filter(of_json), "json.html");
+//
+// The rows are those of the stacks that are kept. The totals stay those of the whole window, so
+// that shares can be told from them.
+
+#ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
+
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+#include <allocscope/snapshot/snapshot_difference.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
+struct stack_filter {
+    const char* frame = "";           // the function, file or module of any frame, or the type
+    const char* type = "";            // the type
+    const char* module = "";          // the module of the frame that gave the row its place
+    std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
+    std::uint64_t least_objects = 0;  // likewise
+};
+
+namespace detail {
+
+// --- rows of stacks ---
+
+struct place_of_stack {
+    const snapshot::stack* of;
+};
+
+inline bool operator==(const place_of_stack& a, const place_of_stack& b) noexcept {
+    return a.of->line == b.of->line && a.of->offset == b.of->offset &&
+           text{a.of->file} == text{b.of->file} && text{a.of->type} == text{b.of->type};
+}
+inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
+    const std::uint64_t place = static_cast<std::uint64_t>(key.of->line) ^ key.of->offset << 20U;
+    return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
+}
+
+struct row_of_stacks {
+    snapshot::row row;
+    std::uint64_t stack_objects;  // of the stack that lends the row its frames
+    interval_reach objects;
+    interval_reach bytes;
+};
+
+inline std::uint64_t size_of_number(std::uint64_t number, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
+    return is_negative ? std::uint64_t{0} - number : number;
+}
+
+// The rows that the stacks make together, without those that nothing is alive of.
+inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
+                       bool is_difference) {
+    table<place_of_stack, row_of_stacks> sums{rows.memory()};
+    for (const snapshot::stack& stack : stacks) {
+        if (stack.objects == 0 && stack.bytes == 0) continue;
+        const auto known = sums.insert({&stack});
+        row_of_stacks& sum = known.value;
+        const std::uint64_t objects = size_of_number(stack.objects, is_difference);
+        if (known.is_new) {
+            sum.row.file = stack.file;
+            sum.row.line = stack.line;
+            sum.row.type = stack.type;
+            sum.row.offset = stack.offset;
+        }
+        if (known.is_new || objects > sum.stack_objects) {
+            sum.stack_objects = objects;
+            sum.row.function = stack.function;
+            sum.row.frames = stack.frames;
+            sum.row.frame_count = stack.frame_count;
+            sum.row.user_frame = stack.user_frame;
+        }
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+        sum.row.samples += stack.samples;
+        ++sum.row.sites;
+        sum.objects.meet({stack.objects, stack.objects_low, stack.objects_high}, true);
+        sum.bytes.meet({stack.bytes, stack.bytes_low, stack.bytes_high}, true);
+    }
+    for (auto& each : sums) {
+        snapshot::row& row = each.value.row;
+        const estimate objects = each.value.objects.around(row.objects);
+        const estimate bytes = each.value.bytes.around(row.bytes);
+        row.objects_low = objects.low;
+        row.objects_high = objects.high;
+        row.bytes_low = bytes.low;
+        row.bytes_high = bytes.high;
+        rows.push_back(row);
+    }
+}
+
+// --- what fits ---
+
+inline bool has_frame(const snapshot::stack& stack, text wanted) noexcept {
+    if (text{stack.type}.contains(wanted) || text{stack.file}.contains(wanted)) return true;
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        const snapshot::frame& frame = stack.frames[i];
+        if (text{frame.function}.contains(wanted) || text{frame.file}.contains(wanted) ||
+            text{frame.module}.contains(wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wanted) noexcept {
+    if (wanted.type[0] != '\0' && !text{stack.type}.contains(wanted.type)) return false;
+    if (wanted.module[0] != '\0') {
+        if (stack.frame_count == 0) return false;
+        const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+        if (!text{stack.frames[frame].module}.contains(wanted.module)) return false;
+    }
+    return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
+}
+
+// Takes the stacks of small rows away.
+inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
+                            bool is_difference, arena& scratch) {
+    table<place_of_stack, row_of_stacks> sums{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        row_of_stacks& sum = sums.insert({&stack}).value;
+        sum.row.objects += stack.objects;
+        sum.row.bytes += stack.bytes;
+    }
+    list<snapshot::stack> kept{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        const snapshot::row& row = sums.find({&stack})->row;
+        if (size_of_number(row.bytes, is_difference) < wanted.least_bytes) continue;
+        if (size_of_number(row.objects, is_difference) < wanted.least_objects) continue;
+        kept.push_back(stack);
+    }
+    stacks.clear();
+    for (const snapshot::stack& stack : kept) stacks.push_back(stack);
+}
+
+// Null: memory was refused.
+inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
+                               const stack_filter& wanted) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = of.info();
+    info.is_filtered = true;
+    const bool is_made = is_done_with_memory([&] {
+        arena scratch;
+        list<snapshot::stack> stacks{block.memory()};
+        for (const snapshot::stack& stack : of.stacks()) {
+            if (fits_by_name(stack, wanted)) stacks.push_back(stack);
+        }
+        if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
+            drop_small_rows(stacks, wanted, info.is_difference, scratch);
+        }
+        list<snapshot::row> rows{scratch};
+        sum_stacks(rows, stacks, info.is_difference);
+        block.add_rows(rows, info, scratch);
+        const auto modules = of.modules();
+        block.set_stacks(*block.memory().make<stack_table>(
+            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size()}));
+        list<snapshot::family> families{scratch};
+        for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
+        block.add_families(families);
+    });
+    if (!is_made) return nullptr;
+    block.keep(data);
+    return block.finish(info);
+}
+
+}  // namespace detail
+
+inline snapshot snapshot::filter(const stack_filter& wanted) const {
+    if (!has_stacks()) return *this;
+    detail::snapshot_data* made = detail::filtered(*this, detail::data_or_nothing(data_), wanted);
+    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP

@@ -1,0 +1,177 @@
+// group_by.hpp - the stacks of a snapshot summed by place, type, function, file, module or size.
+//
+// Room:     grouping (floor 8), not malloc-safe
+// Called:   by the user and by the command-line program
+// Threads:  any
+// Memory:   one entry for each group; charged to no window
+//
+//     for (const allocscope::group& each : window.stats().group_by(allocscope::group_key::type)) {
+//         use(each.name, each.bytes, each.objects, each.bytes_allocated, each.allocations);
+//     }
+//
+// Groups hold all stacks of the window, so also what was allocated and is gone. A snapshot that has
+// no stacks (see snapshot::has_stacks) has no groups.
+
+#ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+#define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <algorithm>  // stable_sort
+#include <cstddef>    // size_t
+#include <cstdint>    // int64_t, uint64_t
+#include <string>     // string
+#include <vector>     // vector
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class group_key : int {
+    place,     // "main.cpp:12:std::string", as in the rows
+    type,      // "std::string"; "?" for all whose type is not known
+    function,  // the one that file and line are in
+    file,      // what the rows show of it; where there is no line, the function or module
+    module,    // the program or library that the user's frame lies in
+    size       // "33..64 B": the mean size of what a stack allocated, in powers of two
+};
+
+struct group {
+    std::string name;
+    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t allocations, bytes_allocated;  // since the window began
+    std::uint64_t stacks;                        // how many distinct ones were summed
+};
+
+// The groups, largest first.
+class snapshot_groups {
+public:
+    bool empty() const noexcept { return groups_.empty(); }
+    std::size_t size() const noexcept { return groups_.size(); }
+    const group* begin() const noexcept { return groups_.data(); }
+    const group* end() const noexcept { return groups_.data() + groups_.size(); }
+    const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
+    group_key key() const noexcept { return key_; }
+    bool is_difference() const noexcept { return is_difference_; }
+
+private:
+    friend class snapshot;
+    std::vector<group> groups_;
+    group_key key_ = group_key::place;
+    bool is_difference_ = false;
+};
+
+namespace detail {
+
+inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
+    return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
+}
+
+// How far it is from nothing.
+inline std::uint64_t size_of_value(std::uint64_t value, bool is_difference) noexcept {
+    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
+    return is_negative ? std::uint64_t{0} - value : value;
+}
+
+inline text file_name_of_path(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    return slash == text::npos ? path : path.substr(slash + 1);
+}
+
+inline void write_place_name(text_out& out, const snapshot::stack& stack) {
+    out << stack.file;
+    if (stack.line != 0) {
+        out << ':' << decimal{static_cast<std::uint64_t>(stack.line)};
+    } else {
+        out << "+0x" << hexadecimal{stack.offset};
+    }
+    out << ':' << stack.type;
+}
+
+// The mean size of what was allocated, or of what is alive where that is not known.
+inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+    const auto allocations = static_cast<std::int64_t>(stack.allocations);
+    const bool has_births = allocations != 0;
+    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
+    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
+    if (count == 0 || bytes / count < 0) {
+        out << "not known";
+        return;
+    }
+    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    if (mean <= 8) {
+        out << "0..8 B";
+        return;
+    }
+    std::uint64_t most = 16;
+    while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
+    out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+    switch (key) {
+        case group_key::place:
+            write_place_name(out, stack);
+            break;
+        case group_key::type:
+            out << stack.type;
+            break;
+        case group_key::function:
+            out << (stack.function[0] != '\0' ? stack.function : stack.file);
+            break;
+        case group_key::file:
+            out << stack.file;
+            break;
+        case group_key::module: {
+            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            out << (path.empty() ? text{"(no module)"} : file_name_of_path(path));
+            break;
+        }
+        case group_key::size:
+            write_size_class(out, stack);
+            break;
+    }
+}
+
+}  // namespace detail
+
+inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    snapshot_groups made;
+    made.key_ = key;
+    made.is_difference_ = info().is_difference;
+    detail::arena memory;
+    detail::table<detail::text, std::size_t> numbers{memory};
+    detail::text_out name{memory};
+    for (const stack& each : stacks()) {
+        name.cut(0);
+        detail::write_group_name(name, each, key);
+        const std::size_t* known = numbers.find(name.view());
+        if (known == nullptr) {
+            numbers[detail::copy_of(memory, name.view())] = made.groups_.size();
+            made.groups_.push_back({std::string{name.view().data(), name.size()}, 0, 0, 0, 0, 0});
+            known = numbers.find(name.view());
+        }
+        group& sum = made.groups_[*known];
+        sum.objects += each.objects;
+        sum.bytes += each.bytes;
+        sum.allocations += each.allocations;
+        sum.bytes_allocated += each.bytes_allocated;
+        ++sum.stacks;
+    }
+    const bool is_difference = made.is_difference_;
+    std::stable_sort(made.groups_.begin(), made.groups_.end(),
+                     [order, is_difference](const group& a, const group& b) {
+                         return detail::size_of_value(detail::value_of(a, order), is_difference) >
+                                detail::size_of_value(detail::value_of(b, order), is_difference);
+                     });
+    return made;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP

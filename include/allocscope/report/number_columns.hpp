@@ -1,0 +1,115 @@
+// number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by report/text_groups.hpp and report/text_tree.hpp
+// Threads:  any
+// Memory:   of the arena that is given
+//
+//        bytes  share  objects   allocated  allocations  NAME
+//     51.1 KiB  97.7%     1000    51.1 KiB         1000  std::string
+
+#ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+#define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/grouping/group_by.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/number_units.hpp>
+#include <allocscope/report/text_columns.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class number_columns {
+public:
+    number_columns(arena& memory, bool is_difference, text name)
+        : memory_(memory), is_difference_(is_difference), lines_(memory) {
+        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations"}, name});
+    }
+
+    // The live bytes that shares are of.
+    void set_whole(std::uint64_t bytes) noexcept { whole_ = bytes; }
+
+    std::size_t size() const noexcept { return lines_.size() - 1; }
+
+    void add(const stack_numbers& numbers, text name) {
+        text_out share{memory_};
+        write_share(share, size_of_value(numbers.bytes, is_difference_), whole_);
+        lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
+                           amount(numbers.bytes_allocated), count(numbers.allocations)},
+                          name});
+    }
+
+    // Names are cut in the middle so that no line has more than `width` columns. 0: no limit.
+    void write(text_out& out, std::size_t width) const {
+        std::size_t widths[columns] = {};
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                const std::size_t taken = columns_of(each.numbers[i]);
+                if (taken > widths[i]) widths[i] = taken;
+            }
+        }
+        std::size_t taken = 0;
+        for (const std::size_t each : widths) taken += each + 2;
+        constexpr std::size_t least_name = 8;
+        const bool is_cut = width > taken + least_name;
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < columns; ++i) {
+                write_right(out, each.numbers[i], widths[i]);
+                out << "  ";
+            }
+            if (is_cut) {
+                write_middle_cut(out, each.name, width - taken);
+            } else {
+                out << each.name;
+            }
+            out << '\n';
+        }
+    }
+
+private:
+    static constexpr std::size_t columns = 5;
+
+    struct line {
+        text numbers[columns];
+        text name;
+    };
+
+    text count(std::uint64_t number) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_change(made, number);
+        } else {
+            made << decimal{number};
+        }
+        return made.view();
+    }
+    text amount(std::uint64_t bytes) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_bytes_change(made, bytes);
+        } else {
+            write_bytes(made, bytes);
+        }
+        return made.view();
+    }
+
+    arena& memory_;
+    const bool is_difference_;
+    std::uint64_t whole_ = 0;
+    list<line> lines_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP

@@ -1,0 +1,97 @@
+// text_groups.hpp - groups of stacks as a table for a person to read.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by the user and by the command-line program
+// Threads:  any
+// Memory:   the whole text, charged to no window
+//
+//     std::string table = allocscope::to_table(snapshot.group_by(allocscope::group_key::type));
+//
+//          bytes  share  objects   allocated  allocations  type
+//       51.1 KiB  97.7%     1000    51.1 KiB         1000  std::string
+//         1200 B   2.3%      100     2.3 KiB          200  char
+//
+// "bytes" and "objects" are alive, the share is of all bytes alive (in a difference, of all changes
+// without their signs).
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/grouping/group_by.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/number_columns.hpp>
+#include <allocscope/report/text_options.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline const char* name_of(group_key key) noexcept {
+    switch (key) {
+        case group_key::place:
+            return "place";
+        case group_key::type:
+            return "type";
+        case group_key::function:
+            return "function";
+        case group_key::file:
+            return "file";
+        case group_key::module:
+            return "module";
+        case group_key::size:
+            return "size";
+    }
+    return "";
+}
+
+inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
+                         const text_options& wanted) {
+    number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
+    std::uint64_t whole = 0;
+    for (const group& each : groups) whole += size_of_value(each.bytes, groups.is_difference());
+    columns.set_whole(whole);
+    stack_numbers rest;
+    std::size_t rest_count = 0;
+    for (const group& each : groups) {
+        const stack_numbers numbers{each.objects, each.bytes, each.allocations,
+                                    each.bytes_allocated};
+        if (columns.size() == wanted.rows) {
+            ++rest_count;
+            rest.add(numbers);
+            continue;
+        }
+        text_out name{memory};
+        write_printable(name, each.name.c_str());
+        columns.add(numbers, name.view());
+    }
+    if (rest_count != 0) {
+        text_out name{memory};
+        name << "and " << decimal{rest_count} << " more";
+        columns.add(rest, name.view());
+    }
+    columns.write(out, wanted.width);
+}
+
+}  // namespace detail
+
+// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_groups(out, memory, groups, wanted);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP

@@ -1,0 +1,151 @@
+// text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by the user and by the command-line program
+// Threads:  any
+// Memory:   the tree and the whole text, charged to no window
+//
+//     std::string calls = allocscope::to_tree(snapshot);  // from main()
+//     std::string callers = allocscope::to_tree(snapshot, allocscope::tree_from::allocation);
+//
+//        bytes   share  objects  allocated  allocations  call
+//     51.1 KiB  100.0%     1100   53.4 KiB         1200  (all)
+//     51.1 KiB  100.0%     1100   53.4 KiB         1200   main  quick_start.cpp:9
+//     50.0 KiB   97.7%     1000   50.0 KiB         1000    std::string::_M_create  string.tcc:153
+//
+// Each line has the numbers of all stacks that go through it. The lines are the largest ones by the
+// number that was asked for, together with what leads to them.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/grouping/call_tree.hpp>
+#include <allocscope/grouping/group_by.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/number_columns.hpp>
+#include <allocscope/report/text_columns.hpp>
+#include <allocscope/report/text_options.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+#include <string>   // string
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class tree_from {
+    main,       // what each function called
+    allocation  // who called each function that allocated
+};
+
+namespace detail {
+
+class tree_table {
+public:
+    tree_table(arena& memory, const snapshot& rows, tree_from from, stack_value order,
+               const text_options& wanted)
+        : memory_(memory),
+          tree_(memory, rows,
+                from == tree_from::main ? call_direction::top_down : call_direction::bottom_up),
+          is_difference_(rows.info().is_difference),
+          order_(order),
+          wanted_(wanted),
+          is_shown_(memory),
+          columns_(memory, is_difference_, "call") {
+        choose();
+        columns_.set_whole(size_of_value(tree_.root().inclusive.bytes, is_difference_));
+        add(tree_.root(), 0);
+    }
+
+    void write(text_out& out) const { columns_.write(out, wanted_.width); }
+
+private:
+    // The largest nodes, and whatever leads to them.
+    void choose() {
+        list<std::uint64_t> sizes{memory_};
+        sizes.reserve(tree_.size());
+        for (std::size_t i = 0; i < tree_.size(); ++i) sizes.push_back(size_of(i));
+        list<std::uint64_t> ordered{memory_};
+        ordered.reserve(sizes.size());
+        for (const std::uint64_t size : sizes) ordered.push_back(size);
+        sort(ordered, [](std::uint64_t a, std::uint64_t b) { return a > b; });
+        const bool has_room = wanted_.rows >= ordered.size();
+        const std::uint64_t least = has_room ? 0 : ordered[wanted_.rows];
+        is_shown_.resize(tree_.size());
+        is_shown_[0] = true;
+        for (std::size_t i = tree_.size(); i > 1; --i) {  // children come after their parents
+            const std::size_t node = i - 1;
+            if (has_room || sizes[node] > least) is_shown_[node] = true;
+            if (is_shown_[node]) is_shown_[tree_[node].parent] = true;
+        }
+    }
+
+    std::uint64_t size_of(std::size_t node) const noexcept {
+        return size_of_value(tree_[node].inclusive[order_], is_difference_);
+    }
+
+    void add(const call_node& node, std::size_t depth) {
+        text_out name{memory_};
+        name.fill(depth, ' ');
+        write_name(name, node);
+        columns_.add(node.inclusive, name.view());
+        list<const call_node*> shown{memory_};
+        for (const call_node& child : tree_.children_of(node)) {
+            if (is_shown_[child.number]) shown.push_back(&child);
+        }
+        sort(shown, [this](const call_node* a, const call_node* b) {
+            return size_of(a->number) > size_of(b->number);
+        });
+        for (const call_node* child : shown) add(*child, depth + 1);
+    }
+
+    static void write_name(text_out& out, const call_node& node) {
+        if (node.frame == nullptr) {
+            out << "(all)";
+            return;
+        }
+        const snapshot::frame& frame = *node.frame;
+        if (frame.function[0] != '\0') {
+            write_printable(out, frame.function);
+        } else {
+            write_printable(out, file_name_of_path(frame.module).data());
+            out << "+0x" << hexadecimal{frame.offset};
+        }
+        if (frame.line == 0) return;
+        out << "  ";
+        write_printable(out, file_name_of_path(frame.file).data());
+        out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+
+    arena& memory_;
+    const call_tree tree_;
+    const bool is_difference_;
+    const stack_value order_;
+    const text_options& wanted_;
+    list<bool> is_shown_;
+    number_columns columns_;
+};
+
+}  // namespace detail
+
+// About `wanted.rows` lines: the largest by `order`. Nothing is cut unless there is a width.
+inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::main,
+                           stack_value order = stack_value::live_bytes,
+                           const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::tree_table{memory, rows, from, order, wanted}.write(out);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP

@@ -1,0 +1,142 @@
+// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp, when a file has no debug information of its own
+// Threads:  one
+// Memory:   of the given arena
+//
+// Packages and build systems keep debug information in a file of its own. It is looked for by the
+// build id, and by the name that .gnu_debuglink gives:
+//
+//     /usr/lib/debug/.build-id/ab/cdef.debug          packages
+//     ~/.cache/debuginfod_client/abcdef/debuginfo     what a debugger has fetched before
+//     NAME, .debug/NAME                               beside the module
+//     /usr/lib/debug/FOLDER/NAME
+//
+// A file is believed when it has the build id of the module; for a module without one, when it has
+// the checksum that .gnu_debuglink tells.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/binary/byte_cursor.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/platform/file_reader.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+
+#include <climits>  // PATH_MAX
+#include <cstddef>  // size_t
+#include <cstdint>  // uint8_t, uint32_t, uint64_t
+#include <cstdlib>  // realpath, secure_getenv
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+inline std::uint32_t checksum_of_file(const char* path) noexcept {
+    std::uint32_t table[256];
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
+        table[i] = value;
+    }
+    const detail::file_reader file{path};
+    std::uint8_t buffer[4096];
+    std::uint32_t sum = ~std::uint32_t{0};
+    std::uint64_t at = 0;
+    for (;;) {
+        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
+        }
+        at += got;
+    }
+    return at == 0 ? 0 : ~sum;
+}
+
+class debug_file_search {
+public:
+    // `path` is where the module's own file can be opened.
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+        : memory_(memory), object_(object) {
+        read_link();
+        if (::realpath(path, folder_) != nullptr) {
+            const std::size_t slash = text{folder_}.rfind('/');
+            if (slash != text::npos) folder_[slash + 1] = '\0';
+        } else {
+            folder_[0] = '\0';
+        }
+    }
+
+    // Null: there is none that can be believed.
+    object_bytes* find() {
+        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
+        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
+        found = opened(folder_, "", link_);
+        if (found == nullptr) found = opened(folder_, ".debug/", link_);
+        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
+        return found;
+    }
+
+private:
+    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    void read_link() {
+        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
+        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
+        const text name = detail::text_at(bytes, 0);
+        if (name.empty() || name.contains("/")) return;
+        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
+        checksum_ = in.u32();
+        if (in.ok()) link_ = name;
+    }
+
+    object_bytes* find_by_id() {
+        const detail::build_id& id = object_.id();
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        object_bytes* found =
+            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
+                   joined(memory_, name.substr(2), ".debug"));
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (const auto& cache : caches) {
+            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
+            if (home == nullptr || *home != '/') continue;
+            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
+        }
+        return found;
+    }
+
+    object_bytes* opened(text folder, text inner, text name) {
+        const text path = joined(memory_, folder, inner, name);
+        auto* made = memory_.make<object_bytes>(memory_, path.data());
+        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
+        const detail::build_id& id = object_.id();
+        const bool is_right =
+            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
+        return is_right ? made : nullptr;
+    }
+
+    arena& memory_;
+    const object_bytes& object_;
+    char folder_[PATH_MAX];
+    text link_;
+    std::uint32_t checksum_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP

@@ -1,0 +1,84 @@
+// known_frames.hpp - what the names of functions and files say of a frame, worked out once.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by module_rule.hpp, several times for each frame of each stack
+// Threads:  one
+// Memory:   a table over the functions and one over the files, in the given arena
+//
+// A hundred thousand places lie in a few thousand functions. Texts are told apart by where they
+// stand: equal ones must be one, as those of kept_texts are, and stay as long as this.
+
+#ifndef ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+#define ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/library_files.hpp>
+#include <allocscope/types/name_brackets.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct frame_traits {
+    bool is_library = false;           // frame_rule
+    bool is_own_operator_new = false;  // of a class
+    bool is_allocate = false;          // the name of what an allocator is asked by
+};
+
+class known_frames {
+public:
+    explicit known_frames(arena& memory) noexcept : functions_(memory), files_(memory) {}
+
+    frame_traits traits_of(arena& scratch, const code_frame& frame, const frame_rule& rule) {
+        entry& known = functions_[frame.function.data()];
+        if (known.version != rule.version() + 1 || known.file != frame.file.data()) {
+            known.version = rule.version() + 1;
+            known.file = frame.file.data();
+            known.traits = read_traits(scratch, frame, rule);
+        }
+        return known.traits;
+    }
+
+    // Whether the file lies where other people's code lies; the own folder is not considered.
+    bool is_library_file(arena& scratch, text file) {
+        const auto known = files_.insert(file.data());
+        if (known.is_new) known.value = symbolize::is_library_file(scratch, file, {});
+        return known.value;
+    }
+
+private:
+    struct entry {
+        const char* file = nullptr;
+        std::size_t version = 0;  // of the rule, + 1
+        frame_traits traits;
+    };
+
+    static frame_traits read_traits(arena& scratch, const code_frame& frame,
+                                    const frame_rule& rule) {
+        frame_traits traits;
+        traits.is_library = rule.is_library(scratch, frame);
+        const borrowed_memory meanwhile{scratch};
+        const function_name name = parse_function_name(scratch, frame.function);
+        if (!name.is_known()) return traits;
+        traits.is_own_operator_new = is_own_operator_new(name);
+        traits.is_allocate = is_listed(name.last().name, "allocate do_allocate");
+        return traits;
+    }
+
+    table<const void*, entry> functions_;
+    table<const void*, bool> files_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_KNOWN_FRAMES_HPP

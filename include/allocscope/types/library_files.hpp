@@ -1,0 +1,91 @@
+// library_files.hpp - which source files are other people's code, by where they lie.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by module_rule.hpp, and by verdict/ for the callers that a message shows
+// Threads:  any
+// Memory:   of the given arena, given back
+//
+// Everything below the program's own folder is the user's, but for the folders in it that hold
+// copies of other people's code. Elsewhere there are the places where headers are installed, too.
+//
+//     own folder "/home/me/shop/"
+//     /home/me/shop/src/cart.cpp               the user's
+//     /home/me/shop/third_party/json.hpp       a library's
+//     /usr/include/boost/any.hpp               a library's
+//     /home/me/tools/log.hpp                   the user's: nothing says that it is not
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/shorten_paths.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where packages put headers and libraries.
+inline bool is_installed(text path) noexcept {
+    constexpr text folders =
+        "/usr/include/ /usr/lib/ /usr/lib32/ /usr/lib64/ /usr/libx32/ /usr/local/include/ "
+        "/usr/share/ /lib/ /lib32/ /lib64/ /nix/store/ /gnu/store/ /snap/ /home/linuxbrew/";
+    if (!listed_start(path, folders).empty()) return true;
+    return path.starts_with("/opt/") && path.contains("/include/");
+}
+
+// A folder that holds other people's code, wherever it is.
+inline bool is_library_folder(text name) noexcept {
+    return is_listed(name,
+                     "third_party third-party thirdparty 3rd_party 3rd-party 3rdparty vendor "
+                     "vendored external externals extern subprojects node_modules _deps "
+                     "vcpkg_installed .conan .conan2");
+}
+
+// `own_folder` ends with a slash; "" when it is not known.
+inline bool is_library_file(arena& scratch, text file, text own_folder) {
+    const borrowed_memory meanwhile{scratch};
+    text path = tidy_path(scratch, file);
+    if (!own_folder.empty() && path.starts_with(own_folder)) {
+        path.remove_prefix(own_folder.size());
+    } else if (is_installed(path)) {
+        return true;
+    }
+    std::size_t slash = path.find('/');
+    while (slash != text::npos) {
+        if (is_library_folder(path.substr(0, slash))) return true;
+        path.remove_prefix(slash + 1);
+        slash = path.find('/');
+    }
+    return false;
+}
+
+// The folder that the program's own code lies in, by the file of its main(): that of the file, or
+// the one around it where its name only says what kind of code it holds. A main() in a header is
+// that of a test framework and tells nothing.
+inline text own_folder_of(arena& memory, text file_of_main) {
+    const text file = tidy_path(memory, file_of_main);
+    const std::size_t dot = file.rfind('.');
+    if (dot == text::npos || !listed_start(file.substr(dot), ".h .i").empty()) return {};
+    const std::size_t slash = file.rfind('/');
+    if (slash == text::npos || slash == 0) return {};
+    const text folder = file.substr(0, slash);
+    const std::size_t around = folder.rfind('/');
+    const bool is_kind = around != text::npos && around > 0 &&
+                         is_listed(folder.substr(around + 1),
+                                   "src source sources app apps bin cmd main tool tools test tests "
+                                   "example examples sample samples demo demos bench benchmarks");
+    // "/usr/src" alone would be too much.
+    const bool is_deep = is_kind && folder.substr(1, around - 1).contains("/");
+    return copy_of(memory, file.substr(0, (is_deep ? around : slash) + 1));
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP

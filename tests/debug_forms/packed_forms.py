@@ -1,0 +1,174 @@
+"""packed_forms.py COMPILER FLAGS... -- OBJECTS...
+
+Builds six_rows.cpp once and packs its debug information in all the ways that are read: compressed,
+in a file beside it, below .debug/, by build id, by checksum. Each time the rows must be the same.
+A file of another program, a damaged one and one that claims to be huge must not be believed.
+"""
+
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+HERE = pathlib.Path(__file__).parent
+SOURCE = HERE / "six_rows.cpp"
+
+
+def run(*command, **others):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True,
+                          timeout=600, **others)
+
+
+def rows_of(program, **environment):
+    """The rows without those that lie in the standard library's own start-up."""
+    variables = {name: value for name, value in os.environ.items()
+                 if not name.startswith("DEBUGINFOD")}
+    variables["HOME"] = "/nonexistent"
+    variables.update(environment)
+    done = run(program, text=True, env=variables)
+    return sorted(done.stdout.splitlines())
+
+
+def expected_rows():
+    """Line and type of each statement of fill(), from the source itself."""
+    types = {"all.list.resize": "int", "all.names[1]": "std::pair<const int, std::string>",
+             "all.text =": "char", "all.polymorphic": "shop::shape", "all.made": "shop::plain",
+             "all.simple = new": "plain"}
+    rows = []
+    for number, line in enumerate(SOURCE.read_text(encoding="utf-8").splitlines(), 1):
+        for beginning, type_ in types.items():
+            if line.strip().startswith(beginning):
+                rows.append(f"      1 six_rows.cpp:{number}:{type_}")
+    assert len(rows) == 6
+    return sorted(rows)
+
+
+def section_of(program, name):
+    """(offset, size) in the file."""
+    for line in run("readelf", "-SW", program, text=True).stdout.splitlines():
+        words = line.replace("[ ", "[").split()
+        if len(words) > 5 and words[1] == name:
+            return int(words[4], 16), int(words[5], 16)
+    raise AssertionError(f"{program} has no {name}")
+
+
+class forms:
+    def __init__(self, folder, compiler, flags, objects):
+        self.folder = folder
+        self.build = [compiler, *flags, SOURCE, *objects, "-pthread", "-o"]
+        self.checked = 0
+        self.whole = folder / "whole"
+        run(*self.build, self.whole)
+        self.wanted = expected_rows()
+        self.check("in the program", rows_of(self.whole), self.wanted)
+        self.stripped = self.copy("stripped")
+        run("strip", "-g", self.stripped)
+        self.without = rows_of(self.stripped)
+        assert self.without != self.wanted
+
+    def copy(self, name, of=None):
+        path = self.folder / name
+        shutil.copy(of or self.whole, path)
+        return path
+
+    def check(self, form, rows, wanted):
+        self.checked += 1
+        if rows != wanted:
+            sys.exit(f"{form}:\n" + "\n".join(rows) + "\nbut wanted:\n" + "\n".join(wanted))
+
+    def taken_out(self, name, of, *options):
+        """The program without debug information, and the file that has it."""
+        program = self.copy(name, of)
+        debug = self.folder / (name + ".debug")
+        run("objcopy", "--only-keep-debug", *options, program, debug)
+        run("strip", "-s", program)
+        run("objcopy", f"--add-gnu-debuglink={debug}", program)
+        return program, debug
+
+    def compressed(self):
+        program = self.copy("compressed")
+        run("objcopy", "--compress-debug-sections=zlib", program)
+        self.check("compressed", rows_of(program), self.wanted)
+        offset, size = section_of(program, ".debug_info")
+        whole = program.read_bytes()
+        # Damaged: bits turned over, and a length that nobody has room for. The packed bytes can
+        # never be as many.
+        for name, at, new in (("bit", offset + size // 2, bytes([whole[offset + size // 2] ^ 16])),
+                              ("sum", offset + size - 1, bytes([whole[offset + size - 1] ^ 1])),
+                              ("huge", offset + 8, struct.pack("<Q", 1 << 40)),
+                              ("large", offset + 8, struct.pack("<Q", 900 << 20)),
+                              ("kind", offset, struct.pack("<I", 7))):
+            broken = self.folder / ("broken_" + name)
+            broken.write_bytes(whole[:at] + new + whole[at + len(new):])
+            broken.chmod(0o755)
+            self.check(f"damaged: {name}", rows_of(broken), self.without)
+
+    def beside(self):
+        program, debug = self.taken_out("beside", self.whole)
+        self.check("beside the program", rows_of(program), self.wanted)
+        inner = self.folder / ".debug"
+        inner.mkdir()
+        debug.rename(inner / debug.name)
+        self.check("in .debug", rows_of(program), self.wanted)
+        (inner / debug.name).rename(debug)
+        run("objcopy", "--compress-debug-sections=zlib", debug)
+        self.check("beside the program and compressed", rows_of(program), self.wanted)
+        another, its_debug = self.taken_out("another", self.other_program())
+        assert rows_of(another) != self.wanted
+        shutil.copy(its_debug, debug)
+        bare = self.copy("bare", of=program)
+        debug_of_bare = rows_of(bare)
+        assert not any("six_rows.cpp:" in row for row in debug_of_bare)
+        self.check("of another program", rows_of(program),
+                   [row.replace("bare", "beside") for row in debug_of_bare])
+
+    def other_program(self):
+        """The same functions, two lines further down."""
+        source = self.folder / "six_rows.cpp"
+        source.write_text("\n\n" + SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+        program = self.folder / "other"
+        run(*[source if word == SOURCE else word for word in self.build], program)
+        return program
+
+    def by_build_id(self):
+        program, debug = self.taken_out("by_id", self.whole)
+        notes = run("readelf", "-n", program, text=True).stdout
+        build_id = notes.split("Build ID:")[1].split()[0]
+        cache = self.folder / "cache"
+        (cache / build_id).mkdir(parents=True)
+        debug.rename(cache / build_id / "debuginfo")
+        self.check("by build id", rows_of(program, DEBUGINFOD_CACHE_PATH=str(cache)), self.wanted)
+        home = self.folder / "home" / ".cache"
+        home.mkdir(parents=True)
+        cache.rename(home / "debuginfod_client")
+        self.check("by build id, at home", rows_of(program, HOME=str(home.parent)), self.wanted)
+
+    def by_checksum(self):
+        nameless = self.folder / "nameless"
+        run(*self.build, nameless, "-Wl,--build-id=none")
+        program, debug = self.taken_out("by_sum", nameless)
+        assert zlib.crc32(debug.read_bytes()) != 0
+        self.check("by checksum", rows_of(program), self.wanted)
+        debug.write_bytes(debug.read_bytes() + b"x")
+        assert not any("six_rows.cpp:" in row for row in rows_of(program))
+        self.checked += 1
+
+
+def main():
+    compiler, *rest = sys.argv[1:]
+    at = rest.index("--")
+    with tempfile.TemporaryDirectory() as folder:
+        tried = forms(pathlib.Path(folder), compiler, rest[:at], rest[at + 1:])
+        tried.compressed()
+        tried.beside()
+        tried.by_build_id()
+        tried.by_checksum()
+        print(f"{tried.checked} forms of debug information give the rows that they should")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+// Six rows of six kinds, printed: what a report says of them must not depend on where the debug
+// information is and how it is packed. Compiled and packed by packed_forms.py.
+
+#include <allocscope/allocscope.hpp>
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shop {
+
+struct shape {
+    virtual ~shape() = default;
+    long numbers[3] = {};
+};
+
+struct plain {
+    long numbers[5] = {};
+};
+
+struct everything {
+    std::vector<int> list;
+    std::map<int, std::string> names;
+    std::string text;
+    std::unique_ptr<shape> polymorphic;
+    std::unique_ptr<plain> made;
+    plain* simple = nullptr;
+};
+
+__attribute__((noinline)) void fill(everything& all) {
+    all.list.resize(100);
+    all.names[1] = "short";
+    all.text = std::string(200, 'x');
+    all.polymorphic.reset(new shape);
+    all.made = std::make_unique<plain>();
+    all.simple = new plain;
+}
+
+}  // namespace shop
+
+int main() {
+    const allocscope::scope window{"six rows"};
+    shop::everything all;
+    shop::fill(all);
+    std::cout << window.stats();
+    delete all.simple;
+    return 0;
+}

@@ -1,0 +1,181 @@
+"""`allocscope show`, `diff`, `histogram` and `convert` on snapshots of a known heap.
+
+usage: show_test.py PROGRAM COMPILER
+"""
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+from recorded_programs import Recorder, WITHOUT_CXX, compiled
+
+# Keeps `kept` objects of 100 bytes and one of 5,000, and allocates 70 of 1,000 that it frees.
+SOURCE = """#include <stdlib.h>
+struct node { char bytes[100]; };
+static void* kept[1000];
+template <class T> T seen(T p) { asm volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) void* make_node() { return seen(malloc(sizeof(node))); }
+__attribute__((noinline)) void* make_large() { return seen(malloc(5000)); }
+__attribute__((noinline)) void churn() { free(seen(malloc(1000))); asm volatile(""); }
+int main(int count, char**) {
+    for (int i = 0; i < count * 10; ++i) kept[i] = make_node();
+    kept[999] = make_large();
+    for (int i = 0; i < 70; ++i) churn();
+    asm volatile("" : : "m"(kept));
+}
+"""
+
+
+class Shown:
+    """Verbs of the program, and what they print."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def __call__(self, *words, code=0):
+        done = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True,
+                              timeout=60, check=False)
+        assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+        if code == 0:
+            assert done.stderr == "", (words, done.stderr)
+            return done.stdout
+        assert done.stdout == "", (words, done.stdout)
+        return done.stderr
+
+
+def table(text):
+    """The lines of a table as lists of words, without its title."""
+    return [line.split() for line in text.splitlines()[1:]]
+
+
+def shows_rows(show, old):
+    text = show("show", old)
+    assert "allocated          81 objects" in text, text
+    assert "alive              11 objects        6000 B" in text, text
+    rows = text[text.index("\nobjects "):].splitlines()[1:]
+    assert re.match(r" +10 +1000 B +16\.7% +\S*:5:\S+ +make_node", rows[1]), text
+    assert re.match(r" +1 +5000 B +83\.3% +\S*:6:\S+ +make_large", rows[2]), text
+    by_bytes = show("show", "--sort", "bytes", "--rows=1", old).splitlines()
+    assert any(re.match(r" +1 +5000 B", line) for line in by_bytes), by_bytes
+    assert any("and 1 more place" in line for line in by_bytes), by_bytes
+
+
+def shows_groups(show, old):
+    by_function = table(show("show", "--by", "function", old))
+    assert [line[-1] for line in by_function] == ["make_large()", "make_node()", "churn()"] or \
+        [line[-1] for line in by_function] == ["make_large", "make_node", "churn"], by_function
+    assert by_function[2][:2] == ["0", "B"], by_function
+    allocated = table(show("show", "--sort", "allocated", old))
+    assert allocated[0][:7] == ["0", "B", "0.0%", "0", "68.4", "KiB", "70"], allocated
+    by_size = table(show("show", "--by=size", "--sort=allocations", old))
+    assert [line[-2] for line in by_size] == ["513..1024", "65..128", "4097..8192"], by_size
+    modules = table(show("show", "--by", "module", old))
+    assert len(modules) == 1 and modules[0][-1] == "known", modules
+    small = show("show", "--by", "place", "--min-bytes", "2K", old)
+    assert len(table(small)) == 1 and "5000 B" in small, small
+    many = show("show", "--min-objects", "2", old)
+    assert "make_node" in many and "make_large" not in many, many
+    only = show("show", "--only", "make_large", old)
+    assert "make_large" in only and "make_node" not in only, only
+    assert "no row fits what was asked for" in show("show", "--only", "nobody", old)
+    assert "no row fits" in show("show", "--module", "libnowhere", old)
+
+
+def shows_trees(show, old):
+    tree = show("show", "--tree", old)
+    lines = tree.splitlines()
+    assert re.match(r" *6000 B +100\.0% +11 +74\.2 KiB +81 +\(all\)$", lines[1]), tree
+    depth = {name: next(len(re.search(r"\d( +)" + name, line).group(1)) for line in lines
+                        if re.search(r"\d +" + name, line))
+             for name in ("main", "make_node", "make_large", "churn")}
+    assert depth["make_node"] == depth["make_large"] == depth["churn"] == depth["main"] + 1, depth
+    callers = show("show", "--callers", "--sort", "allocations", old).splitlines()
+    assert re.match(r" *0 B +0\.0% +0 +68\.4 KiB +70   churn", callers[2]), "\n".join(callers)
+    assert len(show("show", "--tree", "--rows", "3", old).splitlines()) <= 5
+
+
+def shows_differences(show, old, new):
+    text = show("diff", old, new)
+    assert "allocscope difference" in text, text
+    assert re.search(r"\+10 +\+1000 B +100\.0% +\S*:5:", text), text
+    assert re.search(r"-10 +-1000 B", show("diff", new, old)), text
+    assert "no row has changed" in show("diff", old, old)
+    tree = show("diff", "--tree", old, new)
+    assert re.search(r"\+1000 B +100\.0% +\+10 +\+1000 B +\+10 +make_node", tree), tree
+    assert "churn" not in tree, tree
+
+
+def shows_histograms(show, old, new):
+    lines = show("histogram", old).splitlines()
+    assert lines[0].split() == ["objects", "bytes", "type"], lines
+    assert sum(int(line.split()[0]) for line in lines[1:]) == 11, lines
+    assert sum(int(line.split()[1]) for line in lines[1:]) == 6000, lines
+    change = show("histogram", "--by", "function", old, new).splitlines()
+    assert [line.split()[:2] for line in change[1:]] == [["10", "1000"]], change
+
+
+def converts(show, folder, old):
+    saved = folder / "again.allocscope"
+    show("convert", old, saved)
+    assert saved.read_bytes() == old.read_bytes()
+    written = folder / "heap.json"
+    show("convert", old, written)
+    report = json.loads(written.read_text())
+    assert report["totals"]["live_bytes"] == 6000, report["totals"]
+    assert sum(row["bytes_allocated"] for row in report["rows"] + report["freed_rows"]) == 76000
+    assert "its ending must be .txt, .json" in show("convert", old, folder / "heap.foo", code=2)
+    assert "two files are needed" in show("convert", old, code=2)
+    assert "is no saved snapshot" in show("convert", written, saved, code=2)
+
+
+def refuses(show, folder, old):
+    assert "0 files were given" in show("show", code=2)
+    assert "3 files were given" in show("diff", old, old, old, code=2)
+    assert 'there is no option "--bye"' in show("show", "--bye", old, code=2)
+    assert '--by is "color"; it must be place, type' in show("show", "--by", "color", old, code=2)
+    assert '--rows is "-1"; it must be a whole number' in show("show", "--rows=-1", old, code=2)
+    assert '--min-bytes is "5T"' in show("show", "--min-bytes", "5T", old, code=2)
+    assert "--rows has no value" in show("show", old, "--rows", code=2)
+    assert "there is no such file" in show("show", folder / "none.allocscope", code=2)
+    damaged = folder / "damaged.allocscope"
+    damaged.write_bytes(old.read_bytes()[:-9])
+    assert "it is damaged at byte" in show("show", damaged, code=2)
+    for verb in ("show", "diff", "histogram", "convert"):
+        assert f"usage: allocscope {verb} " in show(verb, "--help")
+
+
+def keeps_a_time_series(recorder, show, folder):
+    path = folder / "series.allocscope"
+    recorder.run(["/bin/sh", "-c", "sleep 0.5"], "--every", "0.05", "--output", path)
+    written = folder / "series.json"
+    show("convert", path, written)
+    moments = json.loads(written.read_text())["moments"]
+    assert len(moments) >= 4, moments
+    times = [moment["at_ns"] for moment in moments]
+    assert times == sorted(times), times
+    assert moments[-1]["allocations"] > 0, moments
+
+
+def main():
+    program, compiler = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        recorder = Recorder(program, name)
+        folder = recorder.folder
+        known = compiled(folder, "known", SOURCE, compiler, *WITHOUT_CXX)
+        old, new = folder / "old.allocscope", folder / "new.allocscope"
+        recorder.run([known], "--output", old)
+        recorder.run([known, "more"], "--output", new)
+        show = Shown(program)
+        shows_rows(show, old)
+        shows_groups(show, old)
+        shows_trees(show, old)
+        shows_differences(show, old, new)
+        shows_histograms(show, old, new)
+        converts(show, folder, old)
+        refuses(show, folder, old)
+        keeps_a_time_series(recorder, show, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+#include <allocscope/types/module_rule.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using allocscope::plain::arena;
+using allocscope::symbolize::code_frame;
+using allocscope::symbolize::frame_owner;
+using allocscope::symbolize::frame_rule;
+using allocscope::symbolize::list;
+using allocscope::symbolize::text;
+
+namespace {
+
+constexpr const char* program = "/home/me/shop/build/shop";
+constexpr const char* library = "/usr/lib/x86_64-linux-gnu/libyaml-cpp.so.0.7";
+constexpr const char* c_library = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+
+struct stack_frame {
+    const char* function;
+    const char* file;
+    const char* module;
+    bool is_unloaded = false;
+    bool is_line_withheld = false;
+};
+
+struct answer {
+    std::size_t user;
+    std::size_t maker;
+};
+
+class rule_in_use {
+public:
+    frame_rule names;
+    const char* own_folder = "";
+    int asked_for_folder = 0;
+
+    answer place(const std::vector<stack_frame>& stack) {
+        arena memory;
+        list<code_frame> frames{memory};
+        list<frame_owner> owners{memory};
+        for (const stack_frame& each : stack) {
+            code_frame frame;
+            frame.function = each.function;
+            frame.file = each.file;
+            frame.line = frame.file.empty() ? 0 : 7;
+            frame.is_line_withheld = each.is_line_withheld;
+            frames.push_back(frame);
+            owners.push_back(allocscope::symbolize::owner_of(each.module, each.is_unloaded,
+                                                             text{each.module} == program));
+        }
+        allocscope::symbolize::known_frames known{memory};
+        const allocscope::symbolize::asked_stack asked{memory, frames, owners, names, known};
+        const std::size_t maker = allocscope::symbolize::maker_frame(asked);
+        return {allocscope::symbolize::user_frame_by_module(asked, {&folder, this}, maker), maker};
+    }
+
+private:
+    static text folder(void* self) {
+        ++static_cast<rule_in_use*>(self)->asked_for_folder;
+        return static_cast<rule_in_use*>(self)->own_folder;
+    }
+};
+
+std::size_t place(const std::vector<stack_frame>& stack) {
+    return rule_in_use{}.place(stack).user;
+}
+
+const stack_frame allocate = {"std::__new_allocator<int>::allocate(unsigned long, void const*)",
+                              "/usr/include/c++/12/bits/new_allocator.h", program};
+const stack_frame json = {"nlohmann::basic_json<int>::push_back(int)",
+                          "/usr/include/nlohmann/json.hpp", program};
+const stack_frame yaml = {"YAML::Node::Node()", "", library};
+const stack_frame load = {"shop::load()", "/home/me/shop/src/load.cpp", program};
+const stack_frame main_frame = {"main", "/home/me/shop/src/main.cpp", program};
+
+}  // namespace
+
+TEST_CASE("module_rule: a library's header or module gives way to a line of the user's") {
+    CHECK(place({allocate, json, load, main_frame}) == 2);
+    CHECK(place({yaml, load, main_frame}) == 1);
+    CHECK(place({{"", "", "/home/me/libs/libprivate.so"}, yaml, load}) == 2);
+    stack_frame with_lines = yaml;
+    with_lines.file = "./src/node.cpp";  // by a package with debug information
+    CHECK(place({with_lines, load, main_frame}) == 1);
+    stack_frame copied = json;
+    copied.file = "/home/me/shop/third_party/json.hpp";
+    CHECK(place({copied, main_frame}) == 1);
+}
+
+TEST_CASE("module_rule: a callback of the user's is nearer than the call of the library") {
+    CHECK(place({allocate, load, json, yaml, main_frame}) == 1);
+}
+
+TEST_CASE("module_rule: a library of the user's that has lines is the user's") {
+    CHECK(place({{"mine::grow()", "/home/me/mine/a.cpp", "/home/me/mine/libmine.so"}, load}) == 0);
+    CHECK(place({{"mine::grow()", "/home/me/mine/a.cpp", "/usr/local/lib/libmine.so"}, load}) == 0);
+}
+
+TEST_CASE("module_rule: without a line of the user's the innermost function stays") {
+    stack_frame bare_load = load;
+    bare_load.file = "";
+    stack_frame bare_main = main_frame;
+    bare_main.file = "";
+    CHECK(place({allocate, json, bare_load, bare_main}) == 1);
+    CHECK(place({yaml, bare_load, bare_main}) == 0);
+    CHECK(place({{"malloc", "", c_library}, bare_load, bare_main}) == 1);
+    CHECK(place({{"", "", library}, {"", "", program}}) == 0);
+    CHECK(place({{"fopen", "", c_library}, {"", "", c_library}}) == 0);
+    CHECK(place({}) == 0);
+}
+
+TEST_CASE("module_rule: a function whose line is kept back is nearer than its caller") {
+    stack_frame split = load;
+    split.file = "";
+    CHECK(place({split, main_frame}) == 1);
+    split.is_line_withheld = true;
+    CHECK(place({split, main_frame}) == 0);
+}
+
+TEST_CASE("module_rule: interpreters come last, and what was unloaded is taken for the user's") {
+    const stack_frame python = {"PyObject_Call", "/build/python/call.c", "/usr/bin/python3.11"};
+    const stack_frame extension = {"numpy_new", "", "/usr/lib/python3/dist-packages/numpy.so"};
+    CHECK(place({python, extension, python}) == 1);
+    CHECK(place({python, load}) == 1);
+    CHECK(place({python, {"malloc", "", c_library}}) == 0);
+    CHECK(place({{"", "", "/home/me/plugin.so (unloaded)", true}, load}) == 0);
+    CHECK(place({load, {"", "", "/home/me/plugin.so (unloaded)", true}}) == 0);
+}
+
+TEST_CASE("module_rule: what the standard library's callers are called stays known") {
+    rule_in_use rule;
+    const answer found = rule.place({allocate, json, load, main_frame});
+    CHECK(found.maker == 1);
+    CHECK(found.user == 2);
+}
+
+TEST_CASE("module_rule: a class's operator new and an allocator's allocate are passed over") {
+    const stack_frame own_new = {"shop::widget::operator new(unsigned long)",
+                                 "/home/me/shop/src/widget.hpp", program};
+    const stack_frame own_array_new = {"shop::widget::operator new[](unsigned long)",
+                                       "/home/me/shop/src/widget.hpp", program};
+    CHECK(place({own_new, load}) == 1);
+    CHECK(place({own_array_new, load}) == 1);
+    const stack_frame pool = {"shop::pool<int>::allocate(unsigned long)",
+                              "/home/me/shop/src/pool.hpp", program};
+    const stack_frame traits = {
+        "std::allocator_traits<shop::pool<int> >::allocate(shop::pool<int>&, unsigned long)",
+        "/usr/include/c++/12/bits/alloc_traits.h", program};
+    CHECK(place({pool, traits, load}) == 2);
+    CHECK(place({pool, load}) == 0);  // called by hand: a function like any other
+    CHECK(place({pool}) == 0);
+    const stack_frame resource = {"shop::resource::do_allocate(unsigned long, unsigned long)",
+                                  "/home/me/shop/src/resource.cpp", program};
+    const stack_frame asked = {"std::pmr::memory_resource::allocate(unsigned long, unsigned long)",
+                               "/usr/include/c++/12/bits/memory_resource.h", program};
+    CHECK(place({resource, asked, load}) == 2);
+}
+
+TEST_CASE("module_rule: code below the program's own folder is the user's wherever that is") {
+    rule_in_use rule;
+    const std::vector<stack_frame> stack = {
+        {"shop::load()", "/home/me/third_party/shop/src/load.cpp", program},
+        {"main", "/home/me/third_party/shop/src/main.cpp", program}};
+    rule.own_folder = "/home/me/third_party/shop/";
+    CHECK(rule.place(stack).user == 0);
+    CHECK(rule.asked_for_folder > 0);
+    rule.asked_for_folder = 0;
+    CHECK(rule.place({load, main_frame}).user == 0);
+    CHECK(rule.asked_for_folder == 0);  // looking for it takes time
+}
+
+TEST_CASE("module_rule: a library can be declared to be the user's") {
+    rule_in_use rule;
+    CHECK(std::string{rule.names.add("!/usr/include/nlohmann/")} == "");
+    CHECK(rule.place({allocate, json, load}).user == 1);
+    CHECK(rule.place({allocate, yaml, load}).user == 2);
+}

@@ -1,0 +1,78 @@
+// option_words.hpp - the words behind a verb: options, their values, and files.
+#ifndef ALLOCSCOPE_TOOLS_OPTION_WORDS_HPP
+#define ALLOCSCOPE_TOOLS_OPTION_WORDS_HPP
+
+#include "verbs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace allocscope_tools {
+
+// An option of a verb whose request is a `Request`.
+template <class Request>
+struct verb_option {
+    const char* name;
+    // "" or what is wrong with the value, with the remedy.
+    std::string (*read)(const std::string& value, Request& into);
+    bool has_value = true;
+};
+
+// What is neither an option nor a value goes into `files`. "" or what is wrong, with the remedy.
+template <class Request, std::size_t Count>
+std::string read_words(const char* verb, const arguments& words,
+                       const verb_option<Request> (&options)[Count], Request& into,
+                       arguments& files) {
+    bool takes_options = true;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const std::string& word = words[at];
+        if (!takes_options || word.size() < 2 || word[0] != '-') {
+            files.push_back(word);
+            continue;
+        }
+        if (word == "--") {
+            takes_options = false;
+            continue;
+        }
+        const std::size_t equals = word.find('=');
+        const std::string name = word.substr(0, equals);
+        const verb_option<Request>* wanted = nullptr;
+        for (const verb_option<Request>& each : options) {
+            if (name == each.name) wanted = &each;
+        }
+        if (wanted == nullptr) {
+            return "there is no option \"" + name + "\"; allocscope " + verb + " --help lists them";
+        }
+        std::string value;
+        if (!wanted->has_value) {
+            if (equals != std::string::npos)
+                return name + " has no value; leave \"" + word.substr(equals) + "\" out";
+        } else if (equals != std::string::npos) {
+            value = word.substr(equals + 1);
+        } else if (at + 1 < words.size()) {
+            value = words[++at];
+        } else {
+            return name + " has no value; allocscope " + verb + " --help says which it may have";
+        }
+        const std::string problem = wanted->read(value, into);
+        if (!problem.empty()) return name + " is \"" + value + "\"; " + problem;
+    }
+    return {};
+}
+
+// "help" among the options.
+inline bool asks_for_help(const arguments& words) {
+    for (const std::string& word : words) {
+        if (word == "--") return false;
+        if (word == "--help" || word == "-h") return true;
+    }
+    return false;
+}
+
+// A whole number, also as 64K, 10M or 2G, in units of 1024. "" or what is wrong.
+std::string read_amount(const std::string& text, std::uint64_t& into);
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_OPTION_WORDS_HPP

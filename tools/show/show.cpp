@@ -1,0 +1,113 @@
+// allocscope show FILE, allocscope diff OLD NEW, allocscope histogram FILE [NEW]
+#include "../option_words.hpp"
+#include "../verbs.hpp"
+#include "show_request.hpp"
+
+#include <cstdio>
+
+namespace allocscope_tools {
+
+namespace {
+
+constexpr const char* what_is_shown =
+    "  --by KEY         sums by place, type, function, file, module or size: also of what was\n"
+    "                   allocated and is gone\n"
+    "  --tree           the calls, from main() to who allocated; --callers, the other way round\n"
+    "  --sort KEY       bytes or objects alive, allocated (bytes) or allocations\n"
+    "  --rows N         so many (50); the rest in one line\n"
+    "  --frames N       so many frames of the stack below each row\n"
+    "  --only TEXT      stacks with TEXT in the name of a function, file, module or type\n"
+    "  --type TEXT      objects with TEXT in the name of their type\n"
+    "  --module TEXT    allocations of a program or library with TEXT in its name\n"
+    "  --min-bytes N    places with at least so many bytes, such as 64K\n"
+    "  --min-objects N  places with at least so many objects\n"
+    "\n"
+    "exit code: 0; 2 when a file could not be read, and stderr says why\n";
+
+int print_help(const char* first) {
+    std::fputs(first, stdout);
+    std::fputs(what_is_shown, stdout);
+    return exit_fine;
+}
+
+// Reads the words and loads what they name. False: it has been said what is wrong.
+bool has_loaded(const char* verb, const arguments& words, std::size_t least_files,
+                std::size_t most_files, show_request& asked, allocscope::snapshot& rows) {
+    std::string error = read_show_request(verb, words, asked);
+    if (error.empty() && (asked.files.size() < least_files || asked.files.size() > most_files)) {
+        error = std::to_string(asked.files.size()) +
+                (asked.files.size() == 1 ? " file was given; " : " files were given; ") +
+                "allocscope " + verb + " --help says which are needed";
+    }
+    if (error.empty()) error = load_what_is_shown(asked, rows);
+    if (!error.empty()) refuse(verb, error);
+    return error.empty();
+}
+
+}  // namespace
+
+int show(const arguments& words) {
+    if (asks_for_help(words)) {
+        return print_help(
+            "usage: allocscope show [options] FILE\n"
+            "\n"
+            "Prints a saved snapshot: what snapshot::save() or allocscope run --output\n"
+            "NAME.allocscope wrote.\n"
+            "\n");
+    }
+    show_request asked;
+    allocscope::snapshot rows;
+    if (!has_loaded("show", words, 1, 1, asked, rows)) return exit_bad_input;
+    print_what_is_shown(asked, rows);
+    return exit_fine;
+}
+
+int diff(const arguments& words) {
+    if (asks_for_help(words)) {
+        return print_help(
+            "usage: allocscope diff [options] OLD NEW\n"
+            "\n"
+            "Prints what has come (+) and gone (-) from one saved snapshot to another.\n"
+            "\n");
+    }
+    show_request asked;
+    allocscope::snapshot rows;
+    if (!has_loaded("diff", words, 2, 2, asked, rows)) return exit_bad_input;
+    print_what_is_shown(asked, rows);
+    return exit_fine;
+}
+
+// The columns are those of Rubinius' histo, with the type for the class.
+int histogram(const arguments& words) {
+    if (asks_for_help(words)) {
+        return print_help(
+            "usage: allocscope histogram [options] FILE [NEW]\n"
+            "\n"
+            "Prints objects, bytes and type of what is alive in a saved snapshot, or what has "
+            "come\n"
+            "and gone from it to NEW; exact numbers, for other programs too.\n"
+            "\n");
+    }
+    show_request asked;
+    allocscope::snapshot rows;
+    if (!has_loaded("histogram", words, 1, 2, asked, rows)) return exit_bad_input;
+    if (!rows.has_stacks()) {
+        return refuse("histogram",
+                      asked.files[0] + " has no types: its window recorded counters only");
+    }
+    if (asked.as == shown_as::rows) asked.key = allocscope::group_key::type;
+    std::printf("%12s %16s  %s\n", "objects", "bytes", allocscope::detail::name_of(asked.key));
+    std::size_t shown = 0;
+    for (const allocscope::group& each : rows.group_by(asked.key, asked.order)) {
+        if (each.objects == 0 && each.bytes == 0) continue;
+        if (shown++ == asked.text.rows) break;
+        allocscope::detail::arena memory;
+        allocscope::detail::text_out name{memory};
+        write_printable(name, each.name.c_str());
+        std::printf("%12lld %16lld  %s\n", static_cast<long long>(each.objects),
+                    static_cast<long long>(each.bytes), name.c_str());
+    }
+    return exit_fine;
+}
+
+}  // namespace allocscope_tools

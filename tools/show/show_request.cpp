@@ -1,0 +1,174 @@
+#include "show_request.hpp"
+
+#include "../option_words.hpp"
+
+#include <allocscope/platform/terminal_width.hpp>
+
+#include <cstdio>
+#include <iterator>
+
+namespace allocscope_tools {
+
+namespace {
+
+using allocscope::group_key;
+using allocscope::stack_value;
+
+// One of the words of a list. `names` says them all.
+template <class Value>
+struct named_value {
+    const char* name;
+    Value value;
+};
+
+template <class Value, std::size_t Count>
+std::string read_named(const std::string& text, const named_value<Value> (&all)[Count],
+                       Value& into) {
+    std::string names;
+    for (std::size_t i = 0; i < Count; ++i) {
+        if (text == all[i].name) {
+            into = all[i].value;
+            return {};
+        }
+        names += i == 0 ? "" : i + 1 == Count ? " or " : ", ";
+        names += all[i].name;
+    }
+    return "it must be " + names;
+}
+
+constexpr named_value<group_key> group_names[] = {
+    {"place", group_key::place}, {"type", group_key::type},     {"function", group_key::function},
+    {"file", group_key::file},   {"module", group_key::module}, {"size", group_key::size}};
+
+constexpr named_value<stack_value> order_names[] = {{"bytes", stack_value::live_bytes},
+                                                    {"objects", stack_value::live_objects},
+                                                    {"allocated", stack_value::bytes_allocated},
+                                                    {"allocations", stack_value::allocations}};
+
+std::string read_by(const std::string& text, show_request& into) {
+    into.as = shown_as::groups;
+    return read_named(text, group_names, into.key);
+}
+
+std::string read_sort(const std::string& text, show_request& into) {
+    into.has_order = true;
+    return read_named(text, order_names, into.order);
+}
+
+std::string read_rows(const std::string& text, show_request& into) {
+    std::uint64_t rows = 0;
+    std::string problem = read_amount(text, rows);
+    into.text.rows = static_cast<std::size_t>(rows);
+    return problem;
+}
+
+std::string read_frames(const std::string& text, show_request& into) {
+    std::uint64_t frames = 0;
+    if (!read_amount(text, frames).empty() || frames > 65536) {
+        return "it must be a whole number from 0 to 65536";
+    }
+    into.text.frames = static_cast<std::uint32_t>(frames);
+    return {};
+}
+
+std::string read_only(const std::string& text, show_request& into) {
+    into.frame = text;
+    return text.empty() ? "it must be a part of a name" : "";
+}
+
+std::string read_type(const std::string& text, show_request& into) {
+    into.type = text;
+    return text.empty() ? "it must be a part of a type's name" : "";
+}
+
+std::string read_module(const std::string& text, show_request& into) {
+    into.module = text;
+    return text.empty() ? "it must be a part of a file's name" : "";
+}
+
+std::string read_least_bytes(const std::string& text, show_request& into) {
+    return read_amount(text, into.filter.least_bytes);
+}
+
+std::string read_least_objects(const std::string& text, show_request& into) {
+    return read_amount(text, into.filter.least_objects);
+}
+
+std::string read_tree(const std::string&, show_request& into) {
+    into.as = shown_as::callees;
+    return {};
+}
+
+std::string read_callers(const std::string&, show_request& into) {
+    into.as = shown_as::callers;
+    return {};
+}
+
+constexpr verb_option<show_request> show_options[] = {
+    {"--by", read_by},
+    {"--sort", read_sort},
+    {"--rows", read_rows},
+    {"--frames", read_frames},
+    {"--only", read_only},
+    {"--type", read_type},
+    {"--module", read_module},
+    {"--min-bytes", read_least_bytes},
+    {"--min-objects", read_least_objects},
+    {"--tree", read_tree, false},
+    {"--callers", read_callers, false},
+};
+
+}  // namespace
+
+std::string read_show_request(const char* verb, const arguments& words, show_request& into) {
+    std::string problem = read_words(verb, words, show_options, into, into.files);
+    if (!problem.empty()) return problem;
+    into.filter.frame = into.frame.c_str();
+    into.filter.type = into.type.c_str();
+    into.filter.module = into.module.c_str();
+    if (!into.has_order || into.as != shown_as::rows) return {};
+    if (into.order == stack_value::live_bytes) {
+        into.text.sort = allocscope::row_order::bytes;
+    } else if (into.order != stack_value::live_objects) {
+        into.as = shown_as::groups;  // rows have only what is alive
+    }
+    return {};
+}
+
+std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& into) {
+    std::string error;
+    if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
+    if (asked.files.size() == 2) {
+        allocscope::snapshot later;
+        if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
+        into = later.difference_from(into);
+    }
+    const bool needs_stacks = asked.as != shown_as::rows || !asked.frame.empty() ||
+                              !asked.type.empty() || !asked.module.empty() ||
+                              asked.filter.least_bytes != 0 || asked.filter.least_objects != 0;
+    if (needs_stacks && !into.has_stacks()) {
+        return asked.files[0] + " has no stacks: its window recorded counters only";
+    }
+    if (needs_stacks) into = into.filter(asked.filter);
+    return {};
+}
+
+void print_what_is_shown(const show_request& asked, const allocscope::snapshot& rows) {
+    if (asked.as == shown_as::rows) {
+        std::string error;
+        std::fflush(stdout);
+        allocscope::write_text(rows, stdout, error, asked.text);
+        return;
+    }
+    allocscope::text_options text = asked.text;
+    if (allocscope::detail::is_terminal(1)) text.width = allocscope::detail::terminal_columns(1);
+    const auto from = asked.as == shown_as::callers ? allocscope::tree_from::allocation
+                                                    : allocscope::tree_from::main;
+    const std::string table =
+        asked.as == shown_as::groups
+            ? allocscope::to_table(rows.group_by(asked.key, asked.order), text)
+            : allocscope::to_tree(rows, from, asked.order, text);
+    std::fwrite(table.data(), 1, table.size(), stdout);
+}
+
+}  // namespace allocscope_tools

@@ -1,0 +1,37 @@
+// show_request.hpp - what is to be shown of saved snapshots, for show, diff and histogram.
+#ifndef ALLOCSCOPE_TOOLS_SHOW_SHOW_REQUEST_HPP
+#define ALLOCSCOPE_TOOLS_SHOW_SHOW_REQUEST_HPP
+
+#include "../verbs.hpp"
+
+#include <allocscope/report.hpp>
+
+#include <string>
+
+namespace allocscope_tools {
+
+enum class shown_as { rows, groups, callees, callers };
+
+struct show_request {
+    shown_as as = shown_as::rows;
+    allocscope::text_options text;
+    allocscope::group_key key = allocscope::group_key::place;
+    allocscope::stack_value order = allocscope::stack_value::live_bytes;
+    bool has_order = false;
+    std::string frame, type, module;  // parts of names; "" is any
+    allocscope::stack_filter filter;  // the numbers of it
+    arguments files;
+};
+
+// "" or what is wrong, with the remedy.
+std::string read_show_request(const char* verb, const arguments& words, show_request& into);
+
+// The snapshots of one file, or what is more in the second than in the first; filtered.
+std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& into);
+
+// Of load_what_is_shown() to stdout.
+void print_what_is_shown(const show_request& asked, const allocscope::snapshot& rows);
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_SHOW_SHOW_REQUEST_HPP

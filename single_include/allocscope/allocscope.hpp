@@ -41,7 +41,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v2 {
+    inline namespace v3 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }
@@ -127,7 +127,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_VERSION_MINOR 1
 #define ALLOCSCOPE_VERSION_PATCH 0
 #define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 3
+#define ALLOCSCOPE_ABI_VERSION 4
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 
@@ -611,6 +611,10 @@ public:
         // to objects and bytes. In a difference two's complement; see docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        // How the type is known: "report", "allocator", "make_function", "vtable" or "source"; ""
+        // when it is not. What is "source" was read in the source file, which may have changed
+        // since: see docs/types_and_places.md.
+        const char* type_source;
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -628,8 +632,9 @@ public:
         const char* function;
         std::uint64_t offset;
         std::uint64_t samples;  // a sampled window: how many of its samples are alive
-        std::uint64_t objects_low, objects_high;  // as in a row
+        std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        const char* type_source;
     };
 
     // A file that frames of stacks lie in.
@@ -21062,6 +21067,25 @@ enum class type_evidence {
     source_text       // `new T` stands at that line and column
 };
 
+// As snapshot::row::type_source says it.
+inline const char* word_of(type_evidence evidence) noexcept {
+    switch (evidence) {
+        case type_evidence::tag:
+            return "report";
+        case type_evidence::allocator_frame:
+            return "allocator";
+        case type_evidence::make_frame:
+            return "make_function";
+        case type_evidence::vtable:
+            return "vtable";
+        case type_evidence::source_text:
+            return "source";
+        case type_evidence::none:
+            break;
+    }
+    return "";
+}
+
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
@@ -22205,6 +22229,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.type = named.type;
     made.function = named.function;
     made.offset = named.offset;
+    made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
         set_estimates(made, site.samples);
     } else {
@@ -22828,6 +22853,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     made.frames = stack.frames.data();
     made.frame_count = stack.frames.size();
     made.user_frame = stack.user_frame;
+    made.type_source = symbolize::word_of(stack.evidence);
     return made;
 }
 
@@ -31245,6 +31271,7 @@ private:
         row.file = stack.file;
         row.line = stack.line;
         row.type = stack.type;
+        row.type_source = stack.type_source;
         row.function = stack.function;
         row.offset = stack.offset;
         row.frames = stack.frames;
@@ -31950,7 +31977,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-9DS2Qn9mAAjEh67fCk8vsIQmLUyQZLg8a1sZaEpCTBo=';
+script-src 'sha256-AqCWAX8JZ2Z7CFYWeaCj88lqCU8yAPEKUdMJiKZNKHk=';
 style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -32362,10 +32389,11 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row.
+// file:line:type, or file+offset:type, as in a row; what else there is, is that of the first one.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
+    std::uint32_t type_source;
 };
 
 inline bool operator==(const page_place& a, const page_place& b) noexcept {
@@ -32432,9 +32460,10 @@ public:
     // Of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
-        const auto at = places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
-                                        text_number(row.type), text_number(row.function),
-                                        row.line == 0 ? row.offset : 0});
+        const auto at =
+            places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
+                            text_number(row.type), text_number(row.function),
+                            row.line == 0 ? row.offset : 0, text_number(row.type_source)});
         if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
         return at.value;
     }
@@ -32507,7 +32536,7 @@ public:
     text view() const noexcept { return {characters_, size_}; }
 
 private:
-    static constexpr std::size_t most_numbers = 10;
+    static constexpr std::size_t most_numbers = 11;
     char characters_[most_numbers * 22];
     std::size_t size_ = 0;
 };
@@ -32739,6 +32768,7 @@ private:
             row.add(place.type);
             row.add(place.function);
             row.add(place.offset);
+            row.add(place.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
             out_ << row.view();
             ++number;
@@ -33072,10 +33102,11 @@ const frame_offset = (f) => frames[f * frame_width + 5];
 const path_count = data.nodes.length / 2 + 1; const path_parent = new Int32Array(path_count);
 const path_frame = new Int32Array(path_count); path_parent[0] = path_frame[0] = -1;
 for (let n = 1; n < path_count; ++n) { path_parent[n] = n - data.nodes[n * 2 - 2];
-path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 10 : 5;
+path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 11 : 6;
 const place_count = data.places.length / place_width;
 const place_field = (p, field) => data.places[p * place_width + field];
-const place_type = (p) => place_field(p, 2); const stack_width = 7;
+const place_type = (p) => place_field(p, 2);
+const place_type_source = (p) => strings[place_field(p, 5)]; const stack_width = 7;
 const stack_count = data.stacks.length / stack_width;
 const stack_path = new Int32Array(stack_count); const stack_place = new Int32Array(stack_count);
 const stack_inner = new Int32Array(stack_count);
@@ -33143,6 +33174,10 @@ frame_names[f] = name !== '' ? short_function(name)
 function frame_place(f) { if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
 return frame_file(f) !== '' ? frame_file(f) : ''; }
 const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
+const type_sources = { report: 'reported by the program',
+allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
+vtable: 'from the vtable of a live object',
+source: 'read in the source file, which may have changed since' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
@@ -33498,10 +33533,12 @@ constexpr char page_script_of_views[] = R"page(
 const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
 order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
-const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
-{name: 'Place', text: place_name, between: '/'},
-{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
-{name: 'Type', text: (p) => type_name(place_type(p))},
+const place_function = (p) => strings[place_field(p, 3)]; function title_of_type(p) {
+const source = type_sources[place_type_source(p)];
+return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source); }
+const place_columns = [ {name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
+between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
 !metrics[column.metric].needs_stacks); function metric_of(column) {
@@ -33520,11 +33557,11 @@ for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
 if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
-const low = place_field(p, metric === 0 ? 8 : 6);
-const high = place_field(p, metric === 0 ? 9 : 7);
+const low = place_field(p, metric === 0 ? 9 : 7);
+const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 5)) + ' samples'; } function number_cell(p, column) {
+grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
 const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
@@ -33541,7 +33578,7 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
 inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
@@ -33871,6 +33908,7 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
     json.field("line", static_cast<std::uint64_t>(row.line));
     json.field("offset", row.offset);
     json.field("type", row.type);
+    json.field("type_source", row.type_source);
     json.field("function", row.function);
     json.field("sites", row.sites);
     if (is_sampled) {
@@ -34871,6 +34909,178 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
+// text_timeline.hpp - the time series of a window as one line of bars.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t most_bars = 60;
+
+// Nothing, when there are fewer than two points.
+inline void write_timeline(text_out& out, const snapshot::window_info& info) {
+    if (info.moment_count < 2) return;
+    const snapshot::moment* const last = info.moments + info.moment_count - 1;
+    struct {
+        std::uint64_t bytes;
+        bool has_point;
+    } bars[most_bars] = {};
+    const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
+    const double bars_per_ns =
+        static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const std::uint64_t bytes = info.moments[i].live_bytes;
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+        auto at =
+            static_cast<std::size_t>(static_cast<double>(info.moments[i].at_ns) * bars_per_ns);
+        if (at >= count) at = count - 1;
+        if (!bars[at].has_point || bytes > bars[at].bytes) bars[at].bytes = bytes;
+        bars[at].has_point = true;
+    }
+    out << "\nalive over time  ";
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bars[i].has_point) bytes = bars[i].bytes;
+        const double share =
+            most == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(most);
+        const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
+        out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
+    }
+    out << "  ";
+    write_bytes(out, least);
+    out << " to ";
+    write_bytes(out, most);
+    out << "; " << decimal{info.moment_count} << " points in ";
+    write_duration(out, last->at_ns);
+    out << '\n';
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+// text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+#define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A path names a descriptor (/dev/stdout), or something that is not laid out for a terminal.
+inline int descriptor_of(const char* path) {
+    return path != nullptr ? descriptor_named_by(path) : -1;
+}
+inline int descriptor_of(int descriptor) {
+    return descriptor;
+}
+inline int descriptor_of(std::FILE* file) {
+    return file != nullptr ? ::fileno(file) : -1;
+}
+
+// The rows, and behind them what only a few windows have.
+inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
+                              int descriptor) {
+    write_report(out, rows, wanted, descriptor);
+    write_timeline(out, rows.info());
+}
+
+template <class Target>
+bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
+    arena memory;
+    text_out report{memory};
+    write_text_report(report, rows, wanted, descriptor_of(target));
+    return put_report(report.view(), target, error);
+}
+
+// The same, with running out of memory as one more reason not to write.
+template <class Target>
+bool try_put_text(const snapshot& rows, Target target, std::string& error,
+                  const text_options& wanted) {
+    const pause_recording quietly;
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    return put_text(rows, target, error, wanted);
+#else
+    try {
+        return put_text(rows, target, error, wanted);
+    } catch (const std::exception& problem) {
+        error = problem.what();
+        return false;
+    }
+#endif
+}
+
+template <class Target>
+void put_text_or_throw(const snapshot& rows, Target target, const text_options& wanted) {
+    const pause_recording quietly;
+    std::string error;
+    if (!put_text(rows, target, error, wanted)) raise_report_error(error);
+}
+
+}  // namespace detail
+
+// The report as it would stand in a file: not cut and not coloured unless `wanted` says so.
+inline std::string to_text(const snapshot& rows, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out report{memory};
+    detail::write_text_report(report, rows, wanted, -1);
+    return {report.view().data(), report.size()};
+}
+
+// To a path: a new file (mode 0600) takes the place of what was there. A path that is not a file
+// (/dev/stdout, /dev/null, a FIFO with a reader) is written to.
+inline void write_text(const snapshot& rows, const char* path, const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, path, wanted);
+}
+
+// To an open descriptor, which stays open.
+inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, descriptor, wanted);
+}
+
+// To a stdio file, which is flushed and stays open.
+inline void write_text(const snapshot& rows, std::FILE* file, const text_options& wanted = {}) {
+    detail::put_text_or_throw(rows, file, wanted);
+}
+
+// To a stream, behind what was written to it before; as it would stand in a file.
+template <class Traits>
+void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
+                const text_options& wanted = {}) {
+    detail::arena memory;
+    detail::text_out report{memory};
+    detail::write_text_report(report, rows, wanted, -1);
+    stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
+}
+
+// The same without exceptions: false, and why in `error`.
+inline bool write_text(const snapshot& rows, const char* path, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, path, error, wanted);
+}
+inline bool write_text(const snapshot& rows, int descriptor, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, descriptor, error, wanted);
+}
+inline bool write_text(const snapshot& rows, std::FILE* file, std::string& error,
+                       const text_options& wanted = {}) {
+    return detail::try_put_text(rows, file, error, wanted);
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
+
 // saved_format.hpp - what a saved snapshot consists of.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_FORMAT_HPP
@@ -35130,12 +35340,14 @@ private:
     }
     void add_row(const snapshot::row& row) {
         saved_record record;
-        put(saved_tag::row, add_place(record, row) << row.sites);
+        add_place(record, row) << row.sites << number_of(row.type_source);
+        put(saved_tag::row, record);
     }
     void add_sums(const snapshot::stack& stack) {
         saved_record record;
-        put(saved_tag::sums, add_place(record, stack)
-                                 << stack.allocations << stack.bytes_allocated);
+        add_place(record, stack) << stack.allocations << stack.bytes_allocated
+                                 << number_of(stack.type_source);
+        put(saved_tag::sums, record);
     }
 
     void add_end() {
@@ -35225,7 +35437,7 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline bool write_text_body(format_job& job) {
-    write_report(job.out, job.rows, text_options{}, job.descriptor);
+    write_text_report(job.out, job.rows, text_options{}, job.descriptor);
     return true;
 }
 
@@ -35394,6 +35606,7 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
             sum.row.line = stack.line;
             sum.row.type = stack.type;
             sum.row.offset = stack.offset;
+            sum.row.type_source = stack.type_source;
         }
         if (known.is_new || objects > sum.stack_objects) {
             sum.stack_objects = objects;
@@ -35825,113 +36038,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
 
-// text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
-#define ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// A path names a descriptor (/dev/stdout), or something that is not laid out for a terminal.
-inline int descriptor_of(const char* path) {
-    return path != nullptr ? descriptor_named_by(path) : -1;
-}
-inline int descriptor_of(int descriptor) {
-    return descriptor;
-}
-inline int descriptor_of(std::FILE* file) {
-    return file != nullptr ? ::fileno(file) : -1;
-}
-
-template <class Target>
-bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
-    arena memory;
-    text_out report{memory};
-    write_report(report, rows, wanted, descriptor_of(target));
-    return put_report(report.view(), target, error);
-}
-
-// The same, with running out of memory as one more reason not to write.
-template <class Target>
-bool try_put_text(const snapshot& rows, Target target, std::string& error,
-                  const text_options& wanted) {
-    const pause_recording quietly;
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    return put_text(rows, target, error, wanted);
-#else
-    try {
-        return put_text(rows, target, error, wanted);
-    } catch (const std::exception& problem) {
-        error = problem.what();
-        return false;
-    }
-#endif
-}
-
-template <class Target>
-void put_text_or_throw(const snapshot& rows, Target target, const text_options& wanted) {
-    const pause_recording quietly;
-    std::string error;
-    if (!put_text(rows, target, error, wanted)) raise_report_error(error);
-}
-
-}  // namespace detail
-
-// The report as it would stand in a file: not cut and not coloured unless `wanted` says so.
-inline std::string to_text(const snapshot& rows, const text_options& wanted = {}) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out report{memory};
-    detail::write_report(report, rows, wanted, -1);
-    return {report.view().data(), report.size()};
-}
-
-// To a path: a new file (mode 0600) takes the place of what was there. A path that is not a file
-// (/dev/stdout, /dev/null, a FIFO with a reader) is written to.
-inline void write_text(const snapshot& rows, const char* path, const text_options& wanted = {}) {
-    detail::put_text_or_throw(rows, path, wanted);
-}
-
-// To an open descriptor, which stays open.
-inline void write_text(const snapshot& rows, int descriptor, const text_options& wanted = {}) {
-    detail::put_text_or_throw(rows, descriptor, wanted);
-}
-
-// To a stdio file, which is flushed and stays open.
-inline void write_text(const snapshot& rows, std::FILE* file, const text_options& wanted = {}) {
-    detail::put_text_or_throw(rows, file, wanted);
-}
-
-// To a stream, behind what was written to it before; as it would stand in a file.
-template <class Traits>
-void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
-                const text_options& wanted = {}) {
-    detail::arena memory;
-    detail::text_out report{memory};
-    detail::write_report(report, rows, wanted, -1);
-    stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
-}
-
-// The same without exceptions: false, and why in `error`.
-inline bool write_text(const snapshot& rows, const char* path, std::string& error,
-                       const text_options& wanted = {}) {
-    return detail::try_put_text(rows, path, error, wanted);
-}
-inline bool write_text(const snapshot& rows, int descriptor, std::string& error,
-                       const text_options& wanted = {}) {
-    return detail::try_put_text(rows, descriptor, error, wanted);
-}
-inline bool write_text(const snapshot& rows, std::FILE* file, std::string& error,
-                       const text_options& wanted = {}) {
-    return detail::try_put_text(rows, file, error, wanted);
-}
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_REPORT_HPP
-
 // text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
@@ -36196,6 +36302,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     const std::size_t stack = read_place(parts, from, into);
     into.allocations = from.number();
     into.bytes_allocated = from.number();
+    into.type_source = read_text(parts, from);
     return stack;
 }
 
@@ -36430,6 +36537,7 @@ private:
         snapshot::row row{};
         const std::size_t number = read_place(*parts_, from, row);
         row.sites = from.number();
+        row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
         saved_stack& stack = parts_->stacks[number];
         stack.frames = row.frames = frames_of(*parts_, stack, memory_);

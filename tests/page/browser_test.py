@@ -98,6 +98,10 @@ def numbers_are_those_of_the_json(page, folder, name):
     assert number(small[0]) == totals["live_objects"], small
     assert number(small[1]) == totals["allocations"], small
 
+    sources = {row["type_source"] for row in truth["rows"]} - {""}
+    titles = page.run("[...document.querySelectorAll('#places td.type')].map((cell) => cell.title)")
+    assert len(sources) == len({each.split("\n")[1] for each in titles if "\n" in each}), sources
+
     # The rows, whatever page of the table they are on.
     seen = {}
     while True:

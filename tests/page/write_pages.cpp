@@ -270,6 +270,7 @@ static void write_large(std::size_t count) {
     std::vector<snapshot::stack> stacks;
     for (std::size_t i = 0; i < count; ++i) {
         snapshot::stack made{};
+        made.type_source = "";
         made.frame_count = 8 + dice(16);
         frames.resize(frames.size() + made.frame_count);
         std::uint64_t at = 0;

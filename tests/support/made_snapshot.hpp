@@ -44,6 +44,7 @@ struct row_text {
     std::uint64_t objects_high = 0;
     std::uint64_t bytes_low = 0;
     std::uint64_t bytes_high = 0;
+    std::string type_source;
 };
 
 struct stack_text : row_text {
@@ -159,7 +160,8 @@ inline allocscope::snapshot::row kept_row(plain::arena& memory, const row_text& 
             row.objects_low,
             row.objects_high,
             row.bytes_low,
-            row.bytes_high};
+            row.bytes_high,
+            kept(memory, row.type_source)};
 }
 
 inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_text& stack) {
@@ -181,6 +183,7 @@ inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_
     made.objects_high = stack.objects_high;
     made.bytes_low = stack.bytes_low;
     made.bytes_high = stack.bytes_high;
+    made.type_source = kept(memory, stack.type_source);
     if (stack.samples == 0) detail::set_exact(made);
     return made;
 }

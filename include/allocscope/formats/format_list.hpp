@@ -27,8 +27,8 @@
 #include <allocscope/formats/speedscope_format.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/report/text_options.hpp>
+#include <allocscope/report/text_report.hpp>
 #include <allocscope/report/text_sink.hpp>
-#include <allocscope/report/whole_report.hpp>
 #include <allocscope/saved/save_snapshot.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
@@ -40,7 +40,7 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline bool write_text_body(format_job& job) {
-    write_report(job.out, job.rows, text_options{}, job.descriptor);
+    write_text_report(job.out, job.rows, text_options{}, job.descriptor);
     return true;
 }
 

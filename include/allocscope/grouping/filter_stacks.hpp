@@ -83,6 +83,7 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
             sum.row.line = stack.line;
             sum.row.type = stack.type;
             sum.row.offset = stack.offset;
+            sum.row.type_source = stack.type_source;
         }
         if (known.is_new || objects > sum.stack_objects) {
             sum.stack_objects = objects;

@@ -147,6 +147,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     made.frames = stack.frames.data();
     made.frame_count = stack.frames.size();
     made.user_frame = stack.user_frame;
+    made.type_source = symbolize::word_of(stack.evidence);
     return made;
 }
 

@@ -106,6 +106,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.type = named.type;
     made.function = named.function;
     made.offset = named.offset;
+    made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
         set_estimates(made, site.samples);
     } else {

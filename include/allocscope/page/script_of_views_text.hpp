@@ -20,10 +20,12 @@ constexpr char page_script_of_views[] = R"page(
 const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
 order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
-const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
-{name: 'Place', text: place_name, between: '/'},
-{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
-{name: 'Type', text: (p) => type_name(place_type(p))},
+const place_function = (p) => strings[place_field(p, 3)]; function title_of_type(p) {
+const source = type_sources[place_type_source(p)];
+return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source); }
+const place_columns = [ {name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
+between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
 !metrics[column.metric].needs_stacks); function metric_of(column) {
@@ -42,11 +44,11 @@ for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
 if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
-const low = place_field(p, metric === 0 ? 8 : 6);
-const high = place_field(p, metric === 0 ? 9 : 7);
+const low = place_field(p, metric === 0 ? 9 : 7);
+const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 5)) + ' samples'; } function number_cell(p, column) {
+grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
 const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
@@ -63,7 +65,7 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
 inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {

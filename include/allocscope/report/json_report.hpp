@@ -18,7 +18,7 @@
 //                   "mark"}],
 //      "lost": {reason: n, ...},                only those that happened
 //      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
-//                "type", "function", "sites",
+//                "type", "type_source", "function", "sites",
 //                "frames": [{"function", "file", "line", "module", "offset", "inlined"}]}],
 //      "freed_rows": [...]}                     the same of places where all objects are gone
 //
@@ -113,6 +113,7 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
     json.field("line", static_cast<std::uint64_t>(row.line));
     json.field("offset", row.offset);
     json.field("type", row.type);
+    json.field("type_source", row.type_source);
     json.field("function", row.function);
     json.field("sites", row.sites);
     if (is_sampled) {

@@ -103,6 +103,7 @@ private:
         row.file = stack.file;
         row.line = stack.line;
         row.type = stack.type;
+        row.type_source = stack.type_source;
         row.function = stack.function;
         row.offset = stack.offset;
         row.frames = stack.frames;

@@ -28,6 +28,7 @@
 #include <allocscope/platform/output_file.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_sink.hpp>
+#include <allocscope/report/text_timeline.hpp>
 #include <allocscope/report/whole_report.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
@@ -52,11 +53,18 @@ inline int descriptor_of(std::FILE* file) {
     return file != nullptr ? ::fileno(file) : -1;
 }
 
+// The rows, and behind them what only a few windows have.
+inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
+                              int descriptor) {
+    write_report(out, rows, wanted, descriptor);
+    write_timeline(out, rows.info());
+}
+
 template <class Target>
 bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
     arena memory;
     text_out report{memory};
-    write_report(report, rows, wanted, descriptor_of(target));
+    write_text_report(report, rows, wanted, descriptor_of(target));
     return put_report(report.view(), target, error);
 }
 
@@ -91,7 +99,7 @@ inline std::string to_text(const snapshot& rows, const text_options& wanted = {}
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out report{memory};
-    detail::write_report(report, rows, wanted, -1);
+    detail::write_text_report(report, rows, wanted, -1);
     return {report.view().data(), report.size()};
 }
 
@@ -117,7 +125,7 @@ void write_text(const snapshot& rows, std::basic_ostream<char, Traits>& stream,
                 const text_options& wanted = {}) {
     detail::arena memory;
     detail::text_out report{memory};
-    detail::write_report(report, rows, wanted, -1);
+    detail::write_text_report(report, rows, wanted, -1);
     stream.write(report.view().data(), static_cast<std::ptrdiff_t>(report.size()));
 }
 

@@ -177,6 +177,7 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     const std::size_t stack = read_place(parts, from, into);
     into.allocations = from.number();
     into.bytes_allocated = from.number();
+    into.type_source = read_text(parts, from);
     return stack;
 }
 
@@ -411,6 +412,7 @@ private:
         snapshot::row row{};
         const std::size_t number = read_place(*parts_, from, row);
         row.sites = from.number();
+        row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
         saved_stack& stack = parts_->stacks[number];
         stack.frames = row.frames = frames_of(*parts_, stack, memory_);

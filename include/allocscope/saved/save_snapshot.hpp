@@ -231,12 +231,14 @@ private:
     }
     void add_row(const snapshot::row& row) {
         saved_record record;
-        put(saved_tag::row, add_place(record, row) << row.sites);
+        add_place(record, row) << row.sites << number_of(row.type_source);
+        put(saved_tag::row, record);
     }
     void add_sums(const snapshot::stack& stack) {
         saved_record record;
-        put(saved_tag::sums, add_place(record, stack)
-                                 << stack.allocations << stack.bytes_allocated);
+        add_place(record, stack) << stack.allocations << stack.bytes_allocated
+                                 << number_of(stack.type_source);
+        put(saved_tag::sums, record);
     }
 
     void add_end() {

@@ -69,6 +69,10 @@ public:
         // to objects and bytes. In a difference two's complement; see docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        // How the type is known: "report", "allocator", "make_function", "vtable" or "source"; ""
+        // when it is not. What is "source" was read in the source file, which may have changed
+        // since: see docs/types_and_places.md.
+        const char* type_source;
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -86,8 +90,9 @@ public:
         const char* function;
         std::uint64_t offset;
         std::uint64_t samples;  // a sampled window: how many of its samples are alive
-        std::uint64_t objects_low, objects_high;  // as in a row
+        std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        const char* type_source;
     };
 
     // A file that frames of stacks lie in.

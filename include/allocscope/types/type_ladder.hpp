@@ -58,6 +58,25 @@ enum class type_evidence {
     source_text       // `new T` stands at that line and column
 };
 
+// As snapshot::row::type_source says it.
+inline const char* word_of(type_evidence evidence) noexcept {
+    switch (evidence) {
+        case type_evidence::tag:
+            return "report";
+        case type_evidence::allocator_frame:
+            return "allocator";
+        case type_evidence::make_frame:
+            return "make_function";
+        case type_evidence::vtable:
+            return "vtable";
+        case type_evidence::source_text:
+            return "source";
+        case type_evidence::none:
+            break;
+    }
+    return "";
+}
+
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;

@@ -470,3 +470,19 @@ TEST_CASE("text_report: what cannot be written throws, or returns false with the
     CHECK_FALSE(write_text(usual_rows(), static_cast<const char*>(nullptr), error));
     CHECK(write_text(usual_rows(), "/dev/null", error));
 }
+
+TEST_CASE("text report: a time series is one line of bars") {
+    allocscope_tests::info_text about;
+    about.moments = {{0, 0, 0, 0, 0, ""},
+                     {500'000'000, 1, 512, 1, 512, ""},
+                     {1'000'000'000, 2, 1024, 2, 1024, ""},
+                     {3'000'000'000, 1, 512, 2, 1024, ""}};
+    const std::string text = to_text(allocscope_tests::made_snapshot({}, about));
+    // Four bars of 0.75 s: the largest of 0 and 512, 1024, nothing new, 512.
+    CHECK(text.find(
+              "\nalive over time  \u2585\u2588\u2588\u2585  0 B to 1024 B; 4 points in 3.0 s\n") !=
+          std::string::npos);
+    about.moments.resize(1);
+    CHECK(to_text(allocscope_tests::made_snapshot({}, about)).find("over time") ==
+          std::string::npos);
+}

@@ -33,6 +33,7 @@ stack_text made_stack(const row_text& like, std::uint64_t allocations, std::uint
 std::vector<row_text> rows_with_everything() {
     row_text first = made_row_at(7, 700, "/home/u/app/main.cpp", "main.cpp", 12, "app::node");
     first.sites = 3;
+    first.type_source = "vtable";
     first.frames.push_back({"main", "/home/u/app/main.cpp", 99, 4, true, 0x401234, "/bin/app", 52});
     row_text second = made_row(5, 50, "libz.so.1!deflate", 0, "?", "deflate");
     second.offset = 0x1f;
@@ -121,6 +122,7 @@ void require_same_place(const Row& a, const Row& b) {
     REQUIRE(a.offset == b.offset);
     REQUIRE(a.user_frame == b.user_frame);
     REQUIRE(a.samples == b.samples);
+    REQUIRE(std::string{a.type_source} == b.type_source);
     REQUIRE(a.objects_low == b.objects_low);
     REQUIRE(a.objects_high == b.objects_high);
     REQUIRE(a.bytes_low == b.bytes_low);

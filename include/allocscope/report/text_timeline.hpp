@@ -1,0 +1,76 @@
+// text_timeline.hpp - the time series of a window as one line of bars.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by report/text_report.hpp, below the rows
+// Threads:  any
+// Memory:   none but the text that is written to
+//
+//     alive over time  ▁▂▃▄▅▆▇█▇▁  0 B to 2.6 MiB; 21 points in 425.8 ms
+//
+// Each bar is the largest of the points in its part of the time; a part without a point is as high
+// as the one before.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/number_units.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t most_bars = 60;
+
+// Nothing, when there are fewer than two points.
+inline void write_timeline(text_out& out, const snapshot::window_info& info) {
+    if (info.moment_count < 2) return;
+    const snapshot::moment* const last = info.moments + info.moment_count - 1;
+    struct {
+        std::uint64_t bytes;
+        bool has_point;
+    } bars[most_bars] = {};
+    const std::size_t count = info.moment_count < most_bars ? info.moment_count : most_bars;
+    const double bars_per_ns =
+        static_cast<double>(count) / (static_cast<double>(last->at_ns) + 1.0);
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const std::uint64_t bytes = info.moments[i].live_bytes;
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+        auto at =
+            static_cast<std::size_t>(static_cast<double>(info.moments[i].at_ns) * bars_per_ns);
+        if (at >= count) at = count - 1;
+        if (!bars[at].has_point || bytes > bars[at].bytes) bars[at].bytes = bytes;
+        bars[at].has_point = true;
+    }
+    out << "\nalive over time  ";
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bars[i].has_point) bytes = bars[i].bytes;
+        const double share =
+            most == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(most);
+        const auto eighths = static_cast<unsigned>(share * 7.0 + 0.5);
+        out << "\xe2\x96" << static_cast<char>(0x81U + eighths);  // U+2581 to U+2588
+    }
+    out << "  ";
+    write_bytes(out, least);
+    out << " to ";
+    write_bytes(out, most);
+    out << "; " << decimal{info.moment_count} << " points in ";
+    write_duration(out, last->at_ns);
+    out << '\n';
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP

@@ -11,8 +11,8 @@
 //                allocations
 //     "nodes"    how many paths before this one the path above it is, frame; the first is number 1
 //     "frames"   function, file, line, module, is inlined, offset where there is no function
-//     "places"   file, line, type, function, offset, how the type is known; in a sampled window also
-//                samples, lowest and highest number of objects, of bytes (95%)
+//     "places"   file, line, type, function, offset, how the type is known; in a sampled window
+//                also samples, lowest and highest number of objects, of bytes (95%)
 //     "strings"  the texts that the numbers stand for
 //
 // This is for the script of the page alone, and may change with it. Programs read to_json().

@@ -36074,21 +36074,19 @@ public:
 private:
     // The largest nodes, and whatever leads to them.
     void choose() {
-        list<std::uint64_t> sizes{memory_};
-        sizes.reserve(tree_.size());
-        for (std::size_t i = 0; i < tree_.size(); ++i) sizes.push_back(size_of(i));
-        list<std::uint64_t> ordered{memory_};
-        ordered.reserve(sizes.size());
-        for (const std::uint64_t size : sizes) ordered.push_back(size);
-        sort(ordered, [](std::uint64_t a, std::uint64_t b) { return a > b; });
-        const bool has_room = wanted_.rows >= ordered.size();
-        const std::uint64_t least = has_room ? 0 : ordered[wanted_.rows];
+        list<std::uint32_t> largest{memory_};
+        largest.reserve(tree_.size());
+        for (std::size_t i = 0; i < tree_.size(); ++i) {
+            largest.push_back(static_cast<std::uint32_t>(i));
+        }
+        // Of equal ones those first that lead to the others.
+        sort(largest, [this](std::uint32_t a, std::uint32_t b) { return size_of(a) > size_of(b); });
+        if (largest.size() > wanted_.rows) largest.cut(wanted_.rows);
         is_shown_.resize(tree_.size());
         is_shown_[0] = true;
+        for (const std::uint32_t node : largest) is_shown_[node] = true;
         for (std::size_t i = tree_.size(); i > 1; --i) {  // children come after their parents
-            const std::size_t node = i - 1;
-            if (has_room || sizes[node] > least) is_shown_[node] = true;
-            if (is_shown_[node]) is_shown_[tree_[node].parent] = true;
+            if (is_shown_[i - 1]) is_shown_[tree_[i - 1].parent] = true;
         }
     }
 

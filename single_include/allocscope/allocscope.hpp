@@ -31977,7 +31977,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-AqCWAX8JZ2Z7CFYWeaCj88lqCU8yAPEKUdMJiKZNKHk=';
+script-src 'sha256-5beRPGw9y6j4CNhwNq0CMeHG966dxD7Zjmd63kHop3g=';
 style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -33696,7 +33696,7 @@ moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
 }); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
 const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
-const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
+const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
 const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
@@ -33710,7 +33710,7 @@ paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
 paint.fillText(grouped.format(most_objects * share), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
-paint.lineTo(x_of(first), bottom); paint.fillStyle = colors.area; paint.fill();
+paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
 paint.lineWidth = 1.5; paint.stroke(); draw_series(paint, 1, most_objects, x_of, y_of);
 paint.strokeStyle = colors.objects; paint.stroke(); draw_marks(paint, x_of, bottom, right);

@@ -183,7 +183,7 @@ moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
 }); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
 const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
-const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
+const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
 const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
@@ -197,7 +197,7 @@ paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
 paint.fillText(grouped.format(most_objects * share), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
-paint.lineTo(x_of(first), bottom); paint.fillStyle = colors.area; paint.fill();
+paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
 paint.lineWidth = 1.5; paint.stroke(); draw_series(paint, 1, most_objects, x_of, y_of);
 paint.strokeStyle = colors.objects; paint.stroke(); draw_marks(paint, x_of, bottom, right);

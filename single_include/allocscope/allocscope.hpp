@@ -17462,6 +17462,9 @@ public:
     }
 
     // Gives the memory back; the next question reads the file again.
+    // Of the file. Not known when it cannot be read.
+    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
+
     void release() {
         object_ = nullptr;
         debug_ = nullptr;
@@ -18133,6 +18136,28 @@ public:
     }
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
+
+    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
+    // the program first.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        if (!detail::names_another_process()) {
+            for (const loaded_module& each : modules()) {
+                visit(each.path, each.base, each.high - each.base, each.id);
+            }
+            return;
+        }
+        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
+            for (std::uint32_t i = 0; i < met->count(); ++i) {
+                const detail::met_module* each = met->at(i);
+                if (each == nullptr) continue;
+                const code_owner owner = gone_owner(*each);
+                visit(text{each->path}, std::uint64_t{each->base},
+                      std::uint64_t{each->start + each->size - each->base},
+                      owner.is_unloaded ? detail::build_id{} : owner.object->build_id());
+            }
+        }
+    }
 
     // Gives back what was read of the files. A later resolve() reads again what it needs.
     void release_debug_data() {
@@ -21441,8 +21466,11 @@ public:
         return kept.data();
     }
 
-    // As they were at refresh().
-    const list<symbolize::loaded_module>& modules() const noexcept { return symbols_.modules(); }
+    // As they were at refresh(): see symbolize::symbolizer.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        symbols_.for_each_module(visit);
+    }
 
     bool has_new() const noexcept { return has_new_; }
     void forget_new() noexcept { has_new_ = false; }
@@ -22255,11 +22283,13 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
     for (const snapshot::stack& stack : stacks) {
         for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
     }
-    for (const symbolize::loaded_module& each : book.modules()) {
-        if (met.find(each.path) == nullptr) continue;
-        modules.push_back({book.keep(each.path), text_of(modules.memory(), each.id), each.base,
-                           each.high - each.base});
-    }
+    book.for_each_module(
+        [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
+            bool* const is_wanted = met.find(path);
+            if (is_wanted == nullptr || *is_wanted) return;
+            *is_wanted = true;  // and is there now
+            modules.push_back({book.keep(path), text_of(modules.memory(), id), base, size});
+        });
 }
 
 // --- all together ---
@@ -22276,7 +22306,6 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
     }
-    if (book.has_new()) book.rest();
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
@@ -22289,6 +22318,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     sort_stacks(stacks, scratch, false);
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
+    book.rest();
     made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
     hold_book(book);
     made.kept = {&book, &let_go_of_book};
@@ -31372,6 +31402,7 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) 
     line.field(row.objects_high);
     line.field(row.bytes_low);
     line.field(row.bytes_high);
+    line.field(row.type_source);
     line.end();
 }
 
@@ -31382,7 +31413,7 @@ inline bool write_csv_body(format_job& job) {
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
-               "samples,objects_low,objects_high,bytes_low,bytes_high\r\n";
+               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source\r\n";
     for (const place& here : places) {
         write_csv_place(line, here, has_stacks);
         job.pieces.may_go();
@@ -35461,7 +35492,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
-    {"allocscope", ".allocscope", write_saved_body, false},
+    {"snapshot", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},
@@ -35469,7 +35500,6 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
-    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.

@@ -386,18 +386,21 @@ console.log(inside.result);
 """
 
 
+DH_VIEW_PATH = "/usr/libexec/valgrind/dh_view.js"
+
+
+def dh_view_tree(folder, path):
+    script = folder / "dh_view_in_node.js"
+    script.write_text(DH_VIEW)
+    return json.loads(output_of(needed("node"), script, DH_VIEW_PATH, path))
+
+
 def dh_view(heap):
     """DHAT's own viewer builds its tree, in node."""
-    node = needed("node")
-    viewer = next((path for path in map(pathlib.Path, (
-        "/usr/libexec/valgrind/dh_view.js", "/usr/lib/valgrind/dh_view.js")) if path.exists()),
-        None)
-    if viewer is None:
+    if not pathlib.Path(DH_VIEW_PATH).exists():
         print("dh_view.js of valgrind is not installed")
         sys.exit(CANNOT_RUN_HERE)
-    script = heap.file("dh_view_in_node.js")
-    script.write_text(DH_VIEW)
-    tree = json.loads(output_of(node, script, viewer, heap.file("heap.dhat.json")))
+    tree = dh_view_tree(heap.folder, heap.file("heap.dhat.json"))
     for index, field in enumerate(FIELDS):
         heap.check(field, sum_by_place((leaf[0][1], leaf[1 + index]) for leaf in tree["leaves"]),
                    tree["root"][index])
@@ -407,9 +410,44 @@ def dh_view(heap):
         assert frame.match(each), each
 
 
+def hostile_names(program, folder):
+    """Quotation marks, newlines, escapes, words of the formats: each tool that is here opens it."""
+    output_of(program, folder)
+    folder = pathlib.Path(folder)
+    stacks = 13
+    report = json.loads((folder / "hostile.json").read_text())
+    assert report["totals"]["live_bytes"] == 10 * stacks and len(report["rows"]) == stacks
+    with open(folder / "hostile.csv", newline="", encoding="utf-8") as file:
+        assert sum(int(row["bytes"]) for row in csv.DictReader(file, strict=True)) == 10 * stacks
+    speedscope_file = json.loads((folder / "hostile.speedscope.json").read_text())
+    assert speedscope_file["profiles"][0]["endValue"] == 10 * stacks
+    if shutil.which("heaptrack_print"):
+        shown = output_of("heaptrack_print", folder / "hostile.heaptrack")
+        assert f"calls to allocation functions: {2 * stacks} " in shown, shown
+        assert f"total memory leaked: {10 * stacks}B" in shown, shown
+    if shutil.which("ms_print"):
+        shown = output_of("ms_print", "--threshold=0", folder / "hostile.massif")
+        assert f"100.00% ({10 * stacks}B)" in shown, shown
+        assert shown.count("(10B) 0x") == 2 * stacks, shown
+    if shutil.which("callgrind_annotate"):
+        shown = output_of("callgrind_annotate", "--auto=no", "--threshold=100",
+                          folder / "hostile.callgrind", folder=folder)
+        assert len(re.findall(r"^10 \(", shown.replace("  10 (", "10 ("), re.M)) == stacks, shown
+    tool = shutil.which("pprof", path="/usr/lib/go-1.19/pkg/tool/linux_amd64")
+    if tool:
+        samples = raw_samples(tool, folder / "hostile.pb.gz")
+        assert [values for values, _ in samples] == [[2, 20, 1, 10]] * stacks, samples
+    if shutil.which("node") and pathlib.Path(DH_VIEW_PATH).exists():
+        root = dh_view_tree(folder, folder / "hostile.dhat.json")["root"]
+        assert root == [2 * stacks, 20 * stacks, stacks, 10 * stacks], root
+
+
 def main():
     program, consumer = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
+        if consumer == "hostile_names":
+            hostile_names(program, folder)
+            return
         globals()[consumer](Heap(program, folder))
 
 

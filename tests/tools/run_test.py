@@ -121,8 +121,8 @@ def says_what_is_wrong(program):
     refuses(["--on-signal", "KILL", program], '"KILL"', "USR1")
     refuses(["--children", "some", program], '"some"', "follow or ignore")
     refuses(["--output", "a.docx", program], '"a.docx"', ".json")
-    formats = ("text", "json", "csv", "allocscope", "pprof", "folded", "speedscope", "dhat",
-               "heaptrack", "massif", "callgrind")
+    formats = ("text", "html", "json", "csv", "snapshot", "pprof", "folded", "speedscope",
+               "dhat", "heaptrack", "massif", "callgrind")
     refuses(["--format", "xml", program], '"xml"', *formats)
     refuses(["--format", "pprof", program], '"pprof"', "--output")
     refuses(["--loud", program], '"--loud"', "--help")

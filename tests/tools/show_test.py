@@ -145,6 +145,37 @@ def refuses(show, folder, old):
         assert f"usage: allocscope {verb} " in show(verb, "--help")
 
 
+def number(data, at):
+    """A LEB128 number and where it ends; docs/snapshot_format.md."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        shift += 7
+        at += 1
+        if byte < 128:
+            return value, at
+
+
+def knows_the_modules_of_the_program(old, known):
+    data = old.read_bytes()
+    at = len(b"allocscope snapshot\n") + 1
+    texts, modules = [b""], []
+    while at < len(data):
+        tag, (size, at) = data[at:at + 1], number(data, at + 1)
+        payload, at = data[at:at + size], at + size
+        if tag == b"t":
+            texts.append(payload[:-1])
+        elif tag == b"m":
+            path, end = number(payload, 0)
+            build_id, end = number(payload, end)
+            modules.append((texts[path].decode(), texts[build_id].decode()))
+    note = subprocess.run(["readelf", "-n", known], capture_output=True, text=True, check=True)
+    wanted = re.search(r"Build ID: (\w+)", note.stdout)
+    assert modules[0] == (str(known), wanted.group(1) if wanted else ""), modules
+    assert any("libc.so.6" in path and build_id for path, build_id in modules), modules
+
+
 def keeps_a_time_series(recorder, show, folder):
     path = folder / "series.allocscope"
     recorder.run(["/bin/sh", "-c", "sleep 0.5"], "--every", "0.05", "--output", path)
@@ -174,6 +205,7 @@ def main():
         shows_histograms(show, old, new)
         converts(show, folder, old)
         refuses(show, folder, old)
+        knows_the_modules_of_the_program(old, known)
         keeps_a_time_series(recorder, show, folder)
 
 

@@ -104,6 +104,7 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) 
     line.field(row.objects_high);
     line.field(row.bytes_low);
     line.field(row.bytes_high);
+    line.field(row.type_source);
     line.end();
 }
 
@@ -114,7 +115,7 @@ inline bool write_csv_body(format_job& job) {
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
-               "samples,objects_low,objects_high,bytes_low,bytes_high\r\n";
+               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source\r\n";
     for (const place& here : places) {
         write_csv_place(line, here, has_stacks);
         job.pieces.may_go();

@@ -64,7 +64,7 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"html", ".html", write_html_body, true},
     {"json", ".json", write_json_body, true},
     {"csv", ".csv", write_csv_body, true},
-    {"allocscope", ".allocscope", write_saved_body, false},
+    {"snapshot", ".allocscope", write_saved_body, false},
     {"pprof", ".pb.gz", write_pprof_body, false},
     {"folded", ".folded", write_folded_body, true},
     {"speedscope", ".speedscope.json", write_speedscope_body, true},
@@ -72,7 +72,6 @@ ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
     {"heaptrack", ".heaptrack", write_heaptrack_body, true},
     {"massif", ".massif", write_massif_body, true},
     {"callgrind", ".callgrind", write_callgrind_body, true},
-    {"snapshot", ".allocscope", write_saved_body, false},
 };
 
 // Null: there is none.

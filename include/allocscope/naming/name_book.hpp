@@ -168,8 +168,11 @@ public:
         return kept.data();
     }
 
-    // As they were at refresh().
-    const list<symbolize::loaded_module>& modules() const noexcept { return symbols_.modules(); }
+    // As they were at refresh(): see symbolize::symbolizer.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        symbols_.for_each_module(visit);
+    }
 
     bool has_new() const noexcept { return has_new_; }
     void forget_new() noexcept { has_new_ = false; }

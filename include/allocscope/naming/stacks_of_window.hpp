@@ -132,11 +132,13 @@ inline void add_modules(list<snapshot::module>& modules, name_book& book,
     for (const snapshot::stack& stack : stacks) {
         for (std::size_t i = 0; i < stack.frame_count; ++i) met[stack.frames[i].module];
     }
-    for (const symbolize::loaded_module& each : book.modules()) {
-        if (met.find(each.path) == nullptr) continue;
-        modules.push_back({book.keep(each.path), text_of(modules.memory(), each.id), each.base,
-                           each.high - each.base});
-    }
+    book.for_each_module(
+        [&](text path, std::uint64_t base, std::uint64_t size, const build_id& id) {
+            bool* const is_wanted = met.find(path);
+            if (is_wanted == nullptr || *is_wanted) return;
+            *is_wanted = true;  // and is there now
+            modules.push_back({book.keep(path), text_of(modules.memory(), id), base, size});
+        });
 }
 
 // --- all together ---
@@ -153,7 +155,6 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     for (const live_site& site : kept.gone) {
         gone.push_back(&name_stack(book, stack_of(site, kept.frames.data() + site.first_frame)));
     }
-    if (book.has_new()) book.rest();
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
@@ -166,6 +167,7 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     sort_stacks(stacks, scratch, false);
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
+    book.rest();
     made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
     hold_book(book);
     made.kept = {&book, &let_go_of_book};

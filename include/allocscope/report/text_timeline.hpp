@@ -5,7 +5,7 @@
 // Threads:  any
 // Memory:   none but the text that is written to
 //
-//     alive over time  ▁▂▃▄▅▆▇█▇▁  0 B to 2.6 MiB; 21 points in 425.8 ms
+//     alive over time  (bars)  0 B to 2.6 MiB; 21 points in 425.8 ms
 //
 // Each bar is the largest of the points in its part of the time; a part without a point is as high
 // as the one before.

@@ -117,6 +117,9 @@ public:
     }
 
     // Gives the memory back; the next question reads the file again.
+    // Of the file. Not known when it cannot be read.
+    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
+
     void release() {
         object_ = nullptr;
         debug_ = nullptr;

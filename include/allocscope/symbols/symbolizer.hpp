@@ -141,6 +141,28 @@ public:
 
     const list<loaded_module>& modules() const { return modules_.modules(); }
 
+    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
+    // the program first.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        if (!detail::names_another_process()) {
+            for (const loaded_module& each : modules()) {
+                visit(each.path, each.base, each.high - each.base, each.id);
+            }
+            return;
+        }
+        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
+            for (std::uint32_t i = 0; i < met->count(); ++i) {
+                const detail::met_module* each = met->at(i);
+                if (each == nullptr) continue;
+                const code_owner owner = gone_owner(*each);
+                visit(text{each->path}, std::uint64_t{each->base},
+                      std::uint64_t{each->start + each->size - each->base},
+                      owner.is_unloaded ? detail::build_id{} : owner.object->build_id());
+            }
+        }
+    }
+
     // Gives back what was read of the files. A later resolve() reads again what it needs.
     void release_debug_data() {
         for (const auto* objects : {&objects_, &gone_}) {

@@ -76,6 +76,34 @@ inline std::vector<stack_text> small_stacks() {
             made_stack({parse, load, main}, 5, 50, 0, 0)};
 }
 
+// Functions, files and types whose names are made to do harm. Of each stack 10 bytes of 20 live.
+inline std::vector<stack_text> hostile_stacks() {
+    std::vector<stack_text> stacks;
+    const std::vector<std::string> names = {
+        "",
+        "quote\"d",
+        "back\\slash",
+        "semi;colon, comma",
+        "new\nline\r\n",
+        "\x1b[31mred\x07",
+        "\xff\xfe not \xc3( UTF-8",
+        "caf\xc3\xa9 \xe2\x80\xae right to left",
+        "</script><!--",
+        "(5) numbered",
+        "fn=(1) other",
+        "{lambda()#1}::operator()",
+        std::string(100000, 'x'),
+    };
+    for (const std::string& name : names) {
+        const frame_text hostile = made_frame(name, "/src/" + name, 7, 0x2000 + stacks.size());
+        stack_text stack =
+            made_stack({hostile, made_frame("main", "/src/main.cpp", 3, 0x1003)}, 2, 20, 1, 10);
+        stack.type = name.empty() ? "?" : name;
+        stacks.push_back(stack);
+    }
+    return stacks;
+}
+
 inline std::string written(const char* format, const allocscope::snapshot& rows) {
     std::ostringstream out;
     allocscope::detail::write_or_throw(allocscope::detail::format_named(format)->body, rows, out);

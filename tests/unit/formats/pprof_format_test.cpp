@@ -125,6 +125,7 @@ TEST_CASE("pprof: the values of Go's heap profiles, leaf first") {
                            "inuse_space/bytes"});
     CHECK(read.string(0).empty());
     CHECK(read.string(read.number(14)) == "inuse_space");
+    CHECK(read.string(read.number(7)).find("std::.*::_M_allocate") != std::string::npos);
     CHECK(read.number(9) == 1700000000000000000);
     CHECK(read.number(10) == 5);
     CHECK(read.number(12) == 1);

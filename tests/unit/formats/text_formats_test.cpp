@@ -53,14 +53,16 @@ TEST_CASE("folded: a frame without a symbol is its module with the offset") {
 TEST_CASE("csv: rows, then what was freed, with every number") {
     auto stacks = small_stacks();
     stacks[1].type = "std::pair<int, \"x\">";
+    stacks[1].type_source = "source";
     stacks[2].line = 0;
     stacks[2].offset = 77;
     CHECK(written("csv", made_window(stacks)) ==
           "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,samples,"
-          "objects_low,objects_high,bytes_low,bytes_high\r\n"
-          "/src/load.cpp,20,,?,load(),4,400,10,1000,1,0,4,4,400,400\r\n"
-          "/src/parse.cpp,30,,\"std::pair<int, \"\"x\"\">\",parse(int),3,70,3,70,1,0,3,3,70,70\r\n"
-          "/src/parse.cpp,,77,?,parse(int),0,0,5,50,1,0,0,0,0,0\r\n");
+          "objects_low,objects_high,bytes_low,bytes_high,type_source\r\n"
+          "/src/load.cpp,20,,?,load(),4,400,10,1000,1,0,4,4,400,400,\r\n"
+          "/src/parse.cpp,30,,\"std::pair<int, "
+          "\"\"x\"\">\",parse(int),3,70,3,70,1,0,3,3,70,70,source\r\n"
+          "/src/parse.cpp,,77,?,parse(int),0,0,5,50,1,0,0,0,0,0,\r\n");
 }
 
 TEST_CASE("csv: what a difference has less is negative") {

@@ -32008,7 +32008,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-5beRPGw9y6j4CNhwNq0CMeHG966dxD7Zjmd63kHop3g=';
+script-src 'sha256-d+0stbUdavB0Na1v9mgCaiw0tac3c4BVNfy2zSNKT1c=';
 style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -33018,6 +33018,14 @@ if (width >= 2) chart.boxes.push({box, left, top, width}); }
 function outline(paint, drawn, color) { paint.globalAlpha = 1; paint.strokeStyle = color;
 paint.lineWidth = 2;
 paint.strokeRect(drawn.left + 1, drawn.top + 1, Math.max(drawn.width - 3, 1), row_height - 3); }
+function draw_rest(paint, from, to, left, top, width) { paint.globalAlpha = 1;
+paint.fillStyle = colors.tiny; paint.fillRect(left, top, width, row_height - 1);
+if (width < 70) return; const tree = state.tree; let count = 0; let value = 0;
+for (let i = from; i < to; ++i) { count += tree.weight[tree.children[i]] > 0 ? 1 : 0;
+value += tree.value[tree.children[i]]; }
+const words = grouped.format(count) + ' more, ' + shown(state.metric, value);
+paint.fillStyle = colors.quiet;
+paint.fillText(fitting(paint, words, width - 10).text, left + 5, top + row_height / 2); }
 function draw_beneath(paint, top_of, width, height) { const tree = state.tree;
 const zoom = state.zoom; const scale = width / tree.weight[zoom]; const waiting = [zoom];
 while (waiting.length !== 0) { const box = waiting.pop(); const top = top_of(tree.depth[box] + 1);
@@ -33025,11 +33033,19 @@ if (top > height) continue; for (let i = tree.first[box]; i < tree.first[box + 1
 const child = tree.children[i]; const left = (tree.begin[child] - tree.begin[zoom]) * scale;
 const wide = tree.weight[child] * scale; if (wide < 0.5) {
 const end = (tree.begin[box] + tree.weight[box] - tree.begin[zoom]) * scale;
-if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) { paint.globalAlpha = 1;
-paint.fillStyle = colors.tiny; paint.fillRect(left, top, end - left, row_height - 1); } break; }
+if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) {
+draw_rest(paint, i, tree.first[box + 1], left, top, end - left); } break; }
 if (top > -row_height) draw_box(paint, child, left, top, wide, false); waiting.push(child); } } }
+function deepest_row(top, width) { const tree = state.tree;
+const least = tree.weight[top] / width / 2; const waiting = [top]; let deepest = tree.depth[top];
+while (waiting.length !== 0) { const box = waiting.pop();
+deepest = Math.max(deepest, tree.depth[box]);
+for (let i = tree.first[box]; i < tree.first[box + 1]; ++i) { const child = tree.children[i];
+if (!(tree.weight[child] > 0)) break; deepest = Math.max(deepest, tree.depth[child]);
+if (tree.weight[child] < least) break; waiting.push(child); } } return deepest; }
 function draw_chart() { const tree = state.tree; const width = width_for(chart.scroll);
-const full_height = (tree.deepest + 1) * row_height; chart.space.style.height = full_height + 'px';
+const rows = Math.max(deepest_row(0, width), deepest_row(state.zoom, width));
+const full_height = (rows + 1) * row_height; chart.space.style.height = full_height + 'px';
 const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));
 const height = Math.min(full_height, most); chart.canvas.style.height = height + 'px';
 const paint = fresh_canvas(chart.canvas, width, height); chart.boxes = [];
@@ -33238,12 +33254,9 @@ weigh(values, is_wanted) { const count = this.count;
 const value = this.value = new Float64Array(count);
 const weight = this.weight = new Float64Array(count); for (let s = 0; s < stack_count; ++s) {
 if (is_wanted !== null && is_wanted[s] === 0) continue; value[this.end[s]] += values[s];
-weight[this.end[s]] += Math.abs(values[s]); } let deepest = 0;
-for (let n = count - 1; n > 0; --n) { value[this.parent[n]] += value[n];
-weight[this.parent[n]] += weight[n];
-if (weight[n] > 0 && this.depth[n] > deepest) deepest = this.depth[n]; } this.deepest = deepest;
-this.lay_out(); } lay_out() { const count = this.count;
-const first = this.first = new Int32Array(count + 1);
+weight[this.end[s]] += Math.abs(values[s]); } for (let n = count - 1; n > 0; --n) {
+value[this.parent[n]] += value[n]; weight[this.parent[n]] += weight[n]; } this.lay_out(); }
+lay_out() { const count = this.count; const first = this.first = new Int32Array(count + 1);
 for (let n = 1; n < count; ++n) ++first[this.parent[n] + 1];
 for (let n = 0; n < count; ++n) first[n + 1] += first[n];
 const children = this.children = new Int32Array(count); const next = first.slice(0, count);
@@ -33675,8 +33688,8 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 : grouped.format(cells.length) + (cells.length === 1 ? ' type' : ' types');
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
-} cells = cells.slice(0, most_cells).concat(rest); } treemap.cells = cells; treemap.selected = 0;
-treemap.hovered = -1; }
+} cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
+treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny

@@ -140,12 +140,9 @@ weigh(values, is_wanted) { const count = this.count;
 const value = this.value = new Float64Array(count);
 const weight = this.weight = new Float64Array(count); for (let s = 0; s < stack_count; ++s) {
 if (is_wanted !== null && is_wanted[s] === 0) continue; value[this.end[s]] += values[s];
-weight[this.end[s]] += Math.abs(values[s]); } let deepest = 0;
-for (let n = count - 1; n > 0; --n) { value[this.parent[n]] += value[n];
-weight[this.parent[n]] += weight[n];
-if (weight[n] > 0 && this.depth[n] > deepest) deepest = this.depth[n]; } this.deepest = deepest;
-this.lay_out(); } lay_out() { const count = this.count;
-const first = this.first = new Int32Array(count + 1);
+weight[this.end[s]] += Math.abs(values[s]); } for (let n = count - 1; n > 0; --n) {
+value[this.parent[n]] += value[n]; weight[this.parent[n]] += weight[n]; } this.lay_out(); }
+lay_out() { const count = this.count; const first = this.first = new Int32Array(count + 1);
 for (let n = 1; n < count; ++n) ++first[this.parent[n] + 1];
 for (let n = 0; n < count; ++n) first[n + 1] += first[n];
 const children = this.children = new Int32Array(count); const next = first.slice(0, count);

@@ -32314,6 +32314,13 @@ public:
         slots_.resize(first_slots);
     }
 
+    // Room for the paths of so many stacks, before the first one: growing moves all of them.
+    void reserve(std::size_t stacks) {
+        std::size_t count = first_slots;
+        while (count < stacks * 6) count *= 2;
+        slots_.resize(count);
+    }
+
     // All of them by number; the first is the start.
     const list<page_path>& all() const noexcept { return paths_; }
 
@@ -32448,6 +32455,8 @@ public:
           frame_numbers_(memory),
           paths_(memory),
           places_(memory) {}
+
+    void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
 
     std::uint32_t text_number(const char* shown) {
         const auto known = by_address_.insert(shown);
@@ -32716,6 +32725,7 @@ private:
 
     template <class Row>
     void write_all(const Row* rows, std::size_t count) {
+        names_.reserve_paths(count);
         std::uint32_t paths[page_names::at_once];
         for (std::size_t from = 0; from < count; from += page_names::at_once) {
             const std::size_t rest = count - from;

@@ -212,6 +212,7 @@ private:
 
     template <class Row>
     void write_all(const Row* rows, std::size_t count) {
+        names_.reserve_paths(count);
         std::uint32_t paths[page_names::at_once];
         for (std::size_t from = 0; from < count; from += page_names::at_once) {
             const std::size_t rest = count - from;

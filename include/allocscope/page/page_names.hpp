@@ -99,6 +99,8 @@ public:
           paths_(memory),
           places_(memory) {}
 
+    void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
+
     std::uint32_t text_number(const char* shown) {
         const auto known = by_address_.insert(shown);
         if (known.is_new) {

@@ -32008,7 +32008,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-RIhlo1Sn/AqYpCyS9mr5j6PeKOUAxpaKiBaQzPc4d90=';
+script-src 'sha256-d+0stbUdavB0Na1v9mgCaiw0tac3c4BVNfy2zSNKT1c=';
 style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -32314,6 +32314,13 @@ public:
         slots_.resize(first_slots);
     }
 
+    // Room for the paths of so many stacks, before the first one: growing moves all of them.
+    void reserve(std::size_t stacks) {
+        std::size_t count = first_slots;
+        while (count < stacks * 6) count *= 2;
+        slots_.resize(count);
+    }
+
     // All of them by number; the first is the start.
     const list<page_path>& all() const noexcept { return paths_; }
 
@@ -32420,10 +32427,11 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row.
+// file:line:type, or file+offset:type, as in a row; what else there is, is that of the first one.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
+    std::uint32_t type_source;
 };
 
 inline bool operator==(const page_place& a, const page_place& b) noexcept {
@@ -32447,6 +32455,8 @@ public:
           frame_numbers_(memory),
           paths_(memory),
           places_(memory) {}
+
+    void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
 
     std::uint32_t text_number(const char* shown) {
         const auto known = by_address_.insert(shown);
@@ -32490,9 +32500,10 @@ public:
     // Of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
-        const auto at = places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
-                                        text_number(row.type), text_number(row.function),
-                                        row.line == 0 ? row.offset : 0});
+        const auto at =
+            places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
+                            text_number(row.type), text_number(row.function),
+                            row.line == 0 ? row.offset : 0, text_number(row.type_source)});
         if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
         return at.value;
     }
@@ -32565,7 +32576,7 @@ public:
     text view() const noexcept { return {characters_, size_}; }
 
 private:
-    static constexpr std::size_t most_numbers = 10;
+    static constexpr std::size_t most_numbers = 11;
     char characters_[most_numbers * 22];
     std::size_t size_ = 0;
 };
@@ -32714,6 +32725,7 @@ private:
 
     template <class Row>
     void write_all(const Row* rows, std::size_t count) {
+        names_.reserve_paths(count);
         std::uint32_t paths[page_names::at_once];
         for (std::size_t from = 0; from < count; from += page_names::at_once) {
             const std::size_t rest = count - from;
@@ -32797,6 +32809,7 @@ private:
             row.add(place.type);
             row.add(place.function);
             row.add(place.offset);
+            row.add(place.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
             out_ << row.view();
             ++number;
@@ -33015,6 +33028,14 @@ if (width >= 2) chart.boxes.push({box, left, top, width}); }
 function outline(paint, drawn, color) { paint.globalAlpha = 1; paint.strokeStyle = color;
 paint.lineWidth = 2;
 paint.strokeRect(drawn.left + 1, drawn.top + 1, Math.max(drawn.width - 3, 1), row_height - 3); }
+function draw_rest(paint, from, to, left, top, width) { paint.globalAlpha = 1;
+paint.fillStyle = colors.tiny; paint.fillRect(left, top, width, row_height - 1);
+if (width < 70) return; const tree = state.tree; let count = 0; let value = 0;
+for (let i = from; i < to; ++i) { count += tree.weight[tree.children[i]] > 0 ? 1 : 0;
+value += tree.value[tree.children[i]]; }
+const words = grouped.format(count) + ' more, ' + shown(state.metric, value);
+paint.fillStyle = colors.quiet;
+paint.fillText(fitting(paint, words, width - 10).text, left + 5, top + row_height / 2); }
 function draw_beneath(paint, top_of, width, height) { const tree = state.tree;
 const zoom = state.zoom; const scale = width / tree.weight[zoom]; const waiting = [zoom];
 while (waiting.length !== 0) { const box = waiting.pop(); const top = top_of(tree.depth[box] + 1);
@@ -33022,11 +33043,19 @@ if (top > height) continue; for (let i = tree.first[box]; i < tree.first[box + 1
 const child = tree.children[i]; const left = (tree.begin[child] - tree.begin[zoom]) * scale;
 const wide = tree.weight[child] * scale; if (wide < 0.5) {
 const end = (tree.begin[box] + tree.weight[box] - tree.begin[zoom]) * scale;
-if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) { paint.globalAlpha = 1;
-paint.fillStyle = colors.tiny; paint.fillRect(left, top, end - left, row_height - 1); } break; }
+if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) {
+draw_rest(paint, i, tree.first[box + 1], left, top, end - left); } break; }
 if (top > -row_height) draw_box(paint, child, left, top, wide, false); waiting.push(child); } } }
+function deepest_row(top, width) { const tree = state.tree;
+const least = tree.weight[top] / width / 2; const waiting = [top]; let deepest = tree.depth[top];
+while (waiting.length !== 0) { const box = waiting.pop();
+deepest = Math.max(deepest, tree.depth[box]);
+for (let i = tree.first[box]; i < tree.first[box + 1]; ++i) { const child = tree.children[i];
+if (!(tree.weight[child] > 0)) break; deepest = Math.max(deepest, tree.depth[child]);
+if (tree.weight[child] < least) break; waiting.push(child); } } return deepest; }
 function draw_chart() { const tree = state.tree; const width = width_for(chart.scroll);
-const full_height = (tree.deepest + 1) * row_height; chart.space.style.height = full_height + 'px';
+const rows = Math.max(deepest_row(0, width), deepest_row(state.zoom, width));
+const full_height = (rows + 1) * row_height; chart.space.style.height = full_height + 'px';
 const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));
 const height = Math.min(full_height, most); chart.canvas.style.height = height + 'px';
 const paint = fresh_canvas(chart.canvas, width, height); chart.boxes = [];
@@ -33130,10 +33159,11 @@ const frame_offset = (f) => frames[f * frame_width + 5];
 const path_count = data.nodes.length / 2 + 1; const path_parent = new Int32Array(path_count);
 const path_frame = new Int32Array(path_count); path_parent[0] = path_frame[0] = -1;
 for (let n = 1; n < path_count; ++n) { path_parent[n] = n - data.nodes[n * 2 - 2];
-path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 10 : 5;
+path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 11 : 6;
 const place_count = data.places.length / place_width;
 const place_field = (p, field) => data.places[p * place_width + field];
-const place_type = (p) => place_field(p, 2); const stack_width = 7;
+const place_type = (p) => place_field(p, 2);
+const place_type_source = (p) => strings[place_field(p, 5)]; const stack_width = 7;
 const stack_count = data.stacks.length / stack_width;
 const stack_path = new Int32Array(stack_count); const stack_place = new Int32Array(stack_count);
 const stack_inner = new Int32Array(stack_count);
@@ -33201,6 +33231,10 @@ frame_names[f] = name !== '' ? short_function(name)
 function frame_place(f) { if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
 return frame_file(f) !== '' ? frame_file(f) : ''; }
 const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
+const type_sources = { report: 'reported by the program',
+allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
+vtable: 'from the vtable of a live object',
+source: 'read in the source file, which may have changed since' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
@@ -33230,12 +33264,9 @@ weigh(values, is_wanted) { const count = this.count;
 const value = this.value = new Float64Array(count);
 const weight = this.weight = new Float64Array(count); for (let s = 0; s < stack_count; ++s) {
 if (is_wanted !== null && is_wanted[s] === 0) continue; value[this.end[s]] += values[s];
-weight[this.end[s]] += Math.abs(values[s]); } let deepest = 0;
-for (let n = count - 1; n > 0; --n) { value[this.parent[n]] += value[n];
-weight[this.parent[n]] += weight[n];
-if (weight[n] > 0 && this.depth[n] > deepest) deepest = this.depth[n]; } this.deepest = deepest;
-this.lay_out(); } lay_out() { const count = this.count;
-const first = this.first = new Int32Array(count + 1);
+weight[this.end[s]] += Math.abs(values[s]); } for (let n = count - 1; n > 0; --n) {
+value[this.parent[n]] += value[n]; weight[this.parent[n]] += weight[n]; } this.lay_out(); }
+lay_out() { const count = this.count; const first = this.first = new Int32Array(count + 1);
 for (let n = 1; n < count; ++n) ++first[this.parent[n] + 1];
 for (let n = 0; n < count; ++n) first[n + 1] += first[n];
 const children = this.children = new Int32Array(count); const next = first.slice(0, count);
@@ -33403,8 +33434,7 @@ const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'f
 zoom: 0, history: [], place: -1, wanted: null, search: new finder(''), found: null,
 found_weight: null }; const timings = {first_paint: 0, last_change: 0};
 function stacks_under(box) { const tree = state.tree; const inside = new Uint8Array(tree.count);
-inside[box] = 1;
-for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[n] || inside[tree.parent[n]];
+inside[box] = 1; for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[tree.parent[n]];
 return Uint8Array.from(tree.end, (end) => inside[end]); } function sums_of(is_in) {
 return stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) if (is_in(s)) sum += values[s]; return sum; }); }
@@ -33557,10 +33587,12 @@ constexpr char page_script_of_views[] = R"page(
 const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
 order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
-const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
-{name: 'Place', text: place_name, between: '/'},
-{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
-{name: 'Type', text: (p) => type_name(place_type(p))},
+const place_function = (p) => strings[place_field(p, 3)]; function title_of_type(p) {
+const source = type_sources[place_type_source(p)];
+return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source); }
+const place_columns = [ {name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
+between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
 !metrics[column.metric].needs_stacks); function metric_of(column) {
@@ -33579,11 +33611,11 @@ for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
 if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
-const low = place_field(p, metric === 0 ? 8 : 6);
-const high = place_field(p, metric === 0 ? 9 : 7);
+const low = place_field(p, metric === 0 ? 9 : 7);
+const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 5)) + ' samples'; } function number_cell(p, column) {
+grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
 const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
@@ -33600,7 +33632,7 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
 inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
@@ -33666,8 +33698,8 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 : grouped.format(cells.length) + (cells.length === 1 ? ' type' : ' types');
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
-} cells = cells.slice(0, most_cells).concat(rest); } treemap.cells = cells; treemap.selected = 0;
-treemap.hovered = -1; }
+} cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
+treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
@@ -33718,7 +33750,7 @@ moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
 }); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
 const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
-const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
+const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
 const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
@@ -33732,7 +33764,7 @@ paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
 paint.fillText(grouped.format(most_objects * share), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
-paint.lineTo(x_of(first), bottom); paint.fillStyle = colors.area; paint.fill();
+paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
 paint.lineWidth = 1.5; paint.stroke(); draw_series(paint, 1, most_objects, x_of, y_of);
 paint.strokeStyle = colors.objects; paint.stroke(); draw_marks(paint, x_of, bottom, right);

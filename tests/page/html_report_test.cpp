@@ -82,6 +82,7 @@ TEST_CASE("html_report: stacks come back with their frames, places and numbers")
     info.stacks = {made_stack(3, 300, 7, {load, main}), made_stack(1, 10, 1, {main}),
                    made_stack(2, 20, 4, {made_frame("", "", 0, "/lib"), load, main})};
     info.stacks[2].frames[0].offset = 0x77;
+    info.stacks[1].type_source = "vtable";
     const json data = read_data(made_snapshot({}, info));
     REQUIRE(data["stacks"].size() == 3 * 7);
     CHECK(functions_of(data, 0) == std::vector<std::string>{"main", "load"});
@@ -95,6 +96,8 @@ TEST_CASE("html_report: stacks come back with their frames, places and numbers")
     CHECK(data["nodes"].size() == 3 * 2);
     CHECK(data["frames"][2 * 6 + 5] == 0x77);
     CHECK(data["has_stacks"] == true);
+    const std::size_t place = data["stacks"][7 + 1];
+    CHECK(data["strings"][data["places"][place * 6 + 5].get<std::size_t>()] == "vtable");
 }
 
 TEST_CASE("html_report: a stack without the user's frame begins at its innermost one") {
@@ -104,6 +107,19 @@ TEST_CASE("html_report: a stack without the user's frame begins at its innermost
     CHECK(read_data(made_snapshot({}, info))["stacks"][2] == 1);
     info.stacks[0].user_frame = no_frame;
     CHECK(read_data(made_snapshot({}, info))["stacks"][2] == 0);
+}
+
+TEST_CASE("html_report: a line is one place, a function without lines one for each offset") {
+    info_text info;
+    info.stacks = {made_stack(1, 1, 1, {made_frame("f", "f.cpp", 1)}),
+                   made_stack(1, 1, 1, {made_frame("f", "f.cpp", 1)}),
+                   made_stack(1, 1, 1, {made_frame("f", "f", 0)}),
+                   made_stack(1, 1, 1, {made_frame("f", "f", 0)})};
+    for (std::size_t i = 0; i < 4; ++i) info.stacks[i].offset = 16 * i;
+    const json data = read_data(made_snapshot({}, info));
+    CHECK(data["places"].size() == 3 * 6);
+    CHECK(data["stacks"][1 * 7 + 1] == 0);
+    CHECK(data["stacks"][3 * 7 + 1] == 2);
 }
 
 TEST_CASE("html_report: names stay text, in the data and in the table without scripts") {
@@ -169,10 +185,10 @@ TEST_CASE("html_report: a sampled window has an interval for each place") {
     row.bytes_high = 66;
     const json data = read_data(made_snapshot({row}, info));
     CHECK(data["totals"]["live_bytes"] == json{100, 50, 200});
-    REQUIRE(data["places"].size() == 2 * 10);
-    const std::vector<int> first(data["places"].begin() + 5, data["places"].begin() + 10);
+    REQUIRE(data["places"].size() == 2 * 11);
+    const std::vector<int> first(data["places"].begin() + 6, data["places"].begin() + 11);
     CHECK(first == std::vector<int>{0, 0, 0, 0, 0});
-    const std::vector<int> second(data["places"].begin() + 15, data["places"].end());
+    const std::vector<int> second(data["places"].begin() + 17, data["places"].end());
     CHECK(second == std::vector<int>{2, 1, 6, 11, 66});
 }
 

@@ -140,6 +140,8 @@ static void write_hostile() {
         "__proto__",
         "\xe2\x80\xaeright to left",
         "]]></noscript></style></title>",
+        "</script there is no need of a bracket",
+        "<!--<script and here neither",
     };
     info_text made = about(names[0]);
     made.command = names[1];
@@ -197,6 +199,14 @@ static void write_others() {
     plain.stacks = stacks_by_hand();
     plain.own_memory_bytes = 65536;
     write_both("by_hand", snapshot_of(plain));
+
+    info_text pool = about("pool");
+    pool.stacks = {
+        stack(10, 640, 10, 640, "app::node",
+              {frame("pool::take", "/src/pool.cpp", 5), frame("app::work", "/src/work.cpp", 6),
+               frame("main", "/src/main.cpp", 7)},
+              1)};
+    write_both("pool", snapshot_of(pool));
 
     info_text series = about("series");
     series.stacks = stacks_by_hand();

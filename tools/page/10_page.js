@@ -20,7 +20,7 @@ function stacks_under(box) {
   const tree = state.tree;
   const inside = new Uint8Array(tree.count);
   inside[box] = 1;
-  for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[n] || inside[tree.parent[n]];
+  for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[tree.parent[n]];
   return Uint8Array.from(tree.end, (end) => inside[end]);
 }
 

@@ -34,11 +34,13 @@ for (let n = 1; n < path_count; ++n) {
   path_frame[n] = data.nodes[n * 2 - 1];
 }
 
-// Places: file, line, type, function, offset; in a sampled window also samples and intervals.
-const place_width = is_sampled ? 10 : 5;
+// Places: file, line, type, function, offset, how the type is known; in a sampled window also
+// samples and intervals.
+const place_width = is_sampled ? 11 : 6;
 const place_count = data.places.length / place_width;
 const place_field = (p, field) => data.places[p * place_width + field];
 const place_type = (p) => place_field(p, 2);
+const place_type_source = (p) => strings[place_field(p, 5)];
 
 // Stacks: node, place, frames above the user's, live bytes, live objects, allocated, allocations.
 const stack_width = 7;
@@ -212,6 +214,14 @@ function frame_place(f) {
 }
 
 const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
+
+const type_sources = {
+  report: 'reported by the program',
+  allocator: 'from the allocator that was called',
+  make_function: 'from the function that makes it',
+  vtable: 'from the vtable of a live object',
+  source: 'read in the source file, which may have changed since'
+};
 
 // --- whose code a frame is ---
 

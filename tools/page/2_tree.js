@@ -70,13 +70,10 @@ class box_tree {
       value[this.end[s]] += values[s];
       weight[this.end[s]] += Math.abs(values[s]);
     }
-    let deepest = 0;
     for (let n = count - 1; n > 0; --n) {
       value[this.parent[n]] += value[n];
       weight[this.parent[n]] += weight[n];
-      if (weight[n] > 0 && this.depth[n] > deepest) deepest = this.depth[n];
     }
-    this.deepest = deepest;
     this.lay_out();
   }
 

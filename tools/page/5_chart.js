@@ -70,6 +70,23 @@ function outline(paint, drawn, color) {
 }
 
 // Boxes narrower than half a pixel are drawn as one grey piece: their siblings are no wider.
+function draw_rest(paint, from, to, left, top, width) {
+  paint.globalAlpha = 1;
+  paint.fillStyle = colors.tiny;
+  paint.fillRect(left, top, width, row_height - 1);
+  if (width < 70) return;
+  const tree = state.tree;
+  let count = 0;
+  let value = 0;
+  for (let i = from; i < to; ++i) {
+    count += tree.weight[tree.children[i]] > 0 ? 1 : 0;
+    value += tree.value[tree.children[i]];
+  }
+  const words = grouped.format(count) + ' more, ' + shown(state.metric, value);
+  paint.fillStyle = colors.quiet;
+  paint.fillText(fitting(paint, words, width - 10).text, left + 5, top + row_height / 2);
+}
+
 function draw_beneath(paint, top_of, width, height) {
   const tree = state.tree;
   const zoom = state.zoom;
@@ -86,9 +103,7 @@ function draw_beneath(paint, top_of, width, height) {
       if (wide < 0.5) {
         const end = (tree.begin[box] + tree.weight[box] - tree.begin[zoom]) * scale;
         if (tree.weight[child] > 0 && end - left >= 0.5 && top > -row_height) {
-          paint.globalAlpha = 1;
-          paint.fillStyle = colors.tiny;
-          paint.fillRect(left, top, end - left, row_height - 1);
+          draw_rest(paint, i, tree.first[box + 1], left, top, end - left);
         }
         break;
       }
@@ -98,10 +113,32 @@ function draw_beneath(paint, top_of, width, height) {
   }
 }
 
+// The deepest row with a box that is drawn when `top` has the whole width.
+function deepest_row(top, width) {
+  const tree = state.tree;
+  const least = tree.weight[top] / width / 2;
+  const waiting = [top];
+  let deepest = tree.depth[top];
+  while (waiting.length !== 0) {
+    const box = waiting.pop();
+    deepest = Math.max(deepest, tree.depth[box]);
+    for (let i = tree.first[box]; i < tree.first[box + 1]; ++i) {
+      const child = tree.children[i];
+      if (!(tree.weight[child] > 0)) break;
+      deepest = Math.max(deepest, tree.depth[child]);
+      if (tree.weight[child] < least) break;
+      waiting.push(child);
+    }
+  }
+  return deepest;
+}
+
+// As high as what is drawn, and never lower than without a zoom: the table stays where it is.
 function draw_chart() {
   const tree = state.tree;
   const width = width_for(chart.scroll);
-  const full_height = (tree.deepest + 1) * row_height;
+  const rows = Math.max(deepest_row(0, width), deepest_row(state.zoom, width));
+  const full_height = (rows + 1) * row_height;
   chart.space.style.height = full_height + 'px';
   const most = is_printing ? full_height : Math.max(160, Math.floor(innerHeight * 0.62));
   const height = Math.min(full_height, most);

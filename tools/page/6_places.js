@@ -13,10 +13,16 @@ const place_name = (p) =>
   place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
 const place_function = (p) => strings[place_field(p, 3)];
 
+function title_of_type(p) {
+  const source = type_sources[place_type_source(p)];
+  return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source);
+}
+
 const place_columns = [
   {name: 'Place', text: place_name, between: '/'},
-  {name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
-  {name: 'Type', text: (p) => type_name(place_type(p))},
+  {name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
+   between: '::'},
+  {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
   ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
   {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
@@ -60,11 +66,11 @@ function count_places(is_in) {
 // What is known of a place's true numbers: for the whole window, not for a part of it.
 function interval_of(p, metric) {
   if (!is_sampled || metric > 1) return '';
-  const low = place_field(p, metric === 0 ? 8 : 6);
-  const high = place_field(p, metric === 0 ? 9 : 7);
+  const low = place_field(p, metric === 0 ? 9 : 7);
+  const high = place_field(p, metric === 0 ? 10 : 8);
   return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
       (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-      grouped.format(place_field(p, 5)) + ' samples';
+      grouped.format(place_field(p, 6)) + ' samples';
 }
 
 function number_cell(p, column) {
@@ -104,7 +110,7 @@ function row_of_place(p) {
     }
     const text = column.text(p);
     const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-    cell.title = column.name === 'Function' ? place_function(p) : text;
+    cell.title = column.title === undefined ? text : column.title(p);
     // Of a place or function the beginning is left out where there is no room: such a cell runs
     // from the right.
     const inner = element('bdi');

@@ -66,7 +66,7 @@ function count_types(is_in) {
       rest.value += cell.value;
       rest.weight += cell.weight;
     }
-    cells = cells.slice(0, most_cells).concat(rest);
+    cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight);
   }
   treemap.cells = cells;
   treemap.selected = 0;

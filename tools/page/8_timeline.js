@@ -23,7 +23,7 @@ function draw_timeline() {
   const width = width_for(canvas);
   const height = is_printing ? 150 : canvas.clientHeight;
   const paint = fresh_canvas(canvas, width, height);
-  const first = moments[0][0];
+  const first = 0;  // when the window began
   const last = moments[moments.length - 1][0];
   const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
   const most_objects = Math.max(1, highest(moments.map((moment) => moment[1])));
@@ -51,7 +51,7 @@ function draw_timeline() {
   }
   draw_series(paint, 2, most_bytes, x_of, y_of);
   paint.lineTo(x_of(last), bottom);
-  paint.lineTo(x_of(first), bottom);
+  paint.lineTo(x_of(moments[0][0]), bottom);
   paint.fillStyle = colors.area;
   paint.fill();
   draw_series(paint, 2, most_bytes, x_of, y_of);

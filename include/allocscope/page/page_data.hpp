@@ -11,8 +11,8 @@
 //                allocations
 //     "nodes"    how many paths before this one the path above it is, frame; the first is number 1
 //     "frames"   function, file, line, module, is inlined, offset where there is no function
-//     "places"   file, line, type, function, offset; in a sampled window also samples, lowest and
-//                highest number of objects, of bytes (95%)
+//     "places"   file, line, type, function, offset, how the type is known; in a sampled window
+//                also samples, lowest and highest number of objects, of bytes (95%)
 //     "strings"  the texts that the numbers stand for
 //
 // This is for the script of the page alone, and may change with it. Programs read to_json().
@@ -63,7 +63,7 @@ public:
     text view() const noexcept { return {characters_, size_}; }
 
 private:
-    static constexpr std::size_t most_numbers = 10;
+    static constexpr std::size_t most_numbers = 11;
     char characters_[most_numbers * 22];
     std::size_t size_ = 0;
 };
@@ -212,6 +212,7 @@ private:
 
     template <class Row>
     void write_all(const Row* rows, std::size_t count) {
+        names_.reserve_paths(count);
         std::uint32_t paths[page_names::at_once];
         for (std::size_t from = 0; from < count; from += page_names::at_once) {
             const std::size_t rest = count - from;
@@ -295,6 +296,7 @@ private:
             row.add(place.type);
             row.add(place.function);
             row.add(place.offset);
+            row.add(place.type_source);
             if (is_sampled_) add_intervals(row, rows[number]);
             out_ << row.view();
             ++number;

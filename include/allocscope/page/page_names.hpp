@@ -70,10 +70,11 @@ inline std::uint64_t hash_of_key(const frame_address& key) noexcept {
     return hash_finish(hash_step(hash, word(key.file) ^ word(key.module) << 20U ^ key.offset));
 }
 
-// file:line:type, or file+offset:type, as in a row.
+// file:line:type, or file+offset:type, as in a row; what else there is, is that of the first one.
 struct page_place {
     std::uint32_t file, line, type, function;
     std::uint64_t offset;
+    std::uint32_t type_source;
 };
 
 inline bool operator==(const page_place& a, const page_place& b) noexcept {
@@ -97,6 +98,8 @@ public:
           frame_numbers_(memory),
           paths_(memory),
           places_(memory) {}
+
+    void reserve_paths(std::size_t stacks) { paths_.reserve(stacks); }
 
     std::uint32_t text_number(const char* shown) {
         const auto known = by_address_.insert(shown);
@@ -140,9 +143,10 @@ public:
     // Of a row or a stack.
     template <class Row>
     std::uint32_t place_number(const Row& row) {
-        const auto at = places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
-                                        text_number(row.type), text_number(row.function),
-                                        row.line == 0 ? row.offset : 0});
+        const auto at =
+            places_.insert({text_number(row.file), static_cast<std::uint32_t>(row.line),
+                            text_number(row.type), text_number(row.function),
+                            row.line == 0 ? row.offset : 0, text_number(row.type_source)});
         if (at.is_new) at.value = static_cast<std::uint32_t>(places_.size() - 1);
         return at.value;
     }

@@ -3,7 +3,7 @@
 // Room:     page (floor 9), not malloc-safe
 // Called:   by page/page_names.hpp
 // Threads:  one
-// Memory:   of an arena: up to 80 bytes for each path
+// Memory:   of an arena: up to 80 bytes for each path, and at first up to 144 for each stack
 //
 //     0                  the start of all
 //     +- 1 main
@@ -40,6 +40,13 @@ public:
     explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
         paths_.push_back({0, 0});
         slots_.resize(first_slots);
+    }
+
+    // Room for the paths of so many stacks, before the first one: growing moves all of them.
+    void reserve(std::size_t stacks) {
+        std::size_t count = first_slots;
+        while (count < stacks * 6) count *= 2;
+        slots_.resize(count);
     }
 
     // All of them by number; the first is the start.

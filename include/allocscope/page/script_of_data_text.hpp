@@ -35,10 +35,11 @@ const frame_offset = (f) => frames[f * frame_width + 5];
 const path_count = data.nodes.length / 2 + 1; const path_parent = new Int32Array(path_count);
 const path_frame = new Int32Array(path_count); path_parent[0] = path_frame[0] = -1;
 for (let n = 1; n < path_count; ++n) { path_parent[n] = n - data.nodes[n * 2 - 2];
-path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 10 : 5;
+path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 11 : 6;
 const place_count = data.places.length / place_width;
 const place_field = (p, field) => data.places[p * place_width + field];
-const place_type = (p) => place_field(p, 2); const stack_width = 7;
+const place_type = (p) => place_field(p, 2);
+const place_type_source = (p) => strings[place_field(p, 5)]; const stack_width = 7;
 const stack_count = data.stacks.length / stack_width;
 const stack_path = new Int32Array(stack_count); const stack_place = new Int32Array(stack_count);
 const stack_inner = new Int32Array(stack_count);
@@ -106,6 +107,10 @@ frame_names[f] = name !== '' ? short_function(name)
 function frame_place(f) { if (frame_line(f) !== 0) return frame_file(f) + ':' + frame_line(f);
 return frame_file(f) !== '' ? frame_file(f) : ''; }
 const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[type];
+const type_sources = { report: 'reported by the program',
+allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
+vtable: 'from the vtable of a live object',
+source: 'read in the source file, which may have changed since' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
@@ -135,12 +140,9 @@ weigh(values, is_wanted) { const count = this.count;
 const value = this.value = new Float64Array(count);
 const weight = this.weight = new Float64Array(count); for (let s = 0; s < stack_count; ++s) {
 if (is_wanted !== null && is_wanted[s] === 0) continue; value[this.end[s]] += values[s];
-weight[this.end[s]] += Math.abs(values[s]); } let deepest = 0;
-for (let n = count - 1; n > 0; --n) { value[this.parent[n]] += value[n];
-weight[this.parent[n]] += weight[n];
-if (weight[n] > 0 && this.depth[n] > deepest) deepest = this.depth[n]; } this.deepest = deepest;
-this.lay_out(); } lay_out() { const count = this.count;
-const first = this.first = new Int32Array(count + 1);
+weight[this.end[s]] += Math.abs(values[s]); } for (let n = count - 1; n > 0; --n) {
+value[this.parent[n]] += value[n]; weight[this.parent[n]] += weight[n]; } this.lay_out(); }
+lay_out() { const count = this.count; const first = this.first = new Int32Array(count + 1);
 for (let n = 1; n < count; ++n) ++first[this.parent[n] + 1];
 for (let n = 0; n < count; ++n) first[n + 1] += first[n];
 const children = this.children = new Int32Array(count); const next = first.slice(0, count);

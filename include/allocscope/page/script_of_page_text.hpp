@@ -102,8 +102,7 @@ const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'f
 zoom: 0, history: [], place: -1, wanted: null, search: new finder(''), found: null,
 found_weight: null }; const timings = {first_paint: 0, last_change: 0};
 function stacks_under(box) { const tree = state.tree; const inside = new Uint8Array(tree.count);
-inside[box] = 1;
-for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[n] || inside[tree.parent[n]];
+inside[box] = 1; for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[tree.parent[n]];
 return Uint8Array.from(tree.end, (end) => inside[end]); } function sums_of(is_in) {
 return stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) if (is_in(s)) sum += values[s]; return sum; }); }

@@ -20,10 +20,12 @@ constexpr char page_script_of_views[] = R"page(
 const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
 order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
-const place_function = (p) => strings[place_field(p, 3)]; const place_columns = [
-{name: 'Place', text: place_name, between: '/'},
-{name: 'Function', text: (p) => short_function(place_function(p)), between: '::'},
-{name: 'Type', text: (p) => type_name(place_type(p))},
+const place_function = (p) => strings[place_field(p, 3)]; function title_of_type(p) {
+const source = type_sources[place_type_source(p)];
+return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source); }
+const place_columns = [ {name: 'Place', text: place_name, between: '/'},
+{name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
+between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || data.has_stacks ||
 !metrics[column.metric].needs_stacks); function metric_of(column) {
@@ -42,11 +44,11 @@ for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
 if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
-const low = place_field(p, metric === 0 ? 8 : 6);
-const high = place_field(p, metric === 0 ? 9 : 7);
+const low = place_field(p, metric === 0 ? 9 : 7);
+const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
-grouped.format(place_field(p, 5)) + ' samples'; } function number_cell(p, column) {
+grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
 const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
@@ -63,7 +65,7 @@ row.dataset.place = p; row.tabIndex = 0; row.setAttribute('aria-selected', state
 for (const column of place_columns) { if (column.text === undefined) {
 row.append(number_cell(p, column)); continue; } const text = column.text(p);
 const cell = element('td', undefined, 'text ' + column.name.toLowerCase());
-cell.title = column.name === 'Function' ? place_function(p) : text; const inner = element('bdi');
+cell.title = column.title === undefined ? text : column.title(p); const inner = element('bdi');
 inner.dir = 'ltr'; const begin = begin_of_own(text, column.between);
 inner.append(element('span', text.slice(0, begin), 'outer'), text.slice(begin));
 cell.append(inner); row.append(cell); } return row; } function draw_places() {
@@ -129,8 +131,8 @@ let cells = sums_of_types(is_in); by_id('types_text').textContent = cells.length
 : grouped.format(cells.length) + (cells.length === 1 ? ' type' : ' types');
 if (cells.length > most_cells) { const rest = {type: -1, value: 0, weight: 0};
 for (const cell of cells.slice(most_cells)) { rest.value += cell.value; rest.weight += cell.weight;
-} cells = cells.slice(0, most_cells).concat(rest); } treemap.cells = cells; treemap.selected = 0;
-treemap.hovered = -1; }
+} cells = cells.slice(0, most_cells).concat(rest).sort((a, b) => b.weight - a.weight); }
+treemap.cells = cells; treemap.selected = 0; treemap.hovered = -1; }
 const cell_name = (cell) => cell.type < 0 ? 'other types' : type_name(cell.type);
 function draw_cell(paint, cell, number) { const wide = Math.max(cell.width - 1.5, 0.5);
 const high = Math.max(cell.height - 1.5, 0.5); paint.fillStyle = cell.type < 0 ? colors.tiny
@@ -181,7 +183,7 @@ moments.forEach((moment, number) => { const x = x_of(moment[0]);
 const y = y_of(moment[field] / top); if (number === 0) paint.moveTo(x, y); else paint.lineTo(x, y);
 }); } function draw_timeline() { const canvas = timeline.canvas; if (moments.length === 0) return;
 const width = width_for(canvas); const height = is_printing ? 150 : canvas.clientHeight;
-const paint = fresh_canvas(canvas, width, height); const first = moments[0][0];
+const paint = fresh_canvas(canvas, width, height); const first = 0;
 const last = moments[moments.length - 1][0];
 const most_bytes = Math.max(1, highest(moments.map((moment) => moment[2])));
 const most_objects = Math.max(1, highest(moments.map((moment) => moment[1]))); const left = 64;
@@ -195,7 +197,7 @@ paint.fillText(plain_bytes(Math.round(most_bytes * share)), left - 8, y);
 paint.fillStyle = colors.objects; paint.textAlign = 'left';
 paint.fillText(grouped.format(most_objects * share), right + 8, y); }
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.lineTo(x_of(last), bottom);
-paint.lineTo(x_of(first), bottom); paint.fillStyle = colors.area; paint.fill();
+paint.lineTo(x_of(moments[0][0]), bottom); paint.fillStyle = colors.area; paint.fill();
 draw_series(paint, 2, most_bytes, x_of, y_of); paint.strokeStyle = colors.accent;
 paint.lineWidth = 1.5; paint.stroke(); draw_series(paint, 1, most_objects, x_of, y_of);
 paint.strokeStyle = colors.objects; paint.stroke(); draw_marks(paint, x_of, bottom, right);

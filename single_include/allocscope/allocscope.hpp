@@ -15020,6 +15020,9 @@ constexpr std::uint16_t at_str_offsets_base = 0x72;
 constexpr std::uint16_t at_addr_base = 0x73;
 constexpr std::uint16_t at_rnglists_base = 0x74;
 constexpr std::uint16_t at_mips_linkage_name = 0x2007;
+constexpr std::uint16_t at_dwo_name = 0x76;
+constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
+constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
 constexpr std::uint16_t at_gnu_addr_base = 0x2133;
 
@@ -15272,7 +15275,8 @@ struct dwarf_unit {
     std::uint64_t first_entry = 0;
     std::uint64_t abbreviations = 0;
     dwarf_format format;
-    std::uint8_t type = 0;  // DWARF 5 only
+    std::uint8_t type = 0;       // DWARF 5 only
+    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
     std::uint64_t string_offsets_base = 0;
     std::uint64_t addresses_base = 0;
     std::uint64_t range_lists_base = 0;  // DWARF 5
@@ -15301,7 +15305,9 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.type = in.u8();
         unit.format.address_bytes = in.u8();
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) in.skip(8);
+        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
+            unit.split_id = in.u64();
+        }
     } else {
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         unit.format.address_bytes = in.u8();
@@ -15855,6 +15861,7 @@ struct entry_scope {
 struct debug_unit {
     detail::dwarf_unit header;
     const char* directory = "";
+    const char* split_name = "";  // of the file that describes its functions; "": it does itself
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -15869,6 +15876,11 @@ public:
     // Everything that is read of the object lives in `memory`.
     debug_units(arena& memory, const object_bytes& object);
 
+    // The unit that was split off from `skeleton`, from the file that it was put into. Empty when
+    // the file belongs to another one.
+    debug_units(arena& memory, const object_bytes& split, const debug_units& whole,
+                const debug_unit& skeleton);
+
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
 
@@ -15877,6 +15889,9 @@ public:
         const address_range* range = by_address_.find(address);
         return range == nullptr ? nullptr : load(units_[range->value]);
     }
+
+    // The first one; null: there is none.
+    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
 
     // The unit whose bytes hold this offset of .debug_info; null: none.
     debug_unit* unit_of_entry(std::uint64_t offset);
@@ -15899,7 +15914,7 @@ private:
     // Of all sections together. Larger files are named by their symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
-    void read_sections(const object_bytes& object);
+    void read_sections(const object_bytes& object, text suffix);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     debug_unit* load(debug_unit& unit);
@@ -15919,7 +15934,7 @@ private:
     address_ranges by_address_;
 };
 
-ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) {
+ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object, text suffix) {
     const struct {
         const char* name;
         detail::byte_view& bytes;
@@ -15933,15 +15948,17 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_addr", sections_.addresses},
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
+    arena scratch;
     for (const auto& each : wanted) {
-        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
+        each.bytes = object.read(memory_, object.find(joined(scratch, each.name, suffix).data()),
+                                 most_bytes - total);
         total += each.bytes.size;
     }
 }
 
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object)
     : memory_(memory), lowest_code_(object.lowest_code()), units_(memory), by_address_(memory) {
-    read_sections(object);
+    read_sections(object, {});
     arena scratch;
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
@@ -15956,6 +15973,33 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
         }
     }
     by_address_.finish();
+}
+
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& split,
+                                             const debug_units& whole, const debug_unit& skeleton)
+    : memory_(memory), lowest_code_(whole.lowest_code_), units_(memory), by_address_(memory) {
+    read_sections(split, ".dwo");
+    sections_.addresses = whole.sections_.addresses;
+    sections_.ranges = whole.sections_.ranges;
+    arena scratch;
+    step_budget budget{fresh_budget()};
+    step_budget abbreviation_budget{fresh_budget()};
+    std::uint64_t offset = 0;
+    while (offset < sections_.info.size && units_.empty()) {
+        debug_unit unit;
+        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+        offset = unit.header.end;
+        if (unit.header.first_entry == unit.header.end) continue;  // of types
+        read_first_entry(unit, scratch, budget, abbreviation_budget);
+        const bool is_its_part =
+            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
+        if (!is_its_part) continue;
+        unit.header.addresses_base = skeleton.header.addresses_base;
+        unit.header.ranges_base = skeleton.header.ranges_base;
+        unit.header.low_address = skeleton.header.low_address;
+        units_.push_back(unit);
+    }
 }
 
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t offset) {
@@ -15989,6 +16033,8 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     if (!walker.next() || walker.shape() == nullptr) return;
     detail::dwarf_extent extent;
     detail::dwarf_value directory;
+    detail::dwarf_value split_name;
+    std::uint64_t ranges_base = 0;
     detail::dwarf_value value;
     std::uint16_t name = 0;
     while (walker.next_value(name, value)) {
@@ -16000,6 +16046,16 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
             case detail::dwarf::at_stmt_list:
                 unit.has_lines = true;
                 unit.lines = value.number;
+                break;
+            case detail::dwarf::at_dwo_name:
+            case detail::dwarf::at_gnu_dwo_name:
+                split_name = value;
+                break;
+            case detail::dwarf::at_gnu_dwo_id:
+                header.split_id = value.number;
+                break;
+            case detail::dwarf::at_gnu_ranges_base:
+                ranges_base = value.number;
                 break;
             case detail::dwarf::at_str_offsets_base:
                 header.string_offsets_base = value.number;
@@ -16016,9 +16072,11 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
         }
     }
     unit.directory = detail::dwarf_text(sections_, header, directory);
+    unit.split_name = detail::dwarf_text(sections_, header, split_name);
     std::uint64_t low = 0;
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
+    header.ranges_base = ranges_base;  // of what was split off, not of this entry
 }
 
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
@@ -17052,6 +17110,61 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
+// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What describes the functions of a unit: the unit itself, or what was split off from it.
+struct described_unit {
+    debug_units* units;
+    entry_names* names;
+    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
+    debug_unit* unit;                               // null: nothing is known of its functions
+
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+        inlined_calls* const* known = inlined->find(function);
+        if (known != nullptr) return **known;
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        (*inlined)[function] = made;
+        return *made;
+    }
+};
+
+class split_unit {
+public:
+    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+               const debug_unit& skeleton)
+        : object_(memory, path_of(memory, skeleton)),
+          units_(memory, object_, whole, skeleton),
+          names_(units_, texts),
+          inlined_(memory) {}
+
+    described_unit describe() { return {&units_, &names_, &inlined_, units_.only_unit()}; }
+
+private:
+    static const char* path_of(arena& memory, const debug_unit& skeleton) {
+        const text name = skeleton.split_name;
+        if (name.starts_with("/")) return skeleton.split_name;
+        return joined(memory, skeleton.directory, "/", name).data();
+    }
+
+    object_bytes object_;
+    debug_units units_;
+    entry_names names_;
+    table<std::uint64_t, inlined_calls*> inlined_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 
 #ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
@@ -17360,10 +17473,14 @@ public:
 
     // Whether the unit that the address lies in describes a type or a namespace of that name.
     bool knows_type(std::uint64_t linked_address, text name) {
-        const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         if (unit == nullptr) return false;
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return false;
         type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) known = memory_.make<type_names>(*units_, *unit);
+        if (known == nullptr) {
+            known = memory_.make<type_names>(*described.units, *described.unit);
+        }
         return known->has(name);
     }
 
@@ -17389,6 +17506,7 @@ public:
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
+        splits_ = {};
         types_ = {};
         memory_.release();
     }
@@ -17413,6 +17531,7 @@ private:
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        splits_ = table<std::uint64_t, split_unit*>{memory_};
         types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
@@ -17465,12 +17584,11 @@ private:
         return *made;
     }
 
-    const inlined_calls& inlined_in(const debug_unit& unit, std::uint64_t function) {
-        inlined_calls* const* known = inlined_.find(function);
-        if (known != nullptr) return **known;
-        inlined_calls* made = memory_.make<inlined_calls>(*units_, unit, function);
-        inlined_[function] = made;
-        return *made;
+    described_unit describe(debug_unit& unit) {
+        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
+        split_unit*& known = splits_[unit.header.first_entry];
+        if (known == nullptr) known = memory_.make<split_unit>(memory_, texts_, *units_, unit);
+        return known->describe();
     }
 
     // "read@@LIBRARY_2" is "read". The texts go with release().
@@ -17495,11 +17613,13 @@ private:
     }
 
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
-        const debug_unit* unit = units().unit_at(address);
+        debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
         const line_table::row* row = lines.find(address);
-        const address_range* range = unit->functions.find(address);
+        const described_unit described = describe(*unit);
+        const address_range* range =
+            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
         const std::uint64_t function = range == nullptr ? 0 : range->value;
         if (row == nullptr && function == 0) return;
         code_frame frame;
@@ -17509,45 +17629,54 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // Split debug information: what was inlined is told by another file. The library's line
-            // would be taken for one of the function that the symbol names.
+            // What was inlined is told by another file that is not there. The library's line would
+            // be taken for one of the function that the symbol names.
             if (is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
                 frame.is_line_withheld = true;
             }
-            name_outermost(frame, function, symbol);
+            name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = inlined_in(*unit, function);
+        const inlined_calls& calls = described.inlined_in(memory_, function);
         const nearby_lines nearby{lines, texts_, calls, *range, address};
-        add_inlined(calls, calls.innermost_at(address), nearby, lines, location, frame);
-        find_line(frame, nearby, 0, function);
-        name_outermost(frame, function, symbol);
+        const frame_source source{*described.names, lines, nearby};
+        add_inlined(calls, calls.innermost_at(address), source, location, frame);
+        const entry_name name = described.names->of(function);
+        find_line(frame, source, 0, name);
+        name_outermost(frame, name, symbol);
         add_frame(location, frame);
     }
 
+    // What the frames of one function are made of.
+    struct frame_source {
+        entry_names& names;
+        const line_table& lines;
+        const nearby_lines& nearby;
+    };
+
     // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::size_t innermost, const nearby_lines& nearby,
-                     const line_table& lines, code_location& location, code_frame& frame) {
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
+                     code_location& location, code_frame& frame) {
         std::size_t count = 0;
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
         std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
         location.frames.reserve(count - left_out + 1);
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) {
             const inlined_call& call = calls[i - 1];
-            const entry_name name = names_->of(call.entry);
+            const entry_name name = source.names.of(call.entry);
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
-            find_line(frame, nearby, i, call.entry);
+            find_line(frame, source, i, name);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
                 --left_out;
             }
             frame = code_frame{};
-            frame.file = lines.path_of(call.call_file, texts_);
+            frame.file = source.lines.path_of(call.call_file, texts_);
             frame.line = small(call.call_line);
             frame.column = small(call.call_column);
         }
@@ -17556,8 +17685,9 @@ private:
     // What the code around it tells of the line of a frame, the one of an inlined call (its number
     // + 1) or of the function (0). A call without a line gets that of the code before it, or that
     // of its function.
-    void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
-                   std::uint64_t entry) {
+    void find_line(code_frame& frame, const frame_source& source, std::size_t call,
+                   const entry_name& name) {
+        const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) return;
         const auto line = static_cast<std::uint64_t>(frame.line);
         const std::uint64_t before = nearby.before(call, line, frame.file);
@@ -17573,10 +17703,12 @@ private:
             frame.line_before = small(nearby.before(call, before, frame.file));
             return;
         }
-        const entry_name name = names_->of(entry);
-        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
-        if (unit == nullptr) return;
-        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        if (name.line == 0) return;
+        // What was split off has no lines of its own.
+        const debug_unit* unit =
+            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
+        const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
+        frame.file = lines.path_of(name.file, texts_);
         frame.line = small(name.line);
     }
 
@@ -17584,9 +17716,7 @@ private:
     // names a part that the compiler split off ("load.cold"), or another function that was merged
     // into the same code, the debug information says which function the lines belong to. So it does
     // when a name was not demangled.
-    void name_outermost(code_frame& frame, std::uint64_t function, const symbol_name& symbol) {
-        entry_name name;
-        if (function != 0) name = names_->of(function);
+    void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
         const bool has_own = !name.linkage.empty() && name.function != name.linkage;
         const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
         if (symbol.linkage.empty() || (has_own && name.function != symbol.readable) ||
@@ -17622,6 +17752,7 @@ private:
     table<const void*, symbol_name> symbol_names_;  // by where the name stands
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
     table<std::uint64_t, type_names*> types_;       // by the unit's first entry
 };
 

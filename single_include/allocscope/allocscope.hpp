@@ -19702,6 +19702,11 @@ public:
         return is_known_as(name, template_alias_name);
     }
 
+    // An alias for the type of something, which may be another one each time.
+    bool is_alias_of_expression(text name) const noexcept {
+        return is_known_as(name, expression_alias_name);
+    }
+
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -19728,7 +19733,8 @@ private:
         template_alias_name = 2,
         class_name = 4,     // declared or named as such
         standard_name = 8,  // of a using-declaration
-        defined_name = 16   // of a type or a namespace that is defined here
+        defined_name = 16,  // of a type or a namespace that is defined here
+        expression_alias_name = 32
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -19911,19 +19917,24 @@ private:
         if (after != "=") return;
         names_[next] |= defined_name;
         if (scopes_.is_in_template()) names_[next] |= template_alias_name;
+        for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
+            if (tokens()[i].spelling == ";") break;
+            if (tokens()[i].spelling == "decltype") names_[next] |= expression_alias_name;
+        }
     }
 
     // Remembers `typedef ... X;`.
     void read_typedef(std::size_t at) {
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
-        constexpr std::size_t far_away = 64;
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
             names_[tokens()[i - 1].spelling] |= meaning;
             return;
         }
     }
+
+    static constexpr std::size_t far_away = 64;  // tokens: such a declaration is not read
 
     token_list list_;
     list<std::uint32_t> partners_;
@@ -20983,6 +20994,7 @@ private:
         // Inside a template that the text does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return own_class(word);
     }

@@ -173,6 +173,7 @@ private:
         // Inside a template that the text does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return own_class(word);
     }

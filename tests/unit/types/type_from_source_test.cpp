@@ -195,6 +195,16 @@ TEST_CASE("type_from_source: a template parameter is what the frame's function s
     CHECK(type_at_mark(body, "b::b()") == "T");  // some class that is called T
 }
 
+TEST_CASE("type_from_source: an alias for the type of an expression is not taken for a class") {
+    const char* generic = "auto f = [](auto x) { using T = decltype(x); return @new T(); };";
+    CHECK(type_at_mark(generic, "main::{lambda(auto:1)#1}::operator()<int>(int) const") == "?");
+    const char* inside =
+        "auto f = [](auto x) { using T = std::vector<decltype(x)>; @new std::pair<T, w>; };";
+    CHECK(type_at_mark(inside, "main::<lambda(auto:1)> [with auto:1 = int]") == "?");
+    const char* behind = "using A = long; int n; using B = decltype(n); auto* p = @new A();";
+    CHECK(type_at_mark(behind, "main") == "A");
+}
+
 TEST_CASE("type_from_source: a parameter that cannot be told is not guessed") {
     const char* partial = "template <class T> struct pool<T*> { T* grab() { return @new T; } };";
     CHECK(type_at_mark(partial, "pool<int*>::grab()") == "?");

@@ -17380,24 +17380,79 @@ class type_names {
 public:
     // The unit must have been loaded.
     type_names(const debug_units& units, const debug_unit& unit) : names_(units.memory()) {
+        arena scratch;
+        list<open_scope> open{scratch};
         entry_walker walker{units.sections(), unit.header, unit.abbreviations,
                             unit.header.first_entry};
+        walker.next();  // the unit itself is no scope
         while (walker.next()) {
-            if (walker.shape() == nullptr || !names_a_type(walker.shape()->tag)) continue;
-            std::uint16_t name = 0;
-            detail::dwarf_value value;
-            while (walker.next_value(name, value)) {
-                if (name != detail::dwarf::at_name) continue;
-                const text whole = detail::dwarf_text(units.sections(), unit.header, value);
-                names_[whole.substr(0, whole.find('<'))] = true;
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+                continue;
             }
+            const bool is_scope = shape->has_children && opens_scope(shape->tag);
+            const std::uint16_t tag = shape->tag;
+            const std::int64_t depth = walker.depth();
+            if (!is_scope && !names_a_type(tag)) continue;
+            const text whole = read_name(units, unit, walker);
+            const open_scope outer = open.empty() ? open_scope{} : open.back();
+            const text own = tag == detail::dwarf::tag_namespace && whole.empty()
+                                 ? text{"(anonymous namespace)"}
+                                 : whole.substr(0, whole.find('<'));
+            const text qualified =
+                outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
+            if (names_a_type(tag) && !whole.empty()) add(own, outer.is_named ? qualified : text{});
+            if (!is_scope) continue;
+            const bool is_named = outer.is_named && !own.empty() && own.size() >= whole.size() &&
+                                  tag != detail::dwarf::tag_subprogram;
+            open.push_back({depth, qualified, is_named});
         }
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
     bool has(text name) const { return names_.find(name) != nullptr; }
 
+    // With the namespaces and classes around it; "" when there are several of that name, and when
+    // it is one of a function or of a template.
+    text qualified(text name) const {
+        const text* known = names_.find(name);
+        return known != nullptr ? *known : text{};
+    }
+
 private:
+    struct open_scope {
+        std::int64_t depth = 0;
+        text name;
+        bool is_named = true;  // whether a name in it can be written down
+    };
+
+    static text read_name(const debug_units& units, const debug_unit& unit, entry_walker& walker) {
+        text whole;
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_name) continue;
+            whole = detail::dwarf_text(units.sections(), unit.header, value);
+        }
+        return whole;
+    }
+
+    void add(text own, text qualified) {
+        const auto known = names_.insert(own);
+        if (known.is_new) {
+            known.value = qualified;
+        } else if (known.value != qualified) {
+            known.value = {};
+        }
+    }
+
+    static bool opens_scope(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
+               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
+               tag == detail::dwarf::tag_subprogram;
+    }
+
     static bool names_a_type(std::uint16_t tag) noexcept {
         return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
                tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
@@ -17405,7 +17460,7 @@ private:
                tag == detail::dwarf::tag_imported_declaration;
     }
 
-    table<text, bool> names_;
+    table<text, text> names_;
 };
 
 }  // namespace symbolize
@@ -17471,17 +17526,17 @@ public:
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
-    // Whether the unit that the address lies in describes a type or a namespace of that name.
-    bool knows_type(std::uint64_t linked_address, text name) {
+    // The types and namespaces that the unit of the address describes; null: nothing is known.
+    const type_names* types_at(std::uint64_t linked_address) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return false;
+        if (unit == nullptr) return nullptr;
         const described_unit described = describe(*unit);
-        if (described.unit == nullptr) return false;
+        if (described.unit == nullptr) return nullptr;
         type_names*& known = types_[unit->header.first_entry];
         if (known == nullptr) {
             known = memory_.make<type_names>(*described.units, *described.unit);
         }
-        return known->has(name);
+        return known;
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -18129,10 +18184,11 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
-    // Whether the debug information around an address describes a type of that name.
-    bool knows_type(std::uint64_t address, const detail::met_module* home, text name) {
+    // The types that the debug information around an address describes; null: nothing is known.
+    // Good until release_debug_data().
+    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
+        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // Whether the module, as a location has it, is the program itself.
@@ -20918,10 +20974,12 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
-// Whether the debug information around the frame knows a type or a namespace of that name.
+// What types the debug information around the frame describes.
 struct type_knowledge {
     bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
+    // With its scopes; "" when it is not the only one of that name.
+    text (*qualified)(void* context, text name) = nullptr;
 };
 
 // Puts what the frame's function shows in the place of template parameters.
@@ -21024,7 +21082,17 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
-        return is_type_or_namespace(word) ? word : text{};
+        return is_type_or_namespace(word) ? qualified(word) : text{};
+    }
+
+    // With the scopes around it that are also around the frame's function: what is found there by
+    // the bare name, as long as no other type has it.
+    text qualified(text word) const {
+        if (knowledge_.qualified == nullptr) return word;
+        const text whole = knowledge_.qualified(knowledge_.context, word);
+        if (whole.size() < word.size() + 3) return word;
+        const text scope = whole.substr(0, whole.size() - word.size());  // with its colons
+        return plain_name(memory_, name_).starts_with(scope) ? whole : word;
     }
 
     // False for what may be a macro that another file defines.
@@ -21534,9 +21602,17 @@ private:
         std::uint64_t address;
         const met_module* home;
 
-        static bool knows_type(void* place, text name) {
+        static const symbolize::type_names* types(void* place) {
             const auto& asked = *static_cast<const asked_place*>(place);
-            return asked.symbols.knows_type(asked.address, asked.home, name);
+            return asked.symbols.types_at(asked.address, asked.home);
+        }
+        static bool knows_type(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr && known->has(name);
+        }
+        static text qualified(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr ? known->qualified(name) : text{};
         }
     };
 
@@ -21586,8 +21662,9 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known()) {
-            type = symbolize::name_type(scratch_, frames, sources_, {},
-                                        {&asked_place::knows_type, &place_asked});
+            type = symbolize::name_type(
+                scratch_, frames, sources_, {},
+                {&asked_place::knows_type, &place_asked, &asked_place::qualified});
         }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.

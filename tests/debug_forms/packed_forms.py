@@ -37,7 +37,7 @@ def expected_rows():
     """Line and type of each statement of fill(), from the source itself."""
     types = {"all.list.resize": "int", "all.names[1]": "std::pair<const int, std::string>",
              "all.text =": "char", "all.polymorphic": "shop::shape", "all.made": "shop::plain",
-             "all.simple = new": "plain"}
+             "all.simple = new": "shop::plain"}
     rows = []
     for number, line in enumerate(SOURCE.read_text(encoding="utf-8").splitlines(), 1):
         for beginning, type_ in types.items():

@@ -219,9 +219,17 @@ private:
         std::uint64_t address;
         const met_module* home;
 
-        static bool knows_type(void* place, text name) {
+        static const symbolize::type_names* types(void* place) {
             const auto& asked = *static_cast<const asked_place*>(place);
-            return asked.symbols.knows_type(asked.address, asked.home, name);
+            return asked.symbols.types_at(asked.address, asked.home);
+        }
+        static bool knows_type(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr && known->has(name);
+        }
+        static text qualified(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr ? known->qualified(name) : text{};
         }
     };
 
@@ -271,8 +279,9 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known()) {
-            type = symbolize::name_type(scratch_, frames, sources_, {},
-                                        {&asked_place::knows_type, &place_asked});
+            type = symbolize::name_type(
+                scratch_, frames, sources_, {},
+                {&asked_place::knows_type, &place_asked, &asked_place::qualified});
         }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.

@@ -96,17 +96,17 @@ public:
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
-    // Whether the unit that the address lies in describes a type or a namespace of that name.
-    bool knows_type(std::uint64_t linked_address, text name) {
+    // The types and namespaces that the unit of the address describes; null: nothing is known.
+    const type_names* types_at(std::uint64_t linked_address) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return false;
+        if (unit == nullptr) return nullptr;
         const described_unit described = describe(*unit);
-        if (described.unit == nullptr) return false;
+        if (described.unit == nullptr) return nullptr;
         type_names*& known = types_[unit->header.first_entry];
         if (known == nullptr) {
             known = memory_.make<type_names>(*described.units, *described.unit);
         }
-        return known->has(name);
+        return known;
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.

@@ -297,14 +297,13 @@ private:
                     const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
-        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
-                                 last->is_unloaded == owner->is_unloaded;
-            modules.push_back(is_same ? modules.back()
-                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
-                                                            symbols_.is_program(owner->module)));
-            last = owner;
+            const auto known = owners_.insert(owner->module.data());
+            if (known.is_new) {
+                known.value = symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                  symbols_.is_program(owner->module));
+            }
+            modules.push_back(known.value);
         }
         const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
         stack.maker_frame = symbolize::maker_frame(asked);
@@ -354,6 +353,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
+    table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;

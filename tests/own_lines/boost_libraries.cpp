@@ -1,4 +1,3 @@
-#define BOOST_BIND_GLOBAL_PLACEHOLDERS
 #include "share.hpp"
 
 #include <boost/algorithm/string.hpp>

@@ -15102,6 +15102,9 @@ constexpr std::uint16_t at_str_offsets_base = 0x72;
 constexpr std::uint16_t at_addr_base = 0x73;
 constexpr std::uint16_t at_rnglists_base = 0x74;
 constexpr std::uint16_t at_mips_linkage_name = 0x2007;
+constexpr std::uint16_t at_dwo_name = 0x76;
+constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
+constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
 constexpr std::uint16_t at_gnu_addr_base = 0x2133;
 
@@ -15354,7 +15357,8 @@ struct dwarf_unit {
     std::uint64_t first_entry = 0;
     std::uint64_t abbreviations = 0;
     dwarf_format format;
-    std::uint8_t type = 0;  // DWARF 5 only
+    std::uint8_t type = 0;       // DWARF 5 only
+    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
     std::uint64_t string_offsets_base = 0;
     std::uint64_t addresses_base = 0;
     std::uint64_t range_lists_base = 0;  // DWARF 5
@@ -15383,7 +15387,9 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.type = in.u8();
         unit.format.address_bytes = in.u8();
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) in.skip(8);
+        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
+            unit.split_id = in.u64();
+        }
     } else {
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         unit.format.address_bytes = in.u8();
@@ -15937,6 +15943,7 @@ struct entry_scope {
 struct debug_unit {
     detail::dwarf_unit header;
     const char* directory = "";
+    const char* split_name = "";  // of the file that describes its functions; "": it does itself
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -15951,6 +15958,11 @@ public:
     // Everything that is read of the object lives in `memory`.
     debug_units(arena& memory, const object_bytes& object);
 
+    // The unit that was split off from `skeleton`, from the file that it was put into. Empty when
+    // the file belongs to another one.
+    debug_units(arena& memory, const object_bytes& split, const debug_units& whole,
+                const debug_unit& skeleton);
+
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
 
@@ -15959,6 +15971,9 @@ public:
         const address_range* range = by_address_.find(address);
         return range == nullptr ? nullptr : load(units_[range->value]);
     }
+
+    // The first one; null: there is none.
+    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
 
     // The unit whose bytes hold this offset of .debug_info; null: none.
     debug_unit* unit_of_entry(std::uint64_t offset);
@@ -15981,7 +15996,7 @@ private:
     // Of all sections together. Larger files are named by their symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
-    void read_sections(const object_bytes& object);
+    void read_sections(const object_bytes& object, text suffix);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     debug_unit* load(debug_unit& unit);
@@ -16001,7 +16016,7 @@ private:
     address_ranges by_address_;
 };
 
-ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) {
+ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object, text suffix) {
     const struct {
         const char* name;
         detail::byte_view& bytes;
@@ -16015,15 +16030,17 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_addr", sections_.addresses},
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
+    arena scratch;
     for (const auto& each : wanted) {
-        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
+        each.bytes = object.read(memory_, object.find(joined(scratch, each.name, suffix).data()),
+                                 most_bytes - total);
         total += each.bytes.size;
     }
 }
 
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object)
     : memory_(memory), lowest_code_(object.lowest_code()), units_(memory), by_address_(memory) {
-    read_sections(object);
+    read_sections(object, {});
     arena scratch;
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
@@ -16038,6 +16055,33 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
         }
     }
     by_address_.finish();
+}
+
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& split,
+                                             const debug_units& whole, const debug_unit& skeleton)
+    : memory_(memory), lowest_code_(whole.lowest_code_), units_(memory), by_address_(memory) {
+    read_sections(split, ".dwo");
+    sections_.addresses = whole.sections_.addresses;
+    sections_.ranges = whole.sections_.ranges;
+    arena scratch;
+    step_budget budget{fresh_budget()};
+    step_budget abbreviation_budget{fresh_budget()};
+    std::uint64_t offset = 0;
+    while (offset < sections_.info.size && units_.empty()) {
+        debug_unit unit;
+        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+        offset = unit.header.end;
+        if (unit.header.first_entry == unit.header.end) continue;  // of types
+        read_first_entry(unit, scratch, budget, abbreviation_budget);
+        const bool is_its_part =
+            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
+        if (!is_its_part) continue;
+        unit.header.addresses_base = skeleton.header.addresses_base;
+        unit.header.ranges_base = skeleton.header.ranges_base;
+        unit.header.low_address = skeleton.header.low_address;
+        units_.push_back(unit);
+    }
 }
 
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t offset) {
@@ -16071,6 +16115,8 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     if (!walker.next() || walker.shape() == nullptr) return;
     detail::dwarf_extent extent;
     detail::dwarf_value directory;
+    detail::dwarf_value split_name;
+    std::uint64_t ranges_base = 0;
     detail::dwarf_value value;
     std::uint16_t name = 0;
     while (walker.next_value(name, value)) {
@@ -16082,6 +16128,16 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
             case detail::dwarf::at_stmt_list:
                 unit.has_lines = true;
                 unit.lines = value.number;
+                break;
+            case detail::dwarf::at_dwo_name:
+            case detail::dwarf::at_gnu_dwo_name:
+                split_name = value;
+                break;
+            case detail::dwarf::at_gnu_dwo_id:
+                header.split_id = value.number;
+                break;
+            case detail::dwarf::at_gnu_ranges_base:
+                ranges_base = value.number;
                 break;
             case detail::dwarf::at_str_offsets_base:
                 header.string_offsets_base = value.number;
@@ -16098,9 +16154,11 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
         }
     }
     unit.directory = detail::dwarf_text(sections_, header, directory);
+    unit.split_name = detail::dwarf_text(sections_, header, split_name);
     std::uint64_t low = 0;
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
+    header.ranges_base = ranges_base;  // of what was split off, not of this entry
 }
 
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
@@ -17134,6 +17192,61 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
 
+// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What describes the functions of a unit: the unit itself, or what was split off from it.
+struct described_unit {
+    debug_units* units;
+    entry_names* names;
+    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
+    debug_unit* unit;                               // null: nothing is known of its functions
+
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+        inlined_calls* const* known = inlined->find(function);
+        if (known != nullptr) return **known;
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        (*inlined)[function] = made;
+        return *made;
+    }
+};
+
+class split_unit {
+public:
+    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+               const debug_unit& skeleton)
+        : object_(memory, path_of(memory, skeleton)),
+          units_(memory, object_, whole, skeleton),
+          names_(units_, texts),
+          inlined_(memory) {}
+
+    described_unit describe() { return {&units_, &names_, &inlined_, units_.only_unit()}; }
+
+private:
+    static const char* path_of(arena& memory, const debug_unit& skeleton) {
+        const text name = skeleton.split_name;
+        if (name.starts_with("/")) return skeleton.split_name;
+        return joined(memory, skeleton.directory, "/", name).data();
+    }
+
+    object_bytes object_;
+    debug_units units_;
+    entry_names names_;
+    table<std::uint64_t, inlined_calls*> inlined_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 
 #ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
@@ -17349,24 +17462,79 @@ class type_names {
 public:
     // The unit must have been loaded.
     type_names(const debug_units& units, const debug_unit& unit) : names_(units.memory()) {
+        arena scratch;
+        list<open_scope> open{scratch};
         entry_walker walker{units.sections(), unit.header, unit.abbreviations,
                             unit.header.first_entry};
+        walker.next();  // the unit itself is no scope
         while (walker.next()) {
-            if (walker.shape() == nullptr || !names_a_type(walker.shape()->tag)) continue;
-            std::uint16_t name = 0;
-            detail::dwarf_value value;
-            while (walker.next_value(name, value)) {
-                if (name != detail::dwarf::at_name) continue;
-                const text whole = detail::dwarf_text(units.sections(), unit.header, value);
-                names_[whole.substr(0, whole.find('<'))] = true;
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+                continue;
             }
+            const bool is_scope = shape->has_children && opens_scope(shape->tag);
+            const std::uint16_t tag = shape->tag;
+            const std::int64_t depth = walker.depth();
+            if (!is_scope && !names_a_type(tag)) continue;
+            const text whole = read_name(units, unit, walker);
+            const open_scope outer = open.empty() ? open_scope{} : open.back();
+            const text own = tag == detail::dwarf::tag_namespace && whole.empty()
+                                 ? text{"(anonymous namespace)"}
+                                 : whole.substr(0, whole.find('<'));
+            const text qualified =
+                outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
+            if (names_a_type(tag) && !whole.empty()) add(own, outer.is_named ? qualified : text{});
+            if (!is_scope) continue;
+            const bool is_named = outer.is_named && !own.empty() && own.size() >= whole.size() &&
+                                  tag != detail::dwarf::tag_subprogram;
+            open.push_back({depth, qualified, is_named});
         }
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
     bool has(text name) const { return names_.find(name) != nullptr; }
 
+    // With the namespaces and classes around it; "" when there are several of that name, and when
+    // it is one of a function or of a template.
+    text qualified(text name) const {
+        const text* known = names_.find(name);
+        return known != nullptr ? *known : text{};
+    }
+
 private:
+    struct open_scope {
+        std::int64_t depth = 0;
+        text name;
+        bool is_named = true;  // whether a name in it can be written down
+    };
+
+    static text read_name(const debug_units& units, const debug_unit& unit, entry_walker& walker) {
+        text whole;
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_name) continue;
+            whole = detail::dwarf_text(units.sections(), unit.header, value);
+        }
+        return whole;
+    }
+
+    void add(text own, text qualified) {
+        const auto known = names_.insert(own);
+        if (known.is_new) {
+            known.value = qualified;
+        } else if (known.value != qualified) {
+            known.value = {};
+        }
+    }
+
+    static bool opens_scope(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
+               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
+               tag == detail::dwarf::tag_subprogram;
+    }
+
     static bool names_a_type(std::uint16_t tag) noexcept {
         return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
                tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
@@ -17374,7 +17542,7 @@ private:
                tag == detail::dwarf::tag_imported_declaration;
     }
 
-    table<text, bool> names_;
+    table<text, text> names_;
 };
 
 }  // namespace symbolize
@@ -17440,13 +17608,17 @@ public:
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
-    // Whether the unit that the address lies in describes a type or a namespace of that name.
-    bool knows_type(std::uint64_t linked_address, text name) {
-        const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return false;
+    // The types and namespaces that the unit of the address describes; null: nothing is known.
+    const type_names* types_at(std::uint64_t linked_address) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return nullptr;
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return nullptr;
         type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) known = memory_.make<type_names>(*units_, *unit);
-        return known->has(name);
+        if (known == nullptr) {
+            known = memory_.make<type_names>(*described.units, *described.unit);
+        }
+        return known;
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -17474,6 +17646,7 @@ public:
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
+        splits_ = {};
         types_ = {};
         memory_.release();
     }
@@ -17498,6 +17671,7 @@ private:
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        splits_ = table<std::uint64_t, split_unit*>{memory_};
         types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
@@ -17550,12 +17724,11 @@ private:
         return *made;
     }
 
-    const inlined_calls& inlined_in(const debug_unit& unit, std::uint64_t function) {
-        inlined_calls* const* known = inlined_.find(function);
-        if (known != nullptr) return **known;
-        inlined_calls* made = memory_.make<inlined_calls>(*units_, unit, function);
-        inlined_[function] = made;
-        return *made;
+    described_unit describe(debug_unit& unit) {
+        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
+        split_unit*& known = splits_[unit.header.first_entry];
+        if (known == nullptr) known = memory_.make<split_unit>(memory_, texts_, *units_, unit);
+        return known->describe();
     }
 
     // "read@@LIBRARY_2" is "read". The texts go with release().
@@ -17580,11 +17753,13 @@ private:
     }
 
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
-        const debug_unit* unit = units().unit_at(address);
+        debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
         const line_table::row* row = lines.find(address);
-        const address_range* range = unit->functions.find(address);
+        const described_unit described = describe(*unit);
+        const address_range* range =
+            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
         const std::uint64_t function = range == nullptr ? 0 : range->value;
         if (row == nullptr && function == 0) return;
         code_frame frame;
@@ -17594,45 +17769,54 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // Split debug information: what was inlined is told by another file. The library's line
-            // would be taken for one of the function that the symbol names.
+            // What was inlined is told by another file that is not there. The library's line would
+            // be taken for one of the function that the symbol names.
             if (is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
                 frame.is_line_withheld = true;
             }
-            name_outermost(frame, function, symbol);
+            name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = inlined_in(*unit, function);
+        const inlined_calls& calls = described.inlined_in(memory_, function);
         const nearby_lines nearby{lines, texts_, calls, *range, address};
-        add_inlined(calls, calls.innermost_at(address), nearby, lines, location, frame);
-        find_line(frame, nearby, 0, function);
-        name_outermost(frame, function, symbol);
+        const frame_source source{*described.names, lines, nearby};
+        add_inlined(calls, calls.innermost_at(address), source, location, frame);
+        const entry_name name = described.names->of(function);
+        find_line(frame, source, 0, name);
+        name_outermost(frame, name, symbol);
         add_frame(location, frame);
     }
 
+    // What the frames of one function are made of.
+    struct frame_source {
+        entry_names& names;
+        const line_table& lines;
+        const nearby_lines& nearby;
+    };
+
     // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::size_t innermost, const nearby_lines& nearby,
-                     const line_table& lines, code_location& location, code_frame& frame) {
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
+                     code_location& location, code_frame& frame) {
         std::size_t count = 0;
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
         std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
         location.frames.reserve(count - left_out + 1);
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) {
             const inlined_call& call = calls[i - 1];
-            const entry_name name = names_->of(call.entry);
+            const entry_name name = source.names.of(call.entry);
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
-            find_line(frame, nearby, i, call.entry);
+            find_line(frame, source, i, name);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
                 --left_out;
             }
             frame = code_frame{};
-            frame.file = lines.path_of(call.call_file, texts_);
+            frame.file = source.lines.path_of(call.call_file, texts_);
             frame.line = small(call.call_line);
             frame.column = small(call.call_column);
         }
@@ -17641,8 +17825,9 @@ private:
     // What the code around it tells of the line of a frame, the one of an inlined call (its number
     // + 1) or of the function (0). A call without a line gets that of the code before it, or that
     // of its function.
-    void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
-                   std::uint64_t entry) {
+    void find_line(code_frame& frame, const frame_source& source, std::size_t call,
+                   const entry_name& name) {
+        const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) return;
         const auto line = static_cast<std::uint64_t>(frame.line);
         const std::uint64_t before = nearby.before(call, line, frame.file);
@@ -17658,10 +17843,12 @@ private:
             frame.line_before = small(nearby.before(call, before, frame.file));
             return;
         }
-        const entry_name name = names_->of(entry);
-        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
-        if (unit == nullptr) return;
-        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        if (name.line == 0) return;
+        // What was split off has no lines of its own.
+        const debug_unit* unit =
+            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
+        const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
+        frame.file = lines.path_of(name.file, texts_);
         frame.line = small(name.line);
     }
 
@@ -17669,9 +17856,7 @@ private:
     // names a part that the compiler split off ("load.cold"), or another function that was merged
     // into the same code, the debug information says which function the lines belong to. So it does
     // when a name was not demangled.
-    void name_outermost(code_frame& frame, std::uint64_t function, const symbol_name& symbol) {
-        entry_name name;
-        if (function != 0) name = names_->of(function);
+    void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
         const bool has_own = !name.linkage.empty() && name.function != name.linkage;
         const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
         if (symbol.linkage.empty() || (has_own && name.function != symbol.readable) ||
@@ -17707,6 +17892,7 @@ private:
     table<const void*, symbol_name> symbol_names_;  // by where the name stands
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
     table<std::uint64_t, type_names*> types_;       // by the unit's first entry
 };
 
@@ -18083,10 +18269,11 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
-    // Whether the debug information around an address describes a type of that name.
-    bool knows_type(std::uint64_t address, const detail::met_module* home, text name) {
+    // The types that the debug information around an address describes; null: nothing is known.
+    // Good until release_debug_data().
+    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
+        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // Whether the module, as a location has it, is the program itself.
@@ -19678,6 +19865,11 @@ public:
         return is_known_as(name, template_alias_name);
     }
 
+    // An alias for the type of something, which may be another one each time.
+    bool is_alias_of_expression(text name) const noexcept {
+        return is_known_as(name, expression_alias_name);
+    }
+
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -19704,7 +19896,8 @@ private:
         template_alias_name = 2,
         class_name = 4,     // declared or named as such
         standard_name = 8,  // of a using-declaration
-        defined_name = 16   // of a type or a namespace that is defined here
+        defined_name = 16,  // of a type or a namespace that is defined here
+        expression_alias_name = 32
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -19887,19 +20080,24 @@ private:
         if (after != "=") return;
         names_[next] |= defined_name;
         if (scopes_.is_in_template()) names_[next] |= template_alias_name;
+        for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
+            if (tokens()[i].spelling == ";") break;
+            if (tokens()[i].spelling == "decltype") names_[next] |= expression_alias_name;
+        }
     }
 
     // Remembers `typedef ... X;`.
     void read_typedef(std::size_t at) {
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
-        constexpr std::size_t far_away = 64;
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
             names_[tokens()[i - 1].spelling] |= meaning;
             return;
         }
     }
+
+    static constexpr std::size_t far_away = 64;  // tokens: such a declaration is not read
 
     token_list list_;
     list<std::uint32_t> partners_;
@@ -20741,10 +20939,20 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
 // Members that can allocate only characters, inlined code or not.
 inline text type_of_character_buffer(const library_call& call) noexcept {
     const bool is_buffer =
-        is_listed(call.scope, "basic_string basic_stringbuf") ||
+        is_listed(call.scope,
+                  "basic_string basic_stringbuf basic_stringstream basic_istringstream "
+                  "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
     const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
     return is_buffer && is_plain ? call.scope_first : text{};
+}
+
+// Functions of libstdc++.so that allocate one thing only, by their whole name.
+inline text type_of_compiled_function(text plain) noexcept {
+    if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
+    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
+               ? "std::pmr::monotonic_buffer_resource buffer"
+               : text{};
 }
 
 // The internal functions by which containers ask their allocator.
@@ -20784,7 +20992,8 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         const bool is_maker =
             is_listed(function,
                       "make_unique make_unique_for_overwrite make_shared allocate_shared "
-                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer");
+                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
+                      "__valarray_get_storage");
         return is_maker ? without_array(call.function_first) : text{};
     }
     if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
@@ -20883,10 +21092,12 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
-// Whether the debug information around the frame knows a type or a namespace of that name.
+// What types the debug information around the frame describes.
 struct type_knowledge {
     bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
+    // With its scopes; "" when it is not the only one of that name.
+    text (*qualified)(void* context, text name) = nullptr;
 };
 
 // Puts what the frame's function shows in the place of template parameters.
@@ -20959,6 +21170,7 @@ private:
         // Inside a template that the text does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return own_class(word);
     }
@@ -20988,7 +21200,17 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
-        return is_type_or_namespace(word) ? word : text{};
+        return is_type_or_namespace(word) ? qualified(word) : text{};
+    }
+
+    // With the scopes around it that are also around the frame's function: what is found there by
+    // the bare name, as long as no other type has it.
+    text qualified(text word) const {
+        if (knowledge_.qualified == nullptr) return word;
+        const text whole = knowledge_.qualified(knowledge_.context, word);
+        if (whole.size() < word.size() + 3) return word;
+        const text scope = whole.substr(0, whole.size() - word.size());  // with its colons
+        return plain_name(memory_, name_).starts_with(scope) ? whole : word;
     }
 
     // False for what may be a macro that another file defines.
@@ -21194,6 +21416,7 @@ inline type_answer type_from_frame(arena& memory, const named_frame& frame) {
     text type = type_of_allocator_call(call);
     if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
     type = type_of_character_buffer(call);
+    if (type.empty()) type = type_of_compiled_function(frame.plain);
     if (type.empty() && frame.has_line) type = type_of_container_call(memory, call);
     if (type.empty() && frame.has_line) type = type_of_make_call(memory, call);
     if (type.empty()) return {};
@@ -21523,9 +21746,17 @@ private:
         std::uint64_t address;
         const met_module* home;
 
-        static bool knows_type(void* place, text name) {
+        static const symbolize::type_names* types(void* place) {
             const auto& asked = *static_cast<const asked_place*>(place);
-            return asked.symbols.knows_type(asked.address, asked.home, name);
+            return asked.symbols.types_at(asked.address, asked.home);
+        }
+        static bool knows_type(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr && known->has(name);
+        }
+        static text qualified(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr ? known->qualified(name) : text{};
         }
     };
 
@@ -21575,8 +21806,9 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known()) {
-            type = symbolize::name_type(scratch_, frames, sources_, {},
-                                        {&asked_place::knows_type, &place_asked});
+            type = symbolize::name_type(
+                scratch_, frames, sources_, {},
+                {&asked_place::knows_type, &place_asked, &asked_place::qualified});
         }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
@@ -21592,14 +21824,13 @@ private:
                     const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
-        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
-                                 last->is_unloaded == owner->is_unloaded;
-            modules.push_back(is_same ? modules.back()
-                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
-                                                            symbols_.is_program(owner->module)));
-            last = owner;
+            const auto known = owners_.insert(owner->module.data());
+            if (known.is_new) {
+                known.value = symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                  symbols_.is_program(owner->module));
+            }
+            modules.push_back(known.value);
         }
         const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
         stack.maker_frame = symbolize::maker_frame(asked);
@@ -21649,6 +21880,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
+    table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;

@@ -37,7 +37,7 @@ def expected_rows():
     """Line and type of each statement of fill(), from the source itself."""
     types = {"all.list.resize": "int", "all.names[1]": "std::pair<const int, std::string>",
              "all.text =": "char", "all.polymorphic": "shop::shape", "all.made": "shop::plain",
-             "all.simple = new": "plain"}
+             "all.simple = new": "shop::plain"}
     rows = []
     for number, line in enumerate(SOURCE.read_text(encoding="utf-8").splitlines(), 1):
         for beginning, type_ in types.items():
@@ -60,6 +60,8 @@ class forms:
     def __init__(self, folder, compiler, flags, objects):
         self.folder = folder
         self.build = [compiler, *flags, SOURCE, *objects, "-pthread", "-o"]
+        self.compile = [compiler, *flags, "-gsplit-dwarf", "-c"]
+        self.link = [compiler, *objects, "-pthread"]
         self.checked = 0
         self.whole = folder / "whole"
         run(*self.build, self.whole)
@@ -158,6 +160,31 @@ class forms:
         self.checked += 1
 
 
+    def split(self, *flags):
+        """-gsplit-dwarf: functions and types are in a .dwo file beside the object."""
+        objects = []
+        for name, shift in (("split", ""), ("moved", "\n\n")):
+            source = self.folder / name / "six_rows.cpp"
+            source.parent.mkdir(exist_ok=True)
+            source.write_text(shift + SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+            objects.append(source.with_suffix(".o"))
+            run(*self.compile, *flags, source, "-o", objects[-1], cwd=source.parent)
+        program = self.folder / "split_program"
+        run(*self.link, objects[0], "-o", program)
+        self.check(f"split {flags}", rows_of(program), self.wanted)
+        mine, moved = (path.with_suffix(".dwo") for path in objects)
+        run("objcopy", "--compress-debug-sections=zlib", mine)
+        self.check(f"split and compressed {flags}", rows_of(program), self.wanted)
+        mine.unlink()
+        without = rows_of(program)
+        assert without != self.wanted
+        shutil.copy(moved, mine)
+        self.check(f"split, of another program {flags}", rows_of(program), without)
+        for size in (0, 100, 1000, moved.stat().st_size - 1):
+            mine.write_bytes(moved.read_bytes()[:size])
+            self.check(f"split and cut off {flags}", rows_of(program), without)
+
+
 def main():
     compiler, *rest = sys.argv[1:]
     at = rest.index("--")
@@ -167,6 +194,9 @@ def main():
         tried.beside()
         tried.by_build_id()
         tried.by_checksum()
+        tried.split("-gdwarf-5")
+        tried.split("-gdwarf-4")
+        tried.split("-gdwarf-5", "-O0")
         print(f"{tried.checked} forms of debug information give the rows that they should")
 
 

@@ -49,6 +49,9 @@ constexpr std::uint16_t at_str_offsets_base = 0x72;
 constexpr std::uint16_t at_addr_base = 0x73;
 constexpr std::uint16_t at_rnglists_base = 0x74;
 constexpr std::uint16_t at_mips_linkage_name = 0x2007;
+constexpr std::uint16_t at_dwo_name = 0x76;
+constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
+constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
 constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
 constexpr std::uint16_t at_gnu_addr_base = 0x2133;
 

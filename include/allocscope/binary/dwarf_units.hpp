@@ -39,7 +39,8 @@ struct dwarf_unit {
     std::uint64_t first_entry = 0;
     std::uint64_t abbreviations = 0;
     dwarf_format format;
-    std::uint8_t type = 0;  // DWARF 5 only
+    std::uint8_t type = 0;       // DWARF 5 only
+    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
     std::uint64_t string_offsets_base = 0;
     std::uint64_t addresses_base = 0;
     std::uint64_t range_lists_base = 0;  // DWARF 5
@@ -68,7 +69,9 @@ ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
         unit.type = in.u8();
         unit.format.address_bytes = in.u8();
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) in.skip(8);
+        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
+            unit.split_id = in.u64();
+        }
     } else {
         unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
         unit.format.address_bytes = in.u8();

@@ -225,9 +225,17 @@ private:
         std::uint64_t address;
         const met_module* home;
 
-        static bool knows_type(void* place, text name) {
+        static const symbolize::type_names* types(void* place) {
             const auto& asked = *static_cast<const asked_place*>(place);
-            return asked.symbols.knows_type(asked.address, asked.home, name);
+            return asked.symbols.types_at(asked.address, asked.home);
+        }
+        static bool knows_type(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr && known->has(name);
+        }
+        static text qualified(void* place, text name) {
+            const symbolize::type_names* known = types(place);
+            return known != nullptr ? known->qualified(name) : text{};
         }
     };
 
@@ -277,8 +285,9 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known()) {
-            type = symbolize::name_type(scratch_, frames, sources_, {},
-                                        {&asked_place::knows_type, &place_asked});
+            type = symbolize::name_type(
+                scratch_, frames, sources_, {},
+                {&asked_place::knows_type, &place_asked, &asked_place::qualified});
         }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
@@ -294,14 +303,13 @@ private:
                     const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
         list<symbolize::frame_owner> modules{scratch_};
         modules.reserve(owners.size());
-        const code_location* last = nullptr;
         for (const code_location* owner : owners) {
-            const bool is_same = last != nullptr && last->module.data() == owner->module.data() &&
-                                 last->is_unloaded == owner->is_unloaded;
-            modules.push_back(is_same ? modules.back()
-                                      : symbolize::owner_of(owner->module, owner->is_unloaded,
-                                                            symbols_.is_program(owner->module)));
-            last = owner;
+            const auto known = owners_.insert(owner->module.data());
+            if (known.is_new) {
+                known.value = symbolize::owner_of(owner->module, owner->is_unloaded,
+                                                  symbols_.is_program(owner->module));
+            }
+            modules.push_back(known.value);
         }
         const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
         stack.maker_frame = symbolize::maker_frame(asked);
@@ -351,6 +359,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
+    table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none
     std::size_t stack_count_ = 0;

@@ -36,6 +36,7 @@
 #include <allocscope/symbols/line_lookup.hpp>
 #include <allocscope/symbols/nearby_lines.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/split_unit.hpp>
 #include <allocscope/symbols/symbol_lookup.hpp>
 #include <allocscope/symbols/type_names.hpp>
 
@@ -95,13 +96,17 @@ public:
         return is_readable() ? symbols().address_of(function) : 0;
     }
 
-    // Whether the unit that the address lies in describes a type or a namespace of that name.
-    bool knows_type(std::uint64_t linked_address, text name) {
-        const debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return false;
+    // The types and namespaces that the unit of the address describes; null: nothing is known.
+    const type_names* types_at(std::uint64_t linked_address) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return nullptr;
+        const described_unit described = describe(*unit);
+        if (described.unit == nullptr) return nullptr;
         type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) known = memory_.make<type_names>(*units_, *unit);
-        return known->has(name);
+        if (known == nullptr) {
+            known = memory_.make<type_names>(*described.units, *described.unit);
+        }
+        return known;
     }
 
     // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
@@ -129,6 +134,7 @@ public:
         symbol_names_ = {};
         lines_ = {};
         inlined_ = {};
+        splits_ = {};
         types_ = {};
         memory_.release();
     }
@@ -153,6 +159,7 @@ private:
         symbol_names_ = table<const void*, symbol_name>{memory_};
         lines_ = table<std::uint64_t, line_table*>{memory_};
         inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        splits_ = table<std::uint64_t, split_unit*>{memory_};
         types_ = table<std::uint64_t, type_names*>{memory_};
         if (!was_open_) identity_ = object_->identity();
         was_open_ = true;
@@ -205,12 +212,11 @@ private:
         return *made;
     }
 
-    const inlined_calls& inlined_in(const debug_unit& unit, std::uint64_t function) {
-        inlined_calls* const* known = inlined_.find(function);
-        if (known != nullptr) return **known;
-        inlined_calls* made = memory_.make<inlined_calls>(*units_, unit, function);
-        inlined_[function] = made;
-        return *made;
+    described_unit describe(debug_unit& unit) {
+        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
+        split_unit*& known = splits_[unit.header.first_entry];
+        if (known == nullptr) known = memory_.make<split_unit>(memory_, texts_, *units_, unit);
+        return known->describe();
     }
 
     // "read@@LIBRARY_2" is "read". The texts go with release().
@@ -235,11 +241,13 @@ private:
     }
 
     void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
-        const debug_unit* unit = units().unit_at(address);
+        debug_unit* unit = units().unit_at(address);
         if (unit == nullptr) return;
         const line_table& lines = lines_of(*unit);
         const line_table::row* row = lines.find(address);
-        const address_range* range = unit->functions.find(address);
+        const described_unit described = describe(*unit);
+        const address_range* range =
+            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
         const std::uint64_t function = range == nullptr ? 0 : range->value;
         if (row == nullptr && function == 0) return;
         code_frame frame;
@@ -249,45 +257,54 @@ private:
             frame.column = small(row->column);
         }
         if (function == 0) {
-            // Split debug information: what was inlined is told by another file. The library's line
-            // would be taken for one of the function that the symbol names.
+            // What was inlined is told by another file that is not there. The library's line would
+            // be taken for one of the function that the symbol names.
             if (is_standard_header(frame.file)) {
                 if (symbol.linkage.empty()) return;
                 frame = {};
                 frame.is_line_withheld = true;
             }
-            name_outermost(frame, function, symbol);
+            name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = inlined_in(*unit, function);
+        const inlined_calls& calls = described.inlined_in(memory_, function);
         const nearby_lines nearby{lines, texts_, calls, *range, address};
-        add_inlined(calls, calls.innermost_at(address), nearby, lines, location, frame);
-        find_line(frame, nearby, 0, function);
-        name_outermost(frame, function, symbol);
+        const frame_source source{*described.names, lines, nearby};
+        add_inlined(calls, calls.innermost_at(address), source, location, frame);
+        const entry_name name = described.names->of(function);
+        find_line(frame, source, 0, name);
+        name_outermost(frame, name, symbol);
         add_frame(location, frame);
     }
 
+    // What the frames of one function are made of.
+    struct frame_source {
+        entry_names& names;
+        const line_table& lines;
+        const nearby_lines& nearby;
+    };
+
     // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::size_t innermost, const nearby_lines& nearby,
-                     const line_table& lines, code_location& location, code_frame& frame) {
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
+                     code_location& location, code_frame& frame) {
         std::size_t count = 0;
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
         std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
         location.frames.reserve(count - left_out + 1);
         for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) {
             const inlined_call& call = calls[i - 1];
-            const entry_name name = names_->of(call.entry);
+            const entry_name name = source.names.of(call.entry);
             frame.function = name.function;
             frame.linkage_name = name.linkage;
             frame.is_inlined = true;
-            find_line(frame, nearby, i, call.entry);
+            find_line(frame, source, i, name);
             if (left_out == 0) {
                 location.frames.push_back(frame);
             } else {
                 --left_out;
             }
             frame = code_frame{};
-            frame.file = lines.path_of(call.call_file, texts_);
+            frame.file = source.lines.path_of(call.call_file, texts_);
             frame.line = small(call.call_line);
             frame.column = small(call.call_column);
         }
@@ -296,8 +313,9 @@ private:
     // What the code around it tells of the line of a frame, the one of an inlined call (its number
     // + 1) or of the function (0). A call without a line gets that of the code before it, or that
     // of its function.
-    void find_line(code_frame& frame, const nearby_lines& nearby, std::size_t call,
-                   std::uint64_t entry) {
+    void find_line(code_frame& frame, const frame_source& source, std::size_t call,
+                   const entry_name& name) {
+        const nearby_lines& nearby = source.nearby;
         if (is_standard_header(frame.file)) return;
         const auto line = static_cast<std::uint64_t>(frame.line);
         const std::uint64_t before = nearby.before(call, line, frame.file);
@@ -313,10 +331,12 @@ private:
             frame.line_before = small(nearby.before(call, before, frame.file));
             return;
         }
-        const entry_name name = names_->of(entry);
-        const debug_unit* unit = name.line != 0 ? units_->unit_of_entry(name.unit) : nullptr;
-        if (unit == nullptr) return;
-        frame.file = lines_of(*unit).path_of(name.file, texts_);
+        if (name.line == 0) return;
+        // What was split off has no lines of its own.
+        const debug_unit* unit =
+            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
+        const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
+        frame.file = lines.path_of(name.file, texts_);
         frame.line = small(name.line);
     }
 
@@ -324,9 +344,7 @@ private:
     // names a part that the compiler split off ("load.cold"), or another function that was merged
     // into the same code, the debug information says which function the lines belong to. So it does
     // when a name was not demangled.
-    void name_outermost(code_frame& frame, std::uint64_t function, const symbol_name& symbol) {
-        entry_name name;
-        if (function != 0) name = names_->of(function);
+    void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
         const bool has_own = !name.linkage.empty() && name.function != name.linkage;
         const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
         if (symbol.linkage.empty() || (has_own && name.function != symbol.readable) ||
@@ -362,6 +380,7 @@ private:
     table<const void*, symbol_name> symbol_names_;  // by where the name stands
     table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
     table<std::uint64_t, type_names*> types_;       // by the unit's first entry
 };
 

@@ -21,6 +21,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
@@ -42,6 +43,7 @@ struct entry_scope {
 struct debug_unit {
     detail::dwarf_unit header;
     const char* directory = "";
+    const char* split_name = "";  // of the file that describes its functions; "": it does itself
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -56,6 +58,11 @@ public:
     // Everything that is read of the object lives in `memory`.
     debug_units(arena& memory, const object_bytes& object);
 
+    // The unit that was split off from `skeleton`, from the file that it was put into. Empty when
+    // the file belongs to another one.
+    debug_units(arena& memory, const object_bytes& split, const debug_units& whole,
+                const debug_unit& skeleton);
+
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
 
@@ -64,6 +71,9 @@ public:
         const address_range* range = by_address_.find(address);
         return range == nullptr ? nullptr : load(units_[range->value]);
     }
+
+    // The first one; null: there is none.
+    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
 
     // The unit whose bytes hold this offset of .debug_info; null: none.
     debug_unit* unit_of_entry(std::uint64_t offset);
@@ -86,7 +96,7 @@ private:
     // Of all sections together. Larger files are named by their symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
-    void read_sections(const object_bytes& object);
+    void read_sections(const object_bytes& object, text suffix);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     debug_unit* load(debug_unit& unit);
@@ -106,7 +116,7 @@ private:
     address_ranges by_address_;
 };
 
-ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) {
+ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object, text suffix) {
     const struct {
         const char* name;
         detail::byte_view& bytes;
@@ -120,15 +130,17 @@ ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object) 
                   {".debug_addr", sections_.addresses},
                   {".debug_str_offsets", sections_.string_offsets}};
     std::uint64_t total = 0;
+    arena scratch;
     for (const auto& each : wanted) {
-        each.bytes = object.read(memory_, object.find(each.name), most_bytes - total);
+        each.bytes = object.read(memory_, object.find(joined(scratch, each.name, suffix).data()),
+                                 most_bytes - total);
         total += each.bytes.size;
     }
 }
 
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object)
     : memory_(memory), lowest_code_(object.lowest_code()), units_(memory), by_address_(memory) {
-    read_sections(object);
+    read_sections(object, {});
     arena scratch;
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
@@ -143,6 +155,33 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
         }
     }
     by_address_.finish();
+}
+
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& split,
+                                             const debug_units& whole, const debug_unit& skeleton)
+    : memory_(memory), lowest_code_(whole.lowest_code_), units_(memory), by_address_(memory) {
+    read_sections(split, ".dwo");
+    sections_.addresses = whole.sections_.addresses;
+    sections_.ranges = whole.sections_.ranges;
+    arena scratch;
+    step_budget budget{fresh_budget()};
+    step_budget abbreviation_budget{fresh_budget()};
+    std::uint64_t offset = 0;
+    while (offset < sections_.info.size && units_.empty()) {
+        debug_unit unit;
+        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+        offset = unit.header.end;
+        if (unit.header.first_entry == unit.header.end) continue;  // of types
+        read_first_entry(unit, scratch, budget, abbreviation_budget);
+        const bool is_its_part =
+            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
+        if (!is_its_part) continue;
+        unit.header.addresses_base = skeleton.header.addresses_base;
+        unit.header.ranges_base = skeleton.header.ranges_base;
+        unit.header.low_address = skeleton.header.low_address;
+        units_.push_back(unit);
+    }
 }
 
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t offset) {
@@ -176,6 +215,8 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     if (!walker.next() || walker.shape() == nullptr) return;
     detail::dwarf_extent extent;
     detail::dwarf_value directory;
+    detail::dwarf_value split_name;
+    std::uint64_t ranges_base = 0;
     detail::dwarf_value value;
     std::uint16_t name = 0;
     while (walker.next_value(name, value)) {
@@ -187,6 +228,16 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
             case detail::dwarf::at_stmt_list:
                 unit.has_lines = true;
                 unit.lines = value.number;
+                break;
+            case detail::dwarf::at_dwo_name:
+            case detail::dwarf::at_gnu_dwo_name:
+                split_name = value;
+                break;
+            case detail::dwarf::at_gnu_dwo_id:
+                header.split_id = value.number;
+                break;
+            case detail::dwarf::at_gnu_ranges_base:
+                ranges_base = value.number;
                 break;
             case detail::dwarf::at_str_offsets_base:
                 header.string_offsets_base = value.number;
@@ -203,9 +254,11 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
         }
     }
     unit.directory = detail::dwarf_text(sections_, header, directory);
+    unit.split_name = detail::dwarf_text(sections_, header, split_name);
     std::uint64_t low = 0;
     if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
     add_extent(by_address_, header, extent, units_.size(), budget);
+    header.ranges_base = ranges_base;  // of what was split off, not of this entry
 }
 
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {

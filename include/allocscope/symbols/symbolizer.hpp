@@ -28,6 +28,7 @@
 #include <allocscope/symbols/debug_object.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/module_list.hpp>
+#include <allocscope/symbols/type_names.hpp>
 
 #include <cstddef>           // size_t
 #include <cstdint>           // uint64_t
@@ -87,10 +88,11 @@ public:
         return owner.object->function_symbol_at(address - owner.base, memory);
     }
 
-    // Whether the debug information around an address describes a type of that name.
-    bool knows_type(std::uint64_t address, const detail::met_module* home, text name) {
+    // The types that the debug information around an address describes; null: nothing is known.
+    // Good until release_debug_data().
+    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
         const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr && owner.object->knows_type(address - owner.base, name);
+        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
     }
 
     // Whether the module, as a location has it, is the program itself.

@@ -84,10 +84,20 @@ inline text type_of_allocator_call(const library_call& call) noexcept {
 // Members that can allocate only characters, inlined code or not.
 inline text type_of_character_buffer(const library_call& call) noexcept {
     const bool is_buffer =
-        is_listed(call.scope, "basic_string basic_stringbuf") ||
+        is_listed(call.scope,
+                  "basic_string basic_stringbuf basic_stringstream basic_istringstream "
+                  "basic_ostringstream") ||
         (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
     const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
     return is_buffer && is_plain ? call.scope_first : text{};
+}
+
+// Functions of libstdc++.so that allocate one thing only, by their whole name.
+inline text type_of_compiled_function(text plain) noexcept {
+    if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
+    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
+               ? "std::pmr::monotonic_buffer_resource buffer"
+               : text{};
 }
 
 // The internal functions by which containers ask their allocator.
@@ -127,7 +137,8 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
         const bool is_maker =
             is_listed(function,
                       "make_unique make_unique_for_overwrite make_shared allocate_shared "
-                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer");
+                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
+                      "__valarray_get_storage");
         return is_maker ? without_array(call.function_first) : text{};
     }
     if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||

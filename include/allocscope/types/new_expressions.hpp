@@ -95,6 +95,11 @@ public:
         return is_known_as(name, template_alias_name);
     }
 
+    // An alias for the type of something, which may be another one each time.
+    bool is_alias_of_expression(text name) const noexcept {
+        return is_known_as(name, expression_alias_name);
+    }
+
     // A name of the standard library that this file uses without "std::".
     bool is_standard_name(text name) const noexcept {
         if (is_known_as(name, class_name)) return false;
@@ -121,7 +126,8 @@ private:
         template_alias_name = 2,
         class_name = 4,     // declared or named as such
         standard_name = 8,  // of a using-declaration
-        defined_name = 16   // of a type or a namespace that is defined here
+        defined_name = 16,  // of a type or a namespace that is defined here
+        expression_alias_name = 32
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -304,19 +310,24 @@ private:
         if (after != "=") return;
         names_[next] |= defined_name;
         if (scopes_.is_in_template()) names_[next] |= template_alias_name;
+        for (std::size_t i = at + 3; i < tokens().size() && i < at + far_away; ++i) {
+            if (tokens()[i].spelling == ";") break;
+            if (tokens()[i].spelling == "decltype") names_[next] |= expression_alias_name;
+        }
     }
 
     // Remembers `typedef ... X;`.
     void read_typedef(std::size_t at) {
         const unsigned meaning =
             defined_name | (scopes_.is_in_template() ? template_alias_name : 0U);
-        constexpr std::size_t far_away = 64;
         for (std::size_t i = at + 1; i < tokens().size() && i < at + far_away; ++i) {
             if (tokens()[i].spelling != ";") continue;
             names_[tokens()[i - 1].spelling] |= meaning;
             return;
         }
     }
+
+    static constexpr std::size_t far_away = 64;  // tokens: such a declaration is not read
 
     token_list list_;
     list<std::uint32_t> partners_;

@@ -97,10 +97,12 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
-// Whether the debug information around the frame knows a type or a namespace of that name.
+// What types the debug information around the frame describes.
 struct type_knowledge {
     bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
+    // With its scopes; "" when it is not the only one of that name.
+    text (*qualified)(void* context, text name) = nullptr;
 };
 
 // Puts what the frame's function shows in the place of template parameters.
@@ -173,6 +175,7 @@ private:
         // Inside a template that the text does not show, any name may be a parameter.
         if (!instantiated_.empty() && headers_.empty()) return {};
         if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
         if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
         return own_class(word);
     }
@@ -202,7 +205,17 @@ private:
             const char* begin = name_.whole.data();
             return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
         }
-        return is_type_or_namespace(word) ? word : text{};
+        return is_type_or_namespace(word) ? qualified(word) : text{};
+    }
+
+    // With the scopes around it that are also around the frame's function: what is found there by
+    // the bare name, as long as no other type has it.
+    text qualified(text word) const {
+        if (knowledge_.qualified == nullptr) return word;
+        const text whole = knowledge_.qualified(knowledge_.context, word);
+        if (whole.size() < word.size() + 3) return word;
+        const text scope = whole.substr(0, whole.size() - word.size());  // with its colons
+        return plain_name(memory_, name_).starts_with(scope) ? whole : word;
     }
 
     // False for what may be a macro that another file defines.

@@ -160,6 +160,7 @@ inline type_answer type_from_frame(arena& memory, const named_frame& frame) {
     text type = type_of_allocator_call(call);
     if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
     type = type_of_character_buffer(call);
+    if (type.empty()) type = type_of_compiled_function(frame.plain);
     if (type.empty() && frame.has_line) type = type_of_container_call(memory, call);
     if (type.empty() && frame.has_line) type = type_of_make_call(memory, call);
     if (type.empty()) return {};

@@ -205,6 +205,26 @@ TEST_CASE("debug_object: without debug information the symbol is the one frame")
     CHECK(is_found);
 }
 
+TEST_CASE("debug_object: the types of a unit are known with their scopes") {
+    for (const char* name : {"gcc_dwarf5_o2", "gcc_dwarf4_o2", "clang_dwarf5_o2"}) {
+        CAPTURE(name);
+        opened file{std::string{name} + ".so"};
+        const std::uint64_t total = address_of(name, "_ZN4shop4cart5totalEi");
+        REQUIRE(total != 0);
+        const allocscope::symbolize::type_names* types = file.object.types_at(total);
+        REQUIRE(types != nullptr);
+        CHECK(types->qualified("cart") == "shop::cart");
+        CHECK(types->qualified("shelf") == "shop::(anonymous namespace)::shelf");
+        CHECK(types->qualified("shop") == "shop");
+        CHECK(types->has("local"));
+        CHECK(types->qualified("local") == "");  // in a function
+        CHECK_FALSE(types->has("total"));
+        CHECK_FALSE(types->has("shelf<int>"));
+        CHECK(types->qualified("nothing") == "");
+        CHECK(file.object.types_at(~std::uint64_t{0}) == nullptr);
+    }
+}
+
 TEST_CASE("debug_object: compressed sections are unpacked") {
     opened file{"gcc_compressed.so"};
     debug_object& object = file.object;

@@ -195,6 +195,52 @@ TEST_CASE("type_from_source: a template parameter is what the frame's function s
     CHECK(type_at_mark(body, "b::b()") == "T");  // some class that is called T
 }
 
+TEST_CASE("type_from_source: a name has the scopes that are around the function, too") {
+    const auto type_of = [](const std::string& source, const char* function) {
+        const source_file file{source + "\n"};
+        arena memory;
+        code_frame frame;
+        frame.function = function;
+        frame.file = file.path().c_str();
+        frame.line = 1;
+        source_cache sources;
+        const allocscope::symbolize::type_knowledge knowledge{
+            [](void*, allocscope::plain::text) { return true; }, nullptr,
+            [](void*, allocscope::plain::text name) {
+                const char* whole = name == "node"     ? "shop::node"
+                                    : name == "item"   ? "shop::cart::item"
+                                    : name == "global" ? "global"
+                                                       : "";
+                return allocscope::plain::text{whole};
+            }};
+        const auto type = type_from_source(memory, frame, sources, knowledge);
+        return type.empty() ? "?" : std::string{type.data(), type.size()};
+    };
+    CHECK(type_of("new node;", "shop::load()") == "shop::node");
+    CHECK(type_of("new node;", "shop::detail::load(int)::{lambda()#1}::operator()() const") ==
+          "shop::node");
+    CHECK(type_of("new node<int>;", "shop::load()") == "shop::node<int>");
+    CHECK(type_of("new node::inner;", "shop::load()") == "shop::node::inner");
+    CHECK(type_of("new item;", "shop::cart::add()") == "shop::cart::item");
+    // By a using-directive, say: another one might be meant.
+    CHECK(type_of("new node;", "main") == "node");
+    CHECK(type_of("new node;", "shopping::load()") == "node");
+    CHECK(type_of("new item;", "shop::load()") == "item");
+    CHECK(type_of("new global;", "shop::load()") == "global");
+    CHECK(type_of("new twice;", "shop::load()") == "twice");
+    CHECK(type_of("new shop::node;", "shop::load()") == "shop::node");
+}
+
+TEST_CASE("type_from_source: an alias for the type of an expression is not taken for a class") {
+    const char* generic = "auto f = [](auto x) { using T = decltype(x); return @new T(); };";
+    CHECK(type_at_mark(generic, "main::{lambda(auto:1)#1}::operator()<int>(int) const") == "?");
+    const char* inside =
+        "auto f = [](auto x) { using T = std::vector<decltype(x)>; @new std::pair<T, w>; };";
+    CHECK(type_at_mark(inside, "main::<lambda(auto:1)> [with auto:1 = int]") == "?");
+    const char* behind = "using A = long; int n; using B = decltype(n); auto* p = @new A();";
+    CHECK(type_at_mark(behind, "main") == "A");
+}
+
 TEST_CASE("type_from_source: a parameter that cannot be told is not guessed") {
     const char* partial = "template <class T> struct pool<T*> { T* grab() { return @new T; } };";
     CHECK(type_at_mark(partial, "pool<int*>::grab()") == "?");
@@ -286,7 +332,7 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
         source_cache sources;
         const allocscope::symbolize::type_knowledge knowledge{
             [](void*, allocscope::plain::text name) { return name == "known" || name == "app"; },
-            nullptr};
+            nullptr, nullptr};
         const auto type = type_from_source(memory, frame, sources, knowledge);
         return type.empty() ? "?" : std::string{type.data(), type.size()};
     };

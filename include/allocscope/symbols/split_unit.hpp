@@ -1,0 +1,75 @@
+// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_object.hpp, when an address falls into such a unit
+// Threads:  one
+// Memory:   of the given arena
+//
+// With -gsplit-dwarf the program keeps a skeleton of each unit, which has its lines and names the
+// .dwo file with its functions and types. Both have the same number, or the file is not believed.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/symbols/debug_units.hpp>
+#include <allocscope/symbols/entry_names.hpp>
+#include <allocscope/symbols/inline_lookup.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/symbols/object_bytes.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What describes the functions of a unit: the unit itself, or what was split off from it.
+struct described_unit {
+    debug_units* units;
+    entry_names* names;
+    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
+    debug_unit* unit;                               // null: nothing is known of its functions
+
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+        inlined_calls* const* known = inlined->find(function);
+        if (known != nullptr) return **known;
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        (*inlined)[function] = made;
+        return *made;
+    }
+};
+
+class split_unit {
+public:
+    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+               const debug_unit& skeleton)
+        : object_(memory, path_of(memory, skeleton)),
+          units_(memory, object_, whole, skeleton),
+          names_(units_, texts),
+          inlined_(memory) {}
+
+    described_unit describe() { return {&units_, &names_, &inlined_, units_.only_unit()}; }
+
+private:
+    static const char* path_of(arena& memory, const debug_unit& skeleton) {
+        const text name = skeleton.split_name;
+        if (name.starts_with("/")) return skeleton.split_name;
+        return joined(memory, skeleton.directory, "/", name).data();
+    }
+
+    object_bytes object_;
+    debug_units units_;
+    entry_names names_;
+    table<std::uint64_t, inlined_calls*> inlined_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP

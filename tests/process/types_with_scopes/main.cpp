@@ -1,0 +1,73 @@
+// Danger: `new node` and std::make_unique<node>() are one type with two names in a report; or, with
+// the wrong scope put in front, two types get one name.
+
+#include "../../support/process_test.hpp"
+
+#include <allocscope/allocscope.hpp>
+
+#include <cstring>
+#include <memory>
+
+using namespace allocscope_test;
+
+namespace shop {
+
+struct node {
+    long number = 0;
+};
+
+struct twice {
+    long number = 0;
+};
+
+__attribute__((noinline)) std::unique_ptr<node> by_hand() {
+    return std::unique_ptr<node>{new node};
+}
+__attribute__((noinline)) std::unique_ptr<node> by_function() {
+    return std::make_unique<node>();
+}
+
+}  // namespace shop
+
+namespace other {
+
+struct twice {
+    long number = 0;
+};
+
+}  // namespace other
+
+namespace shop {
+
+__attribute__((noinline)) std::unique_ptr<twice> ambiguous(std::unique_ptr<other::twice>& more) {
+    more = std::make_unique<other::twice>();
+    return std::unique_ptr<twice>{new twice};
+}
+
+}  // namespace shop
+
+namespace {
+
+std::uint64_t objects_of(const allocscope::snapshot& seen, const char* type) {
+    std::uint64_t objects = 0;
+    for (const allocscope::snapshot::row& row : seen) {
+        if (std::strcmp(row.type, type) == 0) objects += row.objects;
+    }
+    return objects;
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    const allocscope::scope window{"types"};
+    const std::unique_ptr<shop::node> a = shop::by_hand();
+    const std::unique_ptr<shop::node> b = shop::by_function();
+    std::unique_ptr<other::twice> c;
+    const std::unique_ptr<shop::twice> d = shop::ambiguous(c);
+    const allocscope::snapshot seen = window.stats();
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "twice"), 1);
+    return verdict();
+}

@@ -22,6 +22,9 @@ set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libben
     nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
     iso-codes valgrind python3 binutils libclang-rt-14-dev pkg-config libgtest-dev catch2
     libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+    # Libraries whose rows tests/own_lines looks at.
+    libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev libcli11-dev
+    libcereal-dev rapidjson-dev libeigen3-dev
     chromium  # opens the page, for tests/page/browser_test.py
     golang-1.19-go heaptrack nodejs python3-jsonschema  # who reads what tests/formats writes
     g++-11 clang-16 clang-19)  # the oldest and the newest ones, for tests/linking/compile_matrix.py

@@ -11,6 +11,8 @@
 // The file may come from anybody: every length and number in it is checked before it is used. A
 // file that is not whole, or not as save() wrote it, is refused with a sentence that says what is
 // wrong.
+//
+// A plugin that loads or filters snapshots must let go of them before it is unloaded.
 
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP

@@ -50,13 +50,12 @@ public:
             if (!is_scope && !names_a_type(tag)) continue;
             const text whole = read_name(units, unit, walker);
             const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const text own = tag == detail::dwarf::tag_namespace && whole.empty()
-                                 ? text{"(anonymous namespace)"}
-                                 : whole.substr(0, whole.find('<'));
+            const text own = whole.substr(0, whole.find('<'));
             const text qualified =
                 outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
             if (names_a_type(tag) && !whole.empty()) add(own, outer.is_named ? qualified : text{});
             if (!is_scope) continue;
+            // Nobody writes the name of an unnamed namespace.
             const bool is_named = outer.is_named && !own.empty() && own.size() >= whole.size() &&
                                   tag != detail::dwarf::tag_subprogram;
             open.push_back({depth, qualified, is_named});

@@ -30254,6 +30254,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 // piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
@@ -36144,12 +36145,23 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
         sum.bytes_allocated += each.bytes_allocated;
         ++sum.stacks;
     }
+    // By size, and equal ones as they were met. (std::stable_sort brings a warning with clang++-19.)
     const bool is_difference = made.is_difference_;
-    std::stable_sort(made.groups_.begin(), made.groups_.end(),
-                     [order, is_difference](const group& a, const group& b) {
-                         return detail::size_of_value(detail::value_of(a, order), is_difference) >
-                                detail::size_of_value(detail::value_of(b, order), is_difference);
-                     });
+    std::vector<std::size_t> numbers_in_order(made.groups_.size());
+    for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
+    std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
+        const std::uint64_t a_size =
+            detail::size_of_value(detail::value_of(made.groups_[a], order), is_difference);
+        const std::uint64_t b_size =
+            detail::size_of_value(detail::value_of(made.groups_[b], order), is_difference);
+        return a_size != b_size ? a_size > b_size : a < b;
+    });
+    std::vector<group> in_order;
+    in_order.reserve(made.groups_.size());
+    for (const std::size_t number : numbers_in_order) {
+        in_order.push_back(std::move(made.groups_[number]));
+    }
+    made.groups_.swap(in_order);
     return made;
 }
 

@@ -26664,6 +26664,8 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 ALLOCSCOPE_HIDDEN inline void* (*next_dlsym)(void*, const char*) noexcept = nullptr;
 ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) noexcept = nullptr;
 
+ALLOCSCOPE_HIDDEN inline std::uintptr_t address_in_libc = 0;
+
 ALLOCSCOPE_NOINLINE void look_before_lookup() noexcept {
     if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
 }
@@ -26720,6 +26722,8 @@ inline void find_attached_functions() noexcept {
         address_of_function(past_the_table (&::dlsym)(RTLD_DEFAULT, #name)));
     ALLOCSCOPE_DERIVED_FUNCTIONS(ALLOCSCOPE_PRIVATE_ADD)
 #undef ALLOCSCOPE_PRIVATE_ADD
+    address_in_libc =
+        address_of_function(next_definition<const char* (*)()>("gnu_get_libc_version"));
     next_dlsym = next_definition<decltype(next_dlsym)>("dlsym");
     next_dlvsym = next_definition<decltype(next_dlvsym)>("dlvsym");
     add("dlsym", address_of_function(&attached_dlsym), address_of_function(next_dlsym));
@@ -27150,12 +27154,15 @@ private:
     bool leads_to(const module_slot& slot, std::uintptr_t held,
                   const attached_function& function) const noexcept {
         if (held == function.next) return true;
-        if (slot.own != 0 && slot.own != function.next) return false;
+        if (slot.own != 0 && slot.own != function.next && !is_libc()) return false;
         if (slot.is_call && held != slot.own && segments_.holder_of(held, 1) != nullptr)
             return true;
         // A program at a fixed place has one address for a function: of a jump in itself.
         return held - attached.program_begin < attached.program_end - attached.program_begin;
     }
+
+    // The C library asks for another malloc as everybody does, though it has one.
+    bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
 
     void put_back(const module_slot& slot) noexcept {
         changed_slots::entry* const entry = attached.slots.find(slot.word);

@@ -1,4 +1,5 @@
 """attach_hooks(): the calls of C libraries are counted, however they are linked, and put back."""
+import os
 import pathlib
 import shutil
 import sys
@@ -19,6 +20,8 @@ LIBRARIES = {
     "gold": ["-fuse-ld=gold"],
     "lld": ["-fuse-ld=lld"],
 }
+
+OTHERS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
 
 
 def make_library(compiler, folder, name, flags):
@@ -45,6 +48,15 @@ def counts(bench, compiler, name, flags, level="-O2", options=()):
     program = make_program(bench, compiler, folder, "counts.cpp", library, level=level,
                            options=options)
     run([program, late])
+
+
+def other_malloc(bench, compiler, preloaded):
+    folder = bench.folder(f"other-{compiler}-{preloaded.name}")
+    library = make_library(compiler, folder, "known", [])
+    late = folder / "liblate.so"
+    shutil.copy(library, late)
+    program = make_program(bench, compiler, folder, "counts.cpp", library)
+    run([program, late], env=dict(os.environ, LD_PRELOAD=str(preloaded)))
 
 
 def threads(bench, compiler):
@@ -86,6 +98,10 @@ def main():
                         ("-fno-pie", "-no-pie", "-Wl,-z,lazy")):
             cases.append((f"{compiler}: program {' '.join(options)}",
                           lambda c=compiler, o=options: counts(made, c, "usual", [], options=o)))
+        for name in OTHERS:
+            for preloaded in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob(name):
+                cases.append((f"{compiler}: {name} preloaded",
+                              lambda c=compiler, p=preloaded: other_malloc(made, c, p)))
         cases.append((f"{compiler}: threads", lambda c=compiler: threads(made, c)))
         cases.append((f"{compiler}: refused", lambda c=compiler: refused(made, c)))
     check_all(cases)

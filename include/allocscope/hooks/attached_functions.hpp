@@ -54,6 +54,8 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 ALLOCSCOPE_HIDDEN inline void* (*next_dlsym)(void*, const char*) noexcept = nullptr;
 ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) noexcept = nullptr;
 
+ALLOCSCOPE_HIDDEN inline std::uintptr_t address_in_libc = 0;
+
 ALLOCSCOPE_NOINLINE void look_before_lookup() noexcept {
     if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
 }
@@ -110,6 +112,8 @@ inline void find_attached_functions() noexcept {
         address_of_function(past_the_table (&::dlsym)(RTLD_DEFAULT, #name)));
     ALLOCSCOPE_DERIVED_FUNCTIONS(ALLOCSCOPE_PRIVATE_ADD)
 #undef ALLOCSCOPE_PRIVATE_ADD
+    address_in_libc =
+        address_of_function(next_definition<const char* (*)()>("gnu_get_libc_version"));
     next_dlsym = next_definition<decltype(next_dlsym)>("dlsym");
     next_dlvsym = next_definition<decltype(next_dlvsym)>("dlvsym");
     add("dlsym", address_of_function(&attached_dlsym), address_of_function(next_dlsym));

@@ -152,12 +152,15 @@ private:
     bool leads_to(const module_slot& slot, std::uintptr_t held,
                   const attached_function& function) const noexcept {
         if (held == function.next) return true;
-        if (slot.own != 0 && slot.own != function.next) return false;
+        if (slot.own != 0 && slot.own != function.next && !is_libc()) return false;
         if (slot.is_call && held != slot.own && segments_.holder_of(held, 1) != nullptr)
             return true;
         // A program at a fixed place has one address for a function: of a jump in itself.
         return held - attached.program_begin < attached.program_end - attached.program_begin;
     }
+
+    // The C library asks for another malloc as everybody does, though it has one.
+    bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
 
     void put_back(const module_slot& slot) noexcept {
         changed_slots::entry* const entry = attached.slots.find(slot.word);

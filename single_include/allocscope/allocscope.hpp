@@ -27222,6 +27222,12 @@ inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     return is_same;
 }
 
+inline void tell_numbers(walk_request& request) noexcept {
+    request.changed = attached.changed;
+    request.of_others = attached.of_others;
+    request.not_written = attached.not_written;
+}
+
 // False: nothing is to be done.
 inline bool begin_request(walk_request& request, const dl_phdr_info& program) noexcept {
     using purpose = walk_request::purpose;
@@ -27240,12 +27246,8 @@ inline bool begin_request(walk_request& request, const dl_phdr_info& program) no
         request.is_detached = true;
         return true;
     }
-    if (is_all_as_before(program)) {
-        request.changed = attached.changed;
-        request.of_others = attached.of_others;
-        request.not_written = attached.not_written;
-        return false;
-    }
+    tell_numbers(request);
+    if (is_all_as_before(program)) return false;
     request.has_walked = true;
     begin_walk(program);
     return true;
@@ -27262,6 +27264,7 @@ inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
         module.put_back();
     } else {
         module.change();
+        tell_numbers(request);
     }
     return 0;
 }

@@ -1,19 +1,22 @@
-// hooks.hpp - the door for allocators that are not operator new: they report what they hand out.
+// hooks.hpp - the door for what does not come from operator new: malloc of libraries, own pools.
 //
 // Room:     root, a door (floor 10)
-// Called:   by the translation units that have such allocators
+// Called:   by the translation units that attach hooks, or have such allocators
 // Threads:  see the headers behind it
 // Memory:   see the headers behind it
 //
 //     #include <allocscope/hooks.hpp>
 //
-//     allocscope::report_allocation(block, bytes, "arena");
-//     std::vector<order, allocscope::allocator<order>> orders;
-//     allocscope::reported_resource reported{&pool, "orders"};
+//     allocscope::attach_hooks();  // malloc of every library is seen from now on
+//     ...
+//     allocscope::detach_hooks();
+//
+// Files that only report what their own pools hand out include pools.hpp instead.
 
 #ifndef ALLOCSCOPE_HOOKS_HPP
 #define ALLOCSCOPE_HOOKS_HPP
 
+#include <allocscope/hooks/attach_hooks.hpp>
 #include <allocscope/measure/pool_reports.hpp>
 #include <allocscope/measure/reported_resource.hpp>
 #include <allocscope/measure/typed_allocator.hpp>

@@ -2897,6 +2897,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_POOLS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -2996,9 +2997,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_COMPILER_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // intercepted_functions.hpp - the one list of the functions that hand out and take back memory.
@@ -3035,10 +3037,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -3164,10 +3167,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // live_object_map.hpp - finds the record of a live block from its address, without hashing.
@@ -3408,9 +3412,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // early_blocks.hpp - the few blocks of glibc that were handed out before another malloc was found.
@@ -3637,10 +3642,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cstring>
@@ -4227,10 +4233,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -4294,10 +4301,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // random_source.hpp - the random numbers that decide which allocations are sampled.
@@ -4442,10 +4450,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_READING_QUESTION_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -4695,10 +4704,11 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <dlfcn.h>
@@ -8762,6 +8772,9 @@ struct process_state {
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
     void (*reclaim)() noexcept = nullptr;
+
+    // Looks for modules that were loaded since attach_hooks(), which sets it. Null: not attached.
+    std::atomic<void (*)() noexcept> look_for_modules{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
@@ -8847,9 +8860,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // unready_blocks.hpp - blocks for whoever allocates before the loader has made this library ready.
@@ -9162,10 +9176,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <limits.h>
@@ -9780,10 +9795,11 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -9822,10 +9838,11 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CLOCKS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <initializer_list>
@@ -11240,9 +11257,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_SAMPLER_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // resized_object.hpp - realloc: the old object dies and a new one is born, or nothing has happened.
@@ -11674,7 +11692,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY)
 
@@ -11733,9 +11751,40 @@ ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cstdlib>
+
+// operator_calls.hpp - how the replaced operators call the C library, past the tables of calls.
+
+#ifndef ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
+#define ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct operator_calls {
+    std::atomic<void* (*)(std::size_t) noexcept> obtain;
+    std::atomic<int (*)(void**, std::size_t, std::size_t) noexcept> obtain_aligned;
+    std::atomic<void (*)(void*) noexcept> release;
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline operator_calls calls_of_operators{
+    {&::malloc}, {&::posix_memalign}, {&::free}};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
 // operator_memory.hpp - where the replaced operators get their memory from.
 
@@ -11751,13 +11800,16 @@ struct the_operators;
 template <class User>
 struct memory_of {
     ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
-        return std::malloc(bytes);
+        return calls_of_operators.obtain.load(std::memory_order_relaxed)(bytes);
     }
     ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
                                                    std::size_t bytes) noexcept {
-        return ::posix_memalign(place, alignment, bytes);
+        return calls_of_operators.obtain_aligned.load(std::memory_order_relaxed)(place, alignment,
+                                                                                 bytes);
     }
-    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept { std::free(block); }
+    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept {
+        calls_of_operators.release.load(std::memory_order_relaxed)(block);
+    }
 };
 
 template <class User>
@@ -19154,7 +19206,10 @@ private:
         at_ = behind;
     }
 
-    bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
+    // After a failure `at_` may be anywhere.
+    bool is_next(text wanted) const noexcept {
+        return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
+    }
 
     void word(written& to) {
         const std::size_t behind = skip_word(type_, at_);
@@ -23283,6 +23338,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_POOLS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // pool_words.hpp - what a report of a pool says beside the address.
@@ -23306,7 +23362,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_LINK_POOL_WORDS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -25233,8 +25289,14 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // --- the table ---
 
+// Calls of modules that were loaded since are seen from here on, after attach_hooks().
+inline void look_for_modules_if_attached() noexcept {
+    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+}
+
 inline window_id engine_open_window(const char* name, const options& wanted) {
     const uncharged_work meanwhile;
+    look_for_modules_if_attached();
     return open_window_now(name, wanted);
 }
 
@@ -25254,6 +25316,7 @@ inline allocation_counts engine_counts(window_id id) {
 // window forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
+    look_for_modules_if_attached();
     snapshot_data* made = snapshot_of_window(id, then);
     if (then == after_stats::end) {
         close_window_now(id);
@@ -26804,6 +26867,802 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+// attached_functions.hpp - what other modules call in place of malloc after attach_hooks().
+
+#ifndef ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
+#define ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
+
+// Whatever the program is compiled with, a call at the end of a function takes its frame's place:
+// of a function without noexcept, which clang would keep a frame for.
+#if defined(__clang__)
+    #define ALLOCSCOPE_PRIVATE_PASSES_ON ALLOCSCOPE_NOINLINE
+    #define ALLOCSCOPE_PRIVATE_LAST_ACT __attribute__((musttail)) return
+#else
+    #define ALLOCSCOPE_PRIVATE_PASSES_ON \
+        __attribute__((optimize("O2", "optimize-sibling-calls"))) ALLOCSCOPE_NOINLINE
+    #define ALLOCSCOPE_PRIVATE_LAST_ACT return
+#endif
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+#define ALLOCSCOPE_PRIVATE_DEFINE(result, name, parameters, arguments) \
+    ALLOCSCOPE_NOINLINE result attached_##name parameters noexcept {   \
+        return hooked_##name arguments;                                \
+    }
+ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_DEFINE)
+#undef ALLOCSCOPE_PRIVATE_DEFINE
+
+// Not taken from our own tables, which lead to the functions below.
+ALLOCSCOPE_HIDDEN inline void* (*next_dlsym)(void*, const char*) noexcept = nullptr;
+ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) noexcept = nullptr;
+
+ALLOCSCOPE_HIDDEN inline std::uintptr_t address_in_libc = 0;
+
+ALLOCSCOPE_NOINLINE void look_before_lookup() noexcept {
+    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+}
+
+ALLOCSCOPE_PRIVATE_PASSES_ON void* attached_dlsym(void* library, const char* name) {
+    look_before_lookup();
+    ALLOCSCOPE_PRIVATE_LAST_ACT next_dlsym(library, name);
+}
+ALLOCSCOPE_PRIVATE_PASSES_ON void* attached_dlvsym(void* library, const char* name,
+                                                   const char* version) {
+    look_before_lookup();
+    ALLOCSCOPE_PRIVATE_LAST_ACT next_dlvsym(library, name, version);
+}
+
+#undef ALLOCSCOPE_PRIVATE_PASSES_ON
+#undef ALLOCSCOPE_PRIVATE_LAST_ACT
+
+struct attached_function {
+    const char* name;
+    std::uintptr_t hook;
+    std::uintptr_t next;  // what the loader writes for the name; 0: the function is not there
+};
+
+#define ALLOCSCOPE_PRIVATE_COUNT(result, name, parameters, arguments) +1
+constexpr std::uint32_t attached_function_count =
+    2 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_COUNT);
+#undef ALLOCSCOPE_PRIVATE_COUNT
+
+ALLOCSCOPE_HIDDEN inline attached_function attached_functions[attached_function_count] = {};
+
+template <class Function>
+inline std::uintptr_t address_of_function(Function function) noexcept {
+    std::uintptr_t address = 0;
+    static_assert(sizeof(function) == sizeof(address), "POSIX says so");
+    std::memcpy(&address, &function, sizeof(address));
+    return address;
+}
+
+// Fills the table above and chooses the underlying allocator. Before the first word is changed;
+// not while the loader's lock is held.
+inline void find_attached_functions() noexcept {
+    std::uint32_t count = 0;
+    const auto add = [&count](const char* name, std::uintptr_t hook, std::uintptr_t next) {
+        attached_functions[count++] = {name, hook, next};
+    };
+    choose_underlying();
+#define ALLOCSCOPE_PRIVATE_ADD(result, name, parameters, arguments) \
+    add(#name, address_of_function(&attached_##name),               \
+        address_of_function(function_in(next_definitions.name)));
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_ADD)
+#undef ALLOCSCOPE_PRIVATE_ADD
+#define ALLOCSCOPE_PRIVATE_ADD(result, name, parameters, arguments) \
+    add(#name, address_of_function(&attached_##name),               \
+        address_of_function(past_the_table (&::dlsym)(RTLD_DEFAULT, #name)));
+    ALLOCSCOPE_DERIVED_FUNCTIONS(ALLOCSCOPE_PRIVATE_ADD)
+#undef ALLOCSCOPE_PRIVATE_ADD
+    address_in_libc =
+        address_of_function(next_definition<const char* (*)()>("gnu_get_libc_version"));
+    next_dlsym = next_definition<decltype(next_dlsym)>("dlsym");
+    next_dlvsym = next_definition<decltype(next_dlvsym)>("dlvsym");
+    add("dlsym", address_of_function(&attached_dlsym), address_of_function(next_dlsym));
+    add("dlvsym", address_of_function(&attached_dlvsym), address_of_function(next_dlvsym));
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
+
+// changed_slots.hpp - what stood in the words that attach_hooks() has changed.
+
+#ifndef ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
+#define ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class changed_slots {
+public:
+    struct entry {
+        std::uintptr_t* word;     // null: unused
+        std::uintptr_t original;  // what the word held before
+        std::uint32_t function;
+        std::uint32_t padding;
+        std::uint64_t walk;  // the last walk that met the word
+    };
+
+    // Null: the word was not changed.
+    entry* find(std::uintptr_t* word) noexcept {
+        if (room_ == 0) return nullptr;
+        entry& place = place_of(word);
+        return place.word == word ? &place : nullptr;
+    }
+
+    // The entry of the word, made if there is none. Entries of walks before `oldest` may go. Null:
+    // no memory.
+    entry* find_or_add(std::uintptr_t* word, std::uint64_t oldest) noexcept {
+        if (used_ * 2 >= room_ && !make_room(oldest)) return nullptr;
+        entry& place = place_of(word);
+        if (place.word == nullptr) ++used_;
+        place.word = word;
+        return &place;
+    }
+
+    template <class Visitor>
+    void for_each(Visitor&& visit) noexcept {
+        for (std::size_t i = 0; i < room_; ++i) {
+            if (entries_[i].word != nullptr) visit(entries_[i]);
+        }
+    }
+
+    void clear() noexcept {
+        if (room_ != 0) return_reservation(entries_, room_ * sizeof(entry));
+        entries_ = nullptr;
+        room_ = 0;
+        used_ = 0;
+    }
+
+private:
+    static constexpr std::size_t first_room = 512;
+
+    // Where the word is or belongs; there is always an unused place.
+    entry& place_of(const std::uintptr_t* word) noexcept {
+        const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15U;
+        std::size_t place = (mixed >> 20U) & (room_ - 1);
+        while (entries_[place].word != nullptr && entries_[place].word != word) {
+            place = (place + 1) & (room_ - 1);
+        }
+        return entries_[place];
+    }
+
+    bool make_room(std::uint64_t oldest) noexcept {
+        std::size_t kept = 0;
+        for_each([&](const entry& each) { kept += each.walk >= oldest ? 1 : 0; });
+        changed_slots larger;
+        larger.room_ = first_room;
+        while (larger.room_ < 4 * (kept + 1)) larger.room_ *= 2;
+        larger.entries_ = static_cast<entry*>(reserve_pages(larger.room_ * sizeof(entry)));
+        if (larger.entries_ == nullptr) return false;
+        for_each([&](const entry& each) {
+            if (each.walk < oldest) return;
+            larger.place_of(each.word) = each;
+            ++larger.used_;
+        });
+        clear();
+        *this = larger;
+        return true;
+    }
+
+    entry* entries_ = nullptr;
+    std::size_t room_ = 0;  // a power of two, or 0
+    std::size_t used_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_CHANGED_SLOTS_HPP
+
+// module_slots.hpp - the words through which a module calls the functions of others.
+
+#ifndef ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
+#define ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The segments of a module.
+class loaded_segments {
+public:
+    explicit loaded_segments(const dl_phdr_info& info) noexcept
+        : base_(info.dlpi_addr), first_(info.dlpi_phdr), count_(info.dlpi_phnum) {}
+
+    std::uintptr_t base() const noexcept { return base_; }
+
+    // Null: there is none of this type.
+    const Elf64_Phdr* of_type(std::uint32_t type) const noexcept {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (first_[i].p_type == type) return &first_[i];
+        }
+        return nullptr;
+    }
+
+    // The load segment that holds all of these bytes, or null.
+    const Elf64_Phdr* holder_of(std::uintptr_t address, std::size_t bytes) const noexcept {
+        for (std::size_t i = 0; i < count_; ++i) {
+            const Elf64_Phdr& each = first_[i];
+            if (each.p_type != PT_LOAD || each.p_memsz < bytes) continue;
+            if (address - (base_ + each.p_vaddr) <= each.p_memsz - bytes) return &each;
+        }
+        return nullptr;
+    }
+    bool can_read(std::uintptr_t address, std::size_t bytes) const noexcept {
+        const Elf64_Phdr* const holder = holder_of(address, bytes);
+        return holder != nullptr && (holder->p_flags & PF_R) != 0;
+    }
+
+private:
+    std::uintptr_t base_;
+    const Elf64_Phdr* first_;
+    std::size_t count_;
+};
+
+// The pages of a module that nobody may write to once it is relocated. They are opened for the
+// first word that lies there, and shut again at the end.
+class relocated_pages {
+public:
+    explicit relocated_pages(const loaded_segments& segments) noexcept {
+        const Elf64_Phdr* const range = segments.of_type(PT_GNU_RELRO);
+        if (range == nullptr) return;
+        // As the loader rounds it.
+        begin_ = (segments.base() + range->p_vaddr) & ~(page_bytes - 1);
+        end_ = (segments.base() + range->p_vaddr + range->p_memsz) & ~(page_bytes - 1);
+    }
+    ~relocated_pages() {
+        if (is_open_) protect(PROT_READ);
+    }
+    relocated_pages(const relocated_pages&) = delete;
+    relocated_pages& operator=(const relocated_pages&) = delete;
+
+    // False: the kernel refused.
+    bool open_for(std::uintptr_t slot) noexcept {
+        if (is_open_ || slot < begin_ || slot >= end_) return true;
+        is_open_ = protect(PROT_READ | PROT_WRITE);
+        return is_open_;
+    }
+
+private:
+    bool protect(int allowed) noexcept {
+        return ::mprotect(reinterpret_cast<void*>(begin_), end_ - begin_, allowed) == 0;
+    }
+
+    std::uintptr_t begin_ = 0, end_ = 0;
+    bool is_open_ = false;
+};
+
+// A word of a module, and what the loader was asked to write there.
+struct module_slot {
+    std::uintptr_t* word;
+    const char* name;    // of the function; the bytes until the end of the table can be read
+    std::size_t room;    // how many those are
+    std::uintptr_t own;  // where the module itself has such a function; 0: it has none
+    bool is_call;        // it may still lead to the loader, which looks the function up
+};
+
+class slots_of_module {
+public:
+    explicit slots_of_module(const loaded_segments& segments) noexcept : segments_(segments) {
+        const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
+        if (dynamic == nullptr) return;
+        const std::uintptr_t first = segments.base() + dynamic->p_vaddr;
+        if (!segments.can_read(first, dynamic->p_memsz)) return;
+        read_dynamic(reinterpret_cast<const Elf64_Dyn*>(first), dynamic->p_memsz);
+    }
+
+    // Calls visit(const module_slot&) for each word of a kind that holds a function's address.
+    template <class Visitor>
+    void for_each(Visitor&& visit) const noexcept {
+        if (names_ == 0 || symbols_ == 0 || !segments_.can_read(names_, names_bytes_)) return;
+        visit_table(calls_, calls_bytes_, visit);
+        visit_table(words_, words_bytes_, visit);
+    }
+
+private:
+    // Tables of most modules have addresses there, those of a few have offsets.
+    std::uintptr_t address_of(std::uint64_t value) const noexcept {
+        return segments_.holder_of(value, 1) != nullptr ? value : segments_.base() + value;
+    }
+
+    void read_dynamic(const Elf64_Dyn* entry, std::size_t bytes) noexcept {
+        bool is_rela = true;
+        for (std::size_t left = bytes / sizeof(Elf64_Dyn); left > 0; --left, ++entry) {
+            const std::uint64_t value = entry->d_un.d_val;
+            switch (entry->d_tag) {
+                case DT_NULL:
+                    left = 1;
+                    break;
+                case DT_JMPREL:
+                    calls_ = address_of(value);
+                    break;
+                case DT_PLTRELSZ:
+                    calls_bytes_ = value;
+                    break;
+                case DT_PLTREL:
+                    is_rela = is_rela && value == DT_RELA;
+                    break;
+                case DT_RELA:
+                    words_ = address_of(value);
+                    break;
+                case DT_RELASZ:
+                    words_bytes_ = value;
+                    break;
+                case DT_RELAENT:
+                    is_rela = is_rela && value == sizeof(Elf64_Rela);
+                    break;
+                case DT_SYMTAB:
+                    symbols_ = address_of(value);
+                    break;
+                case DT_SYMENT:
+                    is_rela = is_rela && value == sizeof(Elf64_Sym);
+                    break;
+                case DT_STRTAB:
+                    names_ = address_of(value);
+                    break;
+                case DT_STRSZ:
+                    names_bytes_ = value;
+                    break;
+                default:
+                    break;
+            }
+        }
+        if (!is_rela) symbols_ = 0;
+    }
+
+    template <class Visitor>
+    void visit_table(std::uintptr_t table, std::size_t bytes, Visitor&& visit) const noexcept {
+        if (table == 0 || !segments_.can_read(table, bytes)) return;
+        const auto* each = reinterpret_cast<const Elf64_Rela*>(table);
+        for (std::size_t left = bytes / sizeof(Elf64_Rela); left > 0; --left, ++each) {
+            const std::uint64_t kind = ELF64_R_TYPE(each->r_info);
+            const bool is_address = kind == R_X86_64_JUMP_SLOT || kind == R_X86_64_GLOB_DAT ||
+                                    (kind == R_X86_64_64 && each->r_addend == 0);
+            if (!is_address) continue;
+            module_slot found = {};
+            if (!find_symbol(ELF64_R_SYM(each->r_info), found)) continue;
+            const std::uintptr_t place = segments_.base() + each->r_offset;
+            const Elf64_Phdr* const holder = segments_.holder_of(place, sizeof(place));
+            if (holder == nullptr || (holder->p_flags & PF_W) == 0) continue;
+            if (place % sizeof(place) != 0) continue;
+            found.word = reinterpret_cast<std::uintptr_t*>(place);
+            found.is_call = kind == R_X86_64_JUMP_SLOT;
+            visit(static_cast<const module_slot&>(found));
+        }
+    }
+
+    bool find_symbol(std::uint64_t index, module_slot& found) const noexcept {
+        const std::uintptr_t place = symbols_ + index * sizeof(Elf64_Sym);
+        if (index == 0 || !segments_.can_read(place, sizeof(Elf64_Sym))) return false;
+        const auto& symbol = *reinterpret_cast<const Elf64_Sym*>(place);
+        if (symbol.st_name >= names_bytes_) return false;
+        found.name = reinterpret_cast<const char*>(names_ + symbol.st_name);
+        found.room = names_bytes_ - symbol.st_name;
+        found.own = symbol.st_shndx == SHN_UNDEF ? 0 : segments_.base() + symbol.st_value;
+        return true;
+    }
+
+    const loaded_segments& segments_;
+    std::uintptr_t calls_ = 0, words_ = 0, symbols_ = 0, names_ = 0;
+    std::size_t calls_bytes_ = 0, words_bytes_ = 0, names_bytes_ = 0;
+};
+
+inline bool is_named(const module_slot& slot, const char* name) noexcept {
+    const std::size_t bytes = std::strlen(name) + 1;
+    return bytes <= slot.room && std::memcmp(slot.name, name, bytes) == 0;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
+
+// attached_hooks.hpp - changes the words by which modules call malloc, and puts them back.
+
+#ifndef ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
+#define ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Read and written under the loader's lock.
+struct attached_state {
+    bool is_attached;
+    std::uint64_t loads, unloads;  // the loader's counts when all modules were last walked through
+    std::uint64_t walk;
+    std::size_t changed;      // words that lead to us
+    std::size_t of_others;    // words that hold something else, as the last walk found
+    std::size_t not_written;  // the kernel refused, or there was no memory to remember the word
+    std::uintptr_t program_begin, program_end;
+    changed_slots slots;
+};
+
+ALLOCSCOPE_HIDDEN inline attached_state attached{};
+
+inline bool is_relocated(const loaded_segments& segments) noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
+    if (dynamic == nullptr) return false;
+    struct dl_find_object found;
+    return ::_dl_find_object(reinterpret_cast<void*>(segments.base() + dynamic->p_vaddr), &found) ==
+           0;
+#else
+    static_cast<void>(segments);
+    return true;
+#endif
+}
+
+inline bool is_own_word(const std::uintptr_t* word) noexcept {
+    return reinterpret_cast<std::uintptr_t>(word) -
+               reinterpret_cast<std::uintptr_t>(&calls_of_operators) <
+           sizeof(calls_of_operators);
+}
+
+inline std::uintptr_t read_word(const std::uintptr_t* word) noexcept {
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+// False: another value was written meanwhile, by the loader's lookup.
+inline bool replace_word(std::uintptr_t* word, std::uintptr_t from, std::uintptr_t to) noexcept {
+    return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+// --- one module ---
+
+class module_walk {
+public:
+    explicit module_walk(const dl_phdr_info& info) noexcept
+        : segments_(info), pages_(segments_), slots_(segments_) {}
+
+    bool is_ready() const noexcept { return is_relocated(segments_); }
+
+    void change() noexcept {
+        slots_.for_each([this](const module_slot& slot) { change(slot); });
+    }
+    void put_back() noexcept {
+        slots_.for_each([this](const module_slot& slot) { put_back(slot); });
+    }
+
+private:
+    static std::uintptr_t address_of(const std::uintptr_t* word) noexcept {
+        return reinterpret_cast<std::uintptr_t>(word);
+    }
+
+    void change(const module_slot& slot) noexcept {
+        for (std::uint32_t i = 0; i < attached_function_count; ++i) {
+            if (attached_functions[i].next == 0 || !is_named(slot, attached_functions[i].name)) {
+                continue;
+            }
+            if (!is_own_word(slot.word)) change(slot, i);
+            return;
+        }
+    }
+
+    void change(const module_slot& slot, std::uint32_t number) noexcept {
+        const attached_function& function = attached_functions[number];
+        for (std::uintptr_t held = read_word(slot.word); held != 0; held = read_word(slot.word)) {
+            if (held != function.hook && !leads_to(slot, held, function)) {
+                ++attached.of_others;
+                return;
+            }
+            if (!remember(slot, held, number)) {
+                ++attached.not_written;
+                return;
+            }
+            if (held == function.hook || replace_word(slot.word, held, function.hook)) {
+                ++attached.changed;
+                return;
+            }
+        }
+    }
+
+    // False: the word cannot be remembered, or not be written.
+    bool remember(const module_slot& slot, std::uintptr_t held, std::uint32_t number) noexcept {
+        if (!pages_.open_for(address_of(slot.word))) return false;
+        // Not those of the walk before: this one has not yet met them all.
+        const std::uint64_t oldest = attached.walk - 1;
+        changed_slots::entry* const entry = attached.slots.find_or_add(slot.word, oldest);
+        if (entry == nullptr) return false;
+        const attached_function& function = attached_functions[number];
+        if (held != function.hook) {
+            entry->original = held;
+        } else if (entry->original == 0) {
+            entry->original = function.next;  // another tool put back what it had found
+        }
+        entry->function = number;
+        entry->walk = attached.walk;
+        return true;
+    }
+
+    // Whether the loader wrote that, and a call by it ends in the underlying function.
+    bool leads_to(const module_slot& slot, std::uintptr_t held,
+                  const attached_function& function) const noexcept {
+        if (held == function.next) return true;
+        if (slot.own != 0 && slot.own != function.next && !is_libc()) return false;
+        if (slot.is_call && held != slot.own && segments_.holder_of(held, 1) != nullptr)
+            return true;
+        // A program at a fixed place has one address for a function: of a jump in itself.
+        return held - attached.program_begin < attached.program_end - attached.program_begin;
+    }
+
+    // The C library asks for another malloc as everybody does, though it has one.
+    bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
+
+    void put_back(const module_slot& slot) noexcept {
+        changed_slots::entry* const entry = attached.slots.find(slot.word);
+        if (entry == nullptr) return;
+        const std::uintptr_t hook = attached_functions[entry->function].hook;
+        if (read_word(slot.word) != hook || !pages_.open_for(address_of(slot.word))) return;
+        replace_word(slot.word, hook, entry->original);
+    }
+
+    loaded_segments segments_;
+    relocated_pages pages_;
+    slots_of_module slots_;
+};
+
+// --- all modules, in the loader's hands ---
+
+inline bool is_loader(const dl_phdr_info& info) noexcept {
+    return info.dlpi_addr != 0 && info.dlpi_addr == ::getauxval(AT_BASE);
+}
+
+// One walk through all modules. The lock is held from the first module to the last one.
+struct walk_request {
+    enum class purpose { attach, look, detach, forget } wanted;
+    bool is_begun;
+    bool has_walked;  // false: all words were as they should be
+    bool is_detached;
+    std::size_t changed, of_others, not_written;
+};
+
+inline void begin_walk(const dl_phdr_info& program) noexcept {
+    attached.loads = program.dlpi_adds;
+    attached.unloads = program.dlpi_subs;
+    ++attached.walk;
+    attached.changed = 0;
+    attached.of_others = 0;
+    attached.not_written = 0;
+    attached.program_begin = 0;
+    attached.program_end = 0;
+    if (program.dlpi_addr != 0) return;  // nobody has addresses of its jumps
+    for (std::size_t i = 0; i < program.dlpi_phnum; ++i) {
+        const Elf64_Phdr& each = program.dlpi_phdr[i];
+        if (each.p_type != PT_LOAD) continue;
+        if (attached.program_end == 0) attached.program_begin = each.p_vaddr;
+        attached.program_end = each.p_vaddr + each.p_memsz;
+    }
+}
+
+// Whether no module came or went, and no word was written since: by a lookup of the loader that was
+// slower than we, or by another tool. All modules of the last walk are there, so words can be read.
+inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
+    if (attached.loads != info.dlpi_adds || attached.unloads != info.dlpi_subs) return false;
+    bool is_same = true;
+    attached.slots.for_each([&is_same](const changed_slots::entry& each) {
+        if (each.walk != attached.walk) return;
+        is_same = is_same && read_word(each.word) == attached_functions[each.function].hook;
+    });
+    return is_same;
+}
+
+inline void tell_numbers(walk_request& request) noexcept {
+    request.changed = attached.changed;
+    request.of_others = attached.of_others;
+    request.not_written = attached.not_written;
+}
+
+// False: nothing is to be done.
+inline bool begin_request(walk_request& request, const dl_phdr_info& program) noexcept {
+    using purpose = walk_request::purpose;
+    request.is_begun = true;
+    if (request.wanted == purpose::forget) {
+        if (!attached.is_attached) attached.slots.clear();
+        return false;
+    }
+    if (request.wanted == purpose::attach && !attached.is_attached) {
+        attached.is_attached = true;
+        attached.loads = 0;  // no such count: all modules are walked through
+    }
+    if (!attached.is_attached) return false;
+    if (request.wanted == purpose::detach) {
+        attached.is_attached = false;
+        request.is_detached = true;
+        return true;
+    }
+    tell_numbers(request);
+    if (is_all_as_before(program)) return false;
+    request.has_walked = true;
+    begin_walk(program);
+    return true;
+}
+
+inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
+    auto& request = *static_cast<walk_request*>(given);
+    if (!request.is_begun && !begin_request(request, *info)) return 1;
+    if (is_loader(*info)) return 0;
+    module_walk module{*info};
+    if (!module.is_ready()) {
+        attached.loads = 0;  // walk through all modules again next time
+    } else if (request.wanted == walk_request::purpose::detach) {
+        module.put_back();
+    } else {
+        module.change();
+        tell_numbers(request);
+    }
+    return 0;
+}
+
+inline walk_request walk_modules(walk_request::purpose wanted) noexcept {
+    const int saved_errno = errno;
+    walk_request request{wanted, false, false, false, 0, 0, 0};
+    ::dl_iterate_phdr(&walk_module, &request);
+    errno = saved_errno;
+    return request;
+}
+
+inline void look_for_modules_now() noexcept {
+    walk_modules(walk_request::purpose::look);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
+
+// attach_hooks.hpp - malloc of all modules is seen from now on, and no longer.
+
+#ifndef ALLOCSCOPE_HOOKS_ATTACH_HOOKS_HPP
+#define ALLOCSCOPE_HOOKS_ATTACH_HOOKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+// What attach_hooks() did. A word is one through which a module calls a function, or an initial
+// value of a variable with the function's address.
+struct attached_hooks {
+    bool is_attached = false;
+    const char* refusal = "";         // why not; "" when it is
+    std::size_t words = 0;            // lead to allocscope now
+    std::size_t words_of_others = 0;  // hold something that the loader did not write; left alone
+    std::size_t words_refused = 0;    // the kernel refused to make them writable, or memory
+};
+
+// From now on windows see the calls of malloc and its family that the program, its libraries and
+// the C library make; what an operator allocates stays one event of the operator. For programs that
+// include operator_new_delete.hpp only: where malloc is replaced already it has no effect and says
+// why. So it is in a plugin whose program has the operators, under a sanitizer, and where the
+// operators are in a library that may be unloaded.
+//
+// Libraries that are loaded later are found at the next dlsym() or dlvsym() of any module, when a
+// window opens, at stats(), and by calling attach_hooks() again. What they call before that is not
+// seen, nor are calls through addresses that a program has copied before attaching.
+//
+// Throws nothing. Costs about a millisecond, or microseconds when no library has come or gone.
+inline attached_hooks attach_hooks() noexcept;
+
+// Puts back what each word held, wherever it still leads to allocscope. Blocks may be freed before
+// and after. True: hooks were attached. Other threads may be inside the hooks meanwhile.
+inline bool detach_hooks() noexcept;
+
+// definitions
+
+namespace detail {
+
+// Set before the underlying allocator is chosen for attach_hooks().
+ALLOCSCOPE_HIDDEN inline std::atomic<bool> is_chosen_for_attaching{false};
+
+// Whether both addresses lie in one module.
+inline bool are_in_one_module(const void* first, const void* second) noexcept {
+    struct question {
+        std::uintptr_t first, second;
+        bool is_one;
+    } asked{reinterpret_cast<std::uintptr_t>(first), reinterpret_cast<std::uintptr_t>(second),
+            false};
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* given) noexcept {
+            auto& question_of = *static_cast<question*>(given);
+            const loaded_segments segments{*info};
+            if (segments.holder_of(question_of.first, 1) == nullptr) return 0;
+            question_of.is_one = segments.holder_of(question_of.second, 1) != nullptr;
+            return 1;
+        },
+        &asked);
+    return asked.is_one;
+}
+
+inline const char* malloc_refusal() noexcept {
+    const bool is_chosen =
+        function_in(underlying.malloc) != &first_malloc || process.tags.has_malloc_family();
+    if (is_chosen && !is_chosen_for_attaching.load(std::memory_order_acquire)) {
+        return "malloc is replaced already: the program includes"
+               " <allocscope/define_once/malloc_family.hpp>, which sees all calls";
+    }
+    if (ALLOCSCOPE_ON(MALLOC_OF_SANITIZER) ||
+        past_the_table(&::dlsym)(RTLD_DEFAULT, "__sanitizer_get_heap_size") != nullptr) {
+        return "malloc is a sanitizer's, which must not be replaced";
+    }
+    const module_of library{past_the_table(&::dlsym)(RTLD_DEFAULT, "malloc")};
+    if (library.begin == nullptr) {
+        return "malloc cannot be found: the program is linked with -static";
+    }
+    if (find_text(library.file, "/liballocscope_preload.so") != nullptr) {
+        return "malloc is replaced already: the program was started by `allocscope run`";
+    }
+    return "";
+}
+
+inline const char* attaching_refusal(const engine* found) noexcept {
+    if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
+    if (!are_in_one_module(found, &process)) {
+        return "the operators are in another module: call attach_hooks() in the module that"
+               " includes <allocscope/define_once/operator_new_delete.hpp>";
+    }
+    if (found->gate_to_keep() == nullptr) {
+        return "the operators are in a library that may be unloaded: hooks have to stay";
+    }
+    return malloc_refusal();
+}
+
+}  // namespace detail
+
+inline attached_hooks attach_hooks() noexcept {
+    using purpose = detail::walk_request::purpose;
+    attached_hooks result;
+    const detail::engine* const found = detail::find_engine();
+    result.refusal = detail::attaching_refusal(found);
+    if (result.refusal[0] != '\0') return result;
+    detail::is_chosen_for_attaching.store(true, std::memory_order_release);
+    detail::find_attached_functions();
+    // Views of before do not know that malloc is hooked: a boundary makes each thread look anew.
+    if (detail::process.entry.word() != 0) {
+        options numbers;
+        numbers.record = recording::counters;
+        found->close_window(found->open_window("attach_hooks", numbers));
+    }
+    detail::walk_modules(purpose::attach);
+    detail::process.look_for_modules.store(&detail::look_for_modules_now,
+                                           std::memory_order_release);
+    // Until the loader's lookups that were under way have written what they found.
+    detail::walk_request last = detail::walk_modules(purpose::look);
+    for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
+        last = detail::walk_modules(purpose::look);
+    }
+    result.is_attached = true;
+    result.words = last.changed;
+    result.words_of_others = last.of_others;
+    result.words_refused = last.not_written;
+    return result;
+}
+
+inline bool detach_hooks() noexcept {
+    using purpose = detail::walk_request::purpose;
+    detail::process.look_for_modules.store(nullptr, std::memory_order_release);
+    const bool was_attached = detail::walk_modules(purpose::detach).is_detached;
+    detail::walk_modules(purpose::forget);
+    return was_attached;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_ATTACH_HOOKS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_POOLS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
 #include <atomic>
 #include <type_traits>
 
@@ -27063,7 +27922,12 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_TYPED_ALLOCATOR_HPP
 
-// hooks.hpp - the door for allocators that are not operator new: they report what they hand out.
+#endif  // ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// hooks.hpp - the door for what does not come from operator new: malloc of libraries, own pools.
 
 #ifndef ALLOCSCOPE_HOOKS_HPP
 #define ALLOCSCOPE_HOOKS_HPP
@@ -30244,6 +31108,18 @@ ALLOCSCOPE_NAMESPACE_END
 #endif  // ALLOCSCOPE_INTEGRATIONS_GTEST_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_INTEGRATIONS_GTEST
+
+#if defined(ALLOCSCOPE_SINGLE_POOLS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// pools.hpp - the door for allocators that are not operator new: they report what they hand out.
+
+#ifndef ALLOCSCOPE_POOLS_HPP
+#define ALLOCSCOPE_POOLS_HPP
+
+#endif  // ALLOCSCOPE_POOLS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
@@ -36145,7 +37021,7 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
         sum.bytes_allocated += each.bytes_allocated;
         ++sum.stacks;
     }
-    // By size, and equal ones as they were met. (std::stable_sort brings a warning with clang++-19.)
+    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;
     std::vector<std::size_t> numbers_in_order(made.groups_.size());
     for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;

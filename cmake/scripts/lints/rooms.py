@@ -15,7 +15,7 @@ ROOMS = {
     "unwind": (3, True, "base platform binary"),
     "state": (4, True, "base platform link tables sampling unwind"),
     "record": (5, True, "base platform link tables sampling unwind state"),
-    "hooks": (6, True, "base platform tables state record"),
+    "hooks": (6, True, "base platform link tables state record"),
     "windows": (6, True, "base platform link tables sampling state record"),
     "snapshot": (7, False, "base link platform plain sampling"),
     "symbols": (7, False, "base platform plain binary"),

@@ -83,8 +83,14 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // --- the table ---
 
+// Calls of modules that were loaded since are seen from here on, after attach_hooks().
+inline void look_for_modules_if_attached() noexcept {
+    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+}
+
 inline window_id engine_open_window(const char* name, const options& wanted) {
     const uncharged_work meanwhile;
+    look_for_modules_if_attached();
     return open_window_now(name, wanted);
 }
 
@@ -104,6 +110,7 @@ inline allocation_counts engine_counts(window_id id) {
 // window forgets nothing.
 inline snapshot_data* engine_stats(window_id id, after_stats then) {
     const uncharged_work meanwhile;
+    look_for_modules_if_attached();
     snapshot_data* made = snapshot_of_window(id, then);
     if (then == after_stats::end) {
         close_window_now(id);

@@ -5,18 +5,20 @@
 // Threads:  any
 // Memory:   the C library's allocator, or what malloc_family.hpp says
 //
-// Usually it is malloc. Where malloc is replaced, too, the operators go past it, because what they
-// allocate is counted as theirs, and once. malloc_family.hpp says so by specialising memory_of for
-// the operators, before or behind the operators' own header: the functions below are templates, so
-// that they are made at the end of the file.
+// Usually it is malloc, called past the table of calls (hooks/operator_calls.hpp). Where malloc is
+// replaced, too, the operators go past it, because what they allocate is counted as theirs, and
+// once. malloc_family.hpp says so by specialising memory_of for the operators, before or behind the
+// operators' own header: the functions below are templates, so that they are made at the end of the
+// file.
 
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/hooks/operator_calls.hpp>
 
+#include <atomic>   // memory_order_relaxed
 #include <cstddef>  // size_t
-#include <cstdlib>  // malloc, free, posix_memalign
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -27,13 +29,16 @@ struct the_operators;
 template <class User>
 struct memory_of {
     ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
-        return std::malloc(bytes);
+        return calls_of_operators.obtain.load(std::memory_order_relaxed)(bytes);
     }
     ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
                                                    std::size_t bytes) noexcept {
-        return ::posix_memalign(place, alignment, bytes);
+        return calls_of_operators.obtain_aligned.load(std::memory_order_relaxed)(place, alignment,
+                                                                                 bytes);
     }
-    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept { std::free(block); }
+    ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept {
+        calls_of_operators.release.load(std::memory_order_relaxed)(block);
+    }
 };
 
 template <class User>

@@ -164,7 +164,7 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
         sum.bytes_allocated += each.bytes_allocated;
         ++sum.stacks;
     }
-    // By size, and equal ones as they were met. (std::stable_sort brings a warning with clang++-19.)
+    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;
     std::vector<std::size_t> numbers_in_order(made.groups_.size());
     for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;

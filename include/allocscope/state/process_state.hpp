@@ -104,6 +104,9 @@ struct process_state {
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
     void (*reclaim)() noexcept = nullptr;
+
+    // Looks for modules that were loaded since attach_hooks(), which sets it. Null: not attached.
+    std::atomic<void (*)() noexcept> look_for_modules{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};

@@ -164,7 +164,10 @@ private:
         at_ = behind;
     }
 
-    bool is_next(text wanted) const noexcept { return type_.substr(at_).starts_with(wanted); }
+    // After a failure `at_` may be anywhere.
+    bool is_next(text wanted) const noexcept {
+        return at_ <= type_.size() && type_.substr(at_).starts_with(wanted);
+    }
 
     void word(written& to) {
         const std::size_t behind = skip_word(type_, at_);

@@ -1,0 +1,286 @@
+// attached_hooks.hpp - changes the words by which modules call malloc, and puts them back.
+//
+// Room:     hooks (floor 6), not for use inside a hook: takes the loader's lock
+// Called:   by hooks/attach_hooks.hpp; by the engine and dlsym while hooks are attached
+// Threads:  any; everything here happens under the loader's lock, and under no lock of our own
+// Memory:   hooks/changed_slots.hpp
+//
+// The loader's lock is the one that dl_iterate_phdr takes: no module is loaded into its list or
+// unmapped meanwhile. It is the only lock, so that none can be taken in the wrong order.
+//
+// A module is in the list before it is relocated, while another thread is still loading it. Then
+// the loader itself writes its words, so it is left alone until _dl_find_object knows it, which
+// comes after.
+//
+// A word is changed when it holds what the loader wrote: the function of the underlying allocator,
+// or the way to the loader's lookup. A word that holds anything else belongs to another tool, or to
+// a library with a malloc of its own, and stays as it is.
+
+#ifndef ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
+#define ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/hooks/attached_functions.hpp>
+#include <allocscope/hooks/changed_slots.hpp>
+#include <allocscope/hooks/module_slots.hpp>
+#include <allocscope/hooks/operator_calls.hpp>
+#include <allocscope/state/process_state.hpp>
+
+#include <atomic>   // atomic
+#include <cerrno>   // errno
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+#include <dlfcn.h>     // _dl_find_object
+#include <link.h>      // dl_iterate_phdr, dl_phdr_info
+#include <sys/auxv.h>  // getauxval
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Read and written under the loader's lock.
+struct attached_state {
+    bool is_attached;
+    std::uint64_t loads, unloads;  // the loader's counts when all modules were last walked through
+    std::uint64_t walk;
+    std::size_t changed;      // words that lead to us
+    std::size_t of_others;    // words that hold something else, as the last walk found
+    std::size_t not_written;  // the kernel refused, or there was no memory to remember the word
+    std::uintptr_t program_begin, program_end;
+    changed_slots slots;
+};
+
+ALLOCSCOPE_HIDDEN inline attached_state attached{};
+
+inline bool is_relocated(const loaded_segments& segments) noexcept {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
+    if (dynamic == nullptr) return false;
+    struct dl_find_object found;
+    return ::_dl_find_object(reinterpret_cast<void*>(segments.base() + dynamic->p_vaddr), &found) ==
+           0;
+#else
+    static_cast<void>(segments);
+    return true;
+#endif
+}
+
+inline bool is_own_word(const std::uintptr_t* word) noexcept {
+    return reinterpret_cast<std::uintptr_t>(word) -
+               reinterpret_cast<std::uintptr_t>(&calls_of_operators) <
+           sizeof(calls_of_operators);
+}
+
+inline std::uintptr_t read_word(const std::uintptr_t* word) noexcept {
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+// False: another value was written meanwhile, by the loader's lookup.
+inline bool replace_word(std::uintptr_t* word, std::uintptr_t from, std::uintptr_t to) noexcept {
+    return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+// --- one module ---
+
+class module_walk {
+public:
+    explicit module_walk(const dl_phdr_info& info) noexcept
+        : segments_(info), pages_(segments_), slots_(segments_) {}
+
+    bool is_ready() const noexcept { return is_relocated(segments_); }
+
+    void change() noexcept {
+        slots_.for_each([this](const module_slot& slot) { change(slot); });
+    }
+    void put_back() noexcept {
+        slots_.for_each([this](const module_slot& slot) { put_back(slot); });
+    }
+
+private:
+    static std::uintptr_t address_of(const std::uintptr_t* word) noexcept {
+        return reinterpret_cast<std::uintptr_t>(word);
+    }
+
+    void change(const module_slot& slot) noexcept {
+        for (std::uint32_t i = 0; i < attached_function_count; ++i) {
+            if (attached_functions[i].next == 0 || !is_named(slot, attached_functions[i].name)) {
+                continue;
+            }
+            if (!is_own_word(slot.word)) change(slot, i);
+            return;
+        }
+    }
+
+    void change(const module_slot& slot, std::uint32_t number) noexcept {
+        const attached_function& function = attached_functions[number];
+        for (std::uintptr_t held = read_word(slot.word); held != 0; held = read_word(slot.word)) {
+            if (held != function.hook && !leads_to(slot, held, function)) {
+                ++attached.of_others;
+                return;
+            }
+            if (!remember(slot, held, number)) {
+                ++attached.not_written;
+                return;
+            }
+            if (held == function.hook || replace_word(slot.word, held, function.hook)) {
+                ++attached.changed;
+                return;
+            }
+        }
+    }
+
+    // False: the word cannot be remembered, or not be written.
+    bool remember(const module_slot& slot, std::uintptr_t held, std::uint32_t number) noexcept {
+        if (!pages_.open_for(address_of(slot.word))) return false;
+        // Not those of the walk before: this one has not yet met them all.
+        const std::uint64_t oldest = attached.walk - 1;
+        changed_slots::entry* const entry = attached.slots.find_or_add(slot.word, oldest);
+        if (entry == nullptr) return false;
+        const attached_function& function = attached_functions[number];
+        if (held != function.hook) {
+            entry->original = held;
+        } else if (entry->original == 0) {
+            entry->original = function.next;  // another tool put back what it had found
+        }
+        entry->function = number;
+        entry->walk = attached.walk;
+        return true;
+    }
+
+    // Whether the loader wrote that, and a call by it ends in the underlying function.
+    bool leads_to(const module_slot& slot, std::uintptr_t held,
+                  const attached_function& function) const noexcept {
+        if (held == function.next) return true;
+        if (slot.own != 0 && slot.own != function.next && !is_libc()) return false;
+        if (slot.is_call && held != slot.own && segments_.holder_of(held, 1) != nullptr)
+            return true;
+        // A program at a fixed place has one address for a function: of a jump in itself.
+        return held - attached.program_begin < attached.program_end - attached.program_begin;
+    }
+
+    // The C library asks for another malloc as everybody does, though it has one.
+    bool is_libc() const noexcept { return segments_.holder_of(address_in_libc, 1) != nullptr; }
+
+    void put_back(const module_slot& slot) noexcept {
+        changed_slots::entry* const entry = attached.slots.find(slot.word);
+        if (entry == nullptr) return;
+        const std::uintptr_t hook = attached_functions[entry->function].hook;
+        if (read_word(slot.word) != hook || !pages_.open_for(address_of(slot.word))) return;
+        replace_word(slot.word, hook, entry->original);
+    }
+
+    loaded_segments segments_;
+    relocated_pages pages_;
+    slots_of_module slots_;
+};
+
+// --- all modules, in the loader's hands ---
+
+inline bool is_loader(const dl_phdr_info& info) noexcept {
+    return info.dlpi_addr != 0 && info.dlpi_addr == ::getauxval(AT_BASE);
+}
+
+// One walk through all modules. The lock is held from the first module to the last one.
+struct walk_request {
+    enum class purpose { attach, look, detach, forget } wanted;
+    bool is_begun;
+    bool has_walked;  // false: all words were as they should be
+    bool is_detached;
+    std::size_t changed, of_others, not_written;
+};
+
+inline void begin_walk(const dl_phdr_info& program) noexcept {
+    attached.loads = program.dlpi_adds;
+    attached.unloads = program.dlpi_subs;
+    ++attached.walk;
+    attached.changed = 0;
+    attached.of_others = 0;
+    attached.not_written = 0;
+    attached.program_begin = 0;
+    attached.program_end = 0;
+    if (program.dlpi_addr != 0) return;  // nobody has addresses of its jumps
+    for (std::size_t i = 0; i < program.dlpi_phnum; ++i) {
+        const Elf64_Phdr& each = program.dlpi_phdr[i];
+        if (each.p_type != PT_LOAD) continue;
+        if (attached.program_end == 0) attached.program_begin = each.p_vaddr;
+        attached.program_end = each.p_vaddr + each.p_memsz;
+    }
+}
+
+// Whether no module came or went, and no word was written since: by a lookup of the loader that was
+// slower than we, or by another tool. All modules of the last walk are there, so words can be read.
+inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
+    if (attached.loads != info.dlpi_adds || attached.unloads != info.dlpi_subs) return false;
+    bool is_same = true;
+    attached.slots.for_each([&is_same](const changed_slots::entry& each) {
+        if (each.walk != attached.walk) return;
+        is_same = is_same && read_word(each.word) == attached_functions[each.function].hook;
+    });
+    return is_same;
+}
+
+inline void tell_numbers(walk_request& request) noexcept {
+    request.changed = attached.changed;
+    request.of_others = attached.of_others;
+    request.not_written = attached.not_written;
+}
+
+// False: nothing is to be done.
+inline bool begin_request(walk_request& request, const dl_phdr_info& program) noexcept {
+    using purpose = walk_request::purpose;
+    request.is_begun = true;
+    if (request.wanted == purpose::forget) {
+        if (!attached.is_attached) attached.slots.clear();
+        return false;
+    }
+    if (request.wanted == purpose::attach && !attached.is_attached) {
+        attached.is_attached = true;
+        attached.loads = 0;  // no such count: all modules are walked through
+    }
+    if (!attached.is_attached) return false;
+    if (request.wanted == purpose::detach) {
+        attached.is_attached = false;
+        request.is_detached = true;
+        return true;
+    }
+    tell_numbers(request);
+    if (is_all_as_before(program)) return false;
+    request.has_walked = true;
+    begin_walk(program);
+    return true;
+}
+
+inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
+    auto& request = *static_cast<walk_request*>(given);
+    if (!request.is_begun && !begin_request(request, *info)) return 1;
+    if (is_loader(*info)) return 0;
+    module_walk module{*info};
+    if (!module.is_ready()) {
+        attached.loads = 0;  // walk through all modules again next time
+    } else if (request.wanted == walk_request::purpose::detach) {
+        module.put_back();
+    } else {
+        module.change();
+        tell_numbers(request);
+    }
+    return 0;
+}
+
+inline walk_request walk_modules(walk_request::purpose wanted) noexcept {
+    const int saved_errno = errno;
+    walk_request request{wanted, false, false, false, 0, 0, 0};
+    ::dl_iterate_phdr(&walk_module, &request);
+    errno = saved_errno;
+    return request;
+}
+
+inline void look_for_modules_now() noexcept {
+    walk_modules(walk_request::purpose::look);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_ATTACHED_HOOKS_HPP

@@ -1,0 +1,38 @@
+// operator_calls.hpp - how the replaced operators call the C library, past the tables of calls.
+//
+// Room:     hooks (floor 6), malloc-safe
+// Called:   by define_once/operator_memory.hpp; hooks/attached_hooks.hpp looks at it
+// Threads:  any
+// Memory:   none
+//
+// attach_hooks() changes the tables by which modules call malloc, also that of the program itself.
+// What an operator allocates is counted as the operator's, and once. So the operators do not call
+// by that table, but by these three words, which cost what the table does.
+
+#ifndef ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
+#define ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdlib>  // malloc, free, posix_memalign
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct operator_calls {
+    std::atomic<void* (*)(std::size_t) noexcept> obtain;
+    std::atomic<int (*)(void**, std::size_t, std::size_t) noexcept> obtain_aligned;
+    std::atomic<void (*)(void*) noexcept> release;
+};
+
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline operator_calls calls_of_operators{
+    {&::malloc}, {&::posix_memalign}, {&::free}};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP

@@ -1,0 +1,23 @@
+// pools.hpp - the door for allocators that are not operator new: they report what they hand out.
+//
+// Room:     root, a door (floor 10)
+// Called:   by the translation units that have such allocators
+// Threads:  see the headers behind it
+// Memory:   see the headers behind it
+//
+//     #include <allocscope/pools.hpp>
+//
+//     allocscope::report_allocation(block, bytes, "arena");
+//     std::vector<order, allocscope::allocator<order>> orders;
+//     allocscope::reported_resource reported{&pool, "orders"};
+//
+// It is a part of hooks.hpp that takes half the time to compile.
+
+#ifndef ALLOCSCOPE_POOLS_HPP
+#define ALLOCSCOPE_POOLS_HPP
+
+#include <allocscope/measure/pool_reports.hpp>
+#include <allocscope/measure/reported_resource.hpp>
+#include <allocscope/measure/typed_allocator.hpp>
+
+#endif  // ALLOCSCOPE_POOLS_HPP

@@ -1,0 +1,111 @@
+"""attach_hooks(): the calls of C libraries are counted, however they are linked, and put back."""
+import os
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "linking"))
+from toolchain import WARNINGS, bench, check_all, run  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+FLAGS = ["-g", "-fno-omit-frame-pointer", *WARNINGS]
+ROUNDS = 2000
+# How the library is compiled and linked: each leaves other words and other relocations.
+LIBRARIES = {
+    "usual": [],
+    "now": ["-Wl,-z,now"],
+    "lazy": ["-Wl,-z,lazy"],
+    "without_table": ["-fno-plt"],
+    "without_relro": ["-Wl,-z,norelro"],
+    "gold": ["-fuse-ld=gold"],
+    "lld": ["-fuse-ld=lld"],
+}
+
+OTHERS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
+
+
+def make_library(compiler, folder, name, flags):
+    made = folder / f"lib{name}.so"
+    run([compiler, "-x", "c", "-std=gnu11", "-O1", "-Wall", "-Werror", "-fPIC", "-shared",
+         HERE / "known_library.c", *flags, "-o", made])
+    return made
+
+
+def make_program(bench, compiler, folder, source, library, *, hooks="hooks.cpp", level="-O2",
+                 options=()):
+    fixed = [flag for flag in options if flag == "-fno-pie"]
+    objects = [bench.compile(compiler, HERE / source, level, *fixed, *FLAGS),
+               bench.compile(compiler, HERE / hooks, "-O0", *fixed, "-g")]
+    return bench.link(compiler, folder / pathlib.Path(source).stem, *objects, library,
+                      f"-Wl,-rpath,{folder}", *[o for o in options if o != "-fno-pie"])
+
+
+def counts(bench, compiler, name, flags, level="-O2", options=()):
+    folder = bench.folder(f"counts-{compiler}-{name}{level}{''.join(options)}")
+    library = make_library(compiler, folder, "known", flags)
+    late = folder / "liblate.so"
+    shutil.copy(library, late)
+    program = make_program(bench, compiler, folder, "counts.cpp", library, level=level,
+                           options=options)
+    run([program, late])
+
+
+def other_malloc(bench, compiler, preloaded):
+    folder = bench.folder(f"other-{compiler}-{preloaded.name}")
+    library = make_library(compiler, folder, "known", [])
+    late = folder / "liblate.so"
+    shutil.copy(library, late)
+    program = make_program(bench, compiler, folder, "counts.cpp", library)
+    run([program, late], env=dict(os.environ, LD_PRELOAD=str(preloaded)))
+
+
+def threads(bench, compiler):
+    folder = bench.folder(f"threads-{compiler}")
+    library = make_library(compiler, folder, "known", ["-Wl,-z,lazy"])
+    copies = [folder / f"liblate{number}.so" for number in range(4)]
+    for copy in copies:
+        shutil.copy(library, copy)
+    program = make_program(bench, compiler, folder, "threads.cpp", library)
+    run([program, ROUNDS, *copies])
+
+
+def refused(bench, compiler):
+    folder = bench.folder(f"refused-{compiler}")
+    library = make_library(compiler, folder, "known", [])
+    plain = make_program(bench, compiler, folder, "refused.cpp", library)
+    plugin = folder / "plugin.so"
+    run([compiler, "-std=c++17", "-fPIC", "-shared", "-DIS_PLUGIN", *FLAGS,
+         f"-I{bench.include}", HERE / "refused.cpp", "-o", plugin])
+    run([plain, "another module", "0", plugin])
+    program = make_program(bench, compiler, folder, "refused.cpp", library,
+                           hooks="malloc_hooks.cpp")
+    run([program, "malloc_family.hpp", "7"])
+
+
+def main():
+    made = bench()
+    cases = []
+    for compiler in made.compilers:
+        for name, flags in LIBRARIES.items():
+            linker = [flag for flag in flags if flag.startswith("-fuse-ld")]
+            if linker and not made.can_link(compiler, *linker):
+                continue
+            cases.append((f"{compiler}: library {name}",
+                          lambda c=compiler, n=name, f=flags: counts(made, c, n, f)))
+        cases.append((f"{compiler}: not optimised",
+                      lambda c=compiler: counts(made, c, "usual", [], level="-O0")))
+        for options in (("-Wl,-z,lazy",), ("-fno-pie", "-no-pie"),
+                        ("-fno-pie", "-no-pie", "-Wl,-z,lazy")):
+            cases.append((f"{compiler}: program {' '.join(options)}",
+                          lambda c=compiler, o=options: counts(made, c, "usual", [], options=o)))
+        for name in OTHERS:
+            for preloaded in pathlib.Path("/usr/lib/x86_64-linux-gnu").glob(name):
+                cases.append((f"{compiler}: {name} preloaded",
+                              lambda c=compiler, p=preloaded: other_malloc(made, c, p)))
+        cases.append((f"{compiler}: threads", lambda c=compiler: threads(made, c)))
+        cases.append((f"{compiler}: refused", lambda c=compiler: refused(made, c)))
+    check_all(cases)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+// What windows count after attach_hooks(), and that detach_hooks() leaves no trace.
+//
+//     counts LATE_LIBRARY
+
+#include "expectations.hpp"
+#include "known_library.h"
+
+#include <allocscope/hooks.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+namespace {
+
+struct picture {
+    char text[1 << 18];
+    std::size_t length;
+};
+picture before, after;
+
+void take(picture& of) {
+    const int file = ::open("/proc/self/maps", O_RDONLY);
+    of.length = 0;
+    for (;;) {
+        const ssize_t got = ::read(file, of.text + of.length, sizeof of.text - of.length);
+        if (got <= 0) break;
+        of.length += static_cast<std::size_t>(got);
+    }
+    ::close(file);
+}
+
+void expect_same_pictures(const char* when) {
+    const bool is_same =
+        before.length == after.length && std::memcmp(before.text, after.text, before.length) == 0;
+    if (is_same) return;
+    std::printf("%s: /proc/self/maps is\n%.*s\ninstead of\n%.*s\n", when,
+                static_cast<int>(after.length), after.text, static_cast<int>(before.length),
+                before.text);
+    ++failures;
+}
+
+// All that the library may have written to: its variables, and its tables of calls.
+void take_library(picture& of) {
+    of.length = 0;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* given) {
+            if (std::strstr(info->dlpi_name, "/libknown.so") == nullptr) return 0;
+            picture& to = *static_cast<picture*>(given);
+            for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+                const ElfW(Phdr)& each = info->dlpi_phdr[i];
+                if (each.p_type != PT_LOAD || (each.p_flags & PF_W) == 0) continue;
+                std::memcpy(to.text + to.length,
+                            reinterpret_cast<const void*>(info->dlpi_addr + each.p_vaddr),
+                            each.p_memsz);
+                to.length += each.p_memsz;
+            }
+            return 1;
+        },
+        &of);
+}
+
+// No function of the library has been called yet, so that its words may still lead to the loader.
+void expect_words_put_back() {
+    take_library(before);
+    allocscope::attach_hooks();
+    take_library(after);
+    expect_equal(std::memcmp(before.text, after.text, before.length) != 0, 1, "words changed");
+    allocscope::detach_hooks();
+    take_library(after);
+    expect_equal(std::memcmp(before.text, after.text, before.length), 0, "words put back");
+    expect_equal(before.length > 0, 1, "bytes compared");
+}
+
+void* volatile block;
+
+void expect_attached_counts() {
+    expect_counts(known_allocations, known_bytes, "a library", known_work);
+    expect_counts(2, 44, "an operator and malloc of the program", [] {
+        block = ::operator new(33);
+        ::operator delete(block);
+        block = std::malloc(11);
+        std::free(block);
+    });
+    expect_counts(3, 300, "each form of operator", [] {
+        block = ::operator new (100, std::align_val_t{64});
+        ::operator delete (block, std::align_val_t{64});
+        block = ::operator new(100, std::nothrow);
+        ::operator delete(block);
+        block = ::operator new[](100);
+        ::operator delete[](block);
+    });
+}
+
+void expect_late_library(const char* path) {
+    allocscope::scope window{"late"};
+    void* const library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        std::printf("%s\n", ::dlerror());
+        ++failures;
+        return;
+    }
+    const auto work = reinterpret_cast<void (*)()>(::dlsym(library, "known_work"));
+    const allocscope::allocation_counts seen = window.counts();
+    work();
+    expect_equal(window.counts().allocations - seen.allocations, known_allocations, "after dlsym");
+    expect_counts(known_allocations, known_bytes, "in a window that was opened later", work);
+    // dlsym is passed on as if the program itself had called it.
+    expect_equal(::dlsym(RTLD_DEFAULT, "no_such_name") == nullptr, 1, "an unknown name");
+    expect_equal(::dlsym(RTLD_NEXT, "strlen") != nullptr, 1, "RTLD_NEXT");
+    expect_equal(::dlerror() != nullptr, 0, "an old error");
+    ::dlclose(library);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+    expect_words_put_back();
+    take(before);
+    const allocscope::attached_hooks first = allocscope::attach_hooks();
+    const bool is_detached = allocscope::detach_hooks();
+    take(after);
+    expect_same_pictures("attached and detached");
+    expect_counts(0, 0, "not attached", known_work);
+    expect_equal(first.is_attached && is_detached, 1, first.refusal);
+    expect_equal(first.words_of_others + first.words_refused, 0, "words left alone");
+
+    for (int round = 0; round < 3; ++round) {
+        take(before);
+        allocscope::attach_hooks();
+        const allocscope::attached_hooks again = allocscope::attach_hooks();
+        expect_equal(again.words, first.words, "words");
+        expect_attached_counts();
+        expect_late_library(arguments[1]);
+        expect_equal(allocscope::detach_hooks(), 1, "detached");
+        expect_equal(allocscope::detach_hooks(), 0, "detached once more");
+        expect_counts(0, 0, "detached", known_work);
+    }
+    {
+        allocscope::scope earlier{"opened before"};
+        expect_counts(1, 9, "an operator first", [] { ::operator delete(::operator new(9)); });
+        allocscope::attach_hooks();
+        const allocscope::allocation_counts seen = earlier.counts();
+        known_work();
+        expect_equal(earlier.counts().allocations - seen.allocations, known_allocations,
+                     "in a window that was open");
+        allocscope::detach_hooks();
+    }
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,1 @@
+#include <allocscope/define_once/operator_new_delete.hpp>

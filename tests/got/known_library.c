@@ -1,0 +1,34 @@
+// A C library whose allocations are known: see known_work in known_library.h.
+
+#include "known_library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *(*volatile address_in_data)(size_t) = malloc;
+
+void known_work(void) {
+    void *volatile first = malloc(100);
+    void *volatile zeroed = calloc(3, 50);
+    void *volatile resized = realloc(NULL, 70);
+    resized = realloc(resized, 80);
+    char *volatile copied = strdup("hello");
+    void *volatile through_address = address_in_data(7);
+    void *volatile aligned = NULL;
+    void *taken = NULL;
+    if (posix_memalign(&taken, 64, 64) == 0) aligned = taken;
+    free(first);
+    free(zeroed);
+    free(resized);
+    free(copied);
+    free(through_address);
+    free(aligned);
+}
+
+void *known_block(size_t bytes) {
+    return malloc(bytes);
+}
+
+void known_free(void *block) {
+    free(block);
+}

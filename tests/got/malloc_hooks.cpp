@@ -1,0 +1,1 @@
+#include <allocscope/define_once/malloc_family.hpp>

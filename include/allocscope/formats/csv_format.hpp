@@ -55,9 +55,7 @@ public:
     }
     void field(std::uint64_t number) {
         separate();
-        const bool is_below_zero = is_signed_ && is_negative(number);
-        if (is_below_zero) out_ << '-';
-        out_ << decimal{is_below_zero ? 0 - number : number};
+        out_ << signed_decimal{number, is_signed_};
     }
     void empty_field() { separate(); }
     void end() {

@@ -27,6 +27,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/text_sink.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>    // size_t
@@ -97,10 +98,6 @@ void for_each_stack(format_job& job, const Work& work) {
         work(stack);
         job.pieces.may_go();
     }
-}
-
-constexpr bool is_negative(std::uint64_t number) noexcept {
-    return static_cast<std::int64_t>(number) < 0;
 }
 
 inline bool has_stacks_to_write(format_job& job) {

@@ -32,22 +32,13 @@ inline bool is_empty(const char* name) noexcept {
     return name == nullptr || name[0] == '\0';
 }
 
-// What is behind the last slash.
-inline const char* file_name_of(const char* path) noexcept {
-    const char* name = path;
-    for (const char* at = path; *at != '\0'; ++at) {
-        if (*at == '/') name = at + 1;
-    }
-    return name;
-}
-
 // The function; without one the module with an offset.
 inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
     if (!is_empty(frame.function)) {
         write_printable(out, frame.function);
         return;
     }
-    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module));
+    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module).data());
     if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
 }
 

@@ -32,21 +32,15 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-inline void write_change(text_out& out, std::uint64_t number, bool is_difference) {
-    const bool is_below_zero = is_difference && is_negative(number);
-    if (is_below_zero) out << '-';
-    out << decimal{is_below_zero ? 0 - number : number};
-}
-
 inline void write_estimate(text_out& out, const char* name, const estimate& number,
                            bool is_difference) {
     out << name << ": ";
-    write_change(out, number.value, is_difference);
+    out << signed_decimal{number.value, is_difference};
     if (number.low == number.high) return;
     out << " (95%: ";
-    write_change(out, number.low, is_difference);
+    out << signed_decimal{number.low, is_difference};
     out << " to ";
-    write_change(out, number.high, is_difference);
+    out << signed_decimal{number.high, is_difference};
     out << ')';
 }
 

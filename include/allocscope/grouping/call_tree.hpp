@@ -28,6 +28,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -200,8 +201,7 @@ private:
     }
 
     std::uint64_t size_of(std::uint64_t number) const noexcept {
-        const bool is_negative = is_difference_ && static_cast<std::int64_t>(number) < 0;
-        return is_negative ? 0 - number : number;
+        return size_of_change(number, is_difference_);
     }
 
     const snapshot::stack* stacks_ = nullptr;

@@ -22,12 +22,13 @@
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint64_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -57,17 +58,9 @@ inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
     return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
 }
 
-struct row_of_stacks {
-    snapshot::row row;
+struct row_of_stacks : summed<snapshot::row> {
     std::uint64_t stack_objects;  // of the stack that lends the row its frames
-    interval_reach objects;
-    interval_reach bytes;
 };
-
-inline std::uint64_t size_of_number(std::uint64_t number, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
-    return is_negative ? std::uint64_t{0} - number : number;
-}
 
 // The rows that the stacks make together, without those that nothing is alive of.
 inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
@@ -76,39 +69,25 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
     for (const snapshot::stack& stack : stacks) {
         if (stack.objects == 0 && stack.bytes == 0) continue;
         const auto known = sums.insert({&stack});
-        row_of_stacks& sum = known.value;
-        const std::uint64_t objects = size_of_number(stack.objects, is_difference);
-        if (known.is_new) {
-            sum.row.file = stack.file;
-            sum.row.line = stack.line;
-            sum.row.type = stack.type;
-            sum.row.offset = stack.offset;
-            sum.row.type_source = stack.type_source;
+        row_of_stacks& here = known.value;
+        snapshot::row& row = here.sum;
+        const std::uint64_t objects = size_of_change(stack.objects, is_difference);
+        if (known.is_new || objects > here.stack_objects) {
+            here.stack_objects = objects;
+            row.file = stack.file;
+            row.line = stack.line;
+            row.type = stack.type;
+            row.offset = stack.offset;
+            row.type_source = stack.type_source;
+            row.function = stack.function;
+            row.frames = stack.frames;
+            row.frame_count = stack.frame_count;
+            row.user_frame = stack.user_frame;
         }
-        if (known.is_new || objects > sum.stack_objects) {
-            sum.stack_objects = objects;
-            sum.row.function = stack.function;
-            sum.row.frames = stack.frames;
-            sum.row.frame_count = stack.frame_count;
-            sum.row.user_frame = stack.user_frame;
-        }
-        sum.row.objects += stack.objects;
-        sum.row.bytes += stack.bytes;
-        sum.row.samples += stack.samples;
-        ++sum.row.sites;
-        sum.objects.meet({stack.objects, stack.objects_low, stack.objects_high}, true);
-        sum.bytes.meet({stack.bytes, stack.bytes_low, stack.bytes_high}, true);
+        here.add(stack, true);
+        ++row.sites;
     }
-    for (auto& each : sums) {
-        snapshot::row& row = each.value.row;
-        const estimate objects = each.value.objects.around(row.objects);
-        const estimate bytes = each.value.bytes.around(row.bytes);
-        row.objects_low = objects.low;
-        row.objects_high = objects.high;
-        row.bytes_low = bytes.low;
-        row.bytes_high = bytes.high;
-        rows.push_back(row);
-    }
+    for (auto& each : sums) rows.push_back(each.value.finished());
 }
 
 // --- what fits ---
@@ -139,16 +118,12 @@ inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wante
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
     table<place_of_stack, row_of_stacks> sums{scratch};
-    for (const snapshot::stack& stack : stacks) {
-        row_of_stacks& sum = sums.insert({&stack}).value;
-        sum.row.objects += stack.objects;
-        sum.row.bytes += stack.bytes;
-    }
+    for (const snapshot::stack& stack : stacks) sums[{&stack}].add(stack, true);
     list<snapshot::stack> kept{scratch};
     for (const snapshot::stack& stack : stacks) {
-        const snapshot::row& row = sums.find({&stack})->row;
-        if (size_of_number(row.bytes, is_difference) < wanted.least_bytes) continue;
-        if (size_of_number(row.objects, is_difference) < wanted.least_objects) continue;
+        const snapshot::row& row = sums.find({&stack})->sum;
+        if (size_of_change(row.bytes, is_difference) < wanted.least_bytes) continue;
+        if (size_of_change(row.objects, is_difference) < wanted.least_objects) continue;
         kept.push_back(stack);
     }
     stacks.clear();

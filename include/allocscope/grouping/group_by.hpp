@@ -21,6 +21,7 @@
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <algorithm>  // sort
@@ -72,17 +73,6 @@ inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
     return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
 }
 
-// How far it is from nothing.
-inline std::uint64_t size_of_value(std::uint64_t value, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
-    return is_negative ? std::uint64_t{0} - value : value;
-}
-
-inline text file_name_of_path(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
 inline void write_place_name(text_out& out, const snapshot::stack& stack) {
     out << stack.file;
     if (stack.line != 0) {
@@ -130,7 +120,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
         case group_key::module: {
             const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
             const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
-            out << (path.empty() ? text{"(no module)"} : file_name_of_path(path));
+            out << (path.empty() ? text{"(no module)"} : file_name_of(path));
             break;
         }
         case group_key::size:
@@ -170,9 +160,9 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
     std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
         const std::uint64_t a_size =
-            detail::size_of_value(detail::value_of(made.groups_[a], order), is_difference);
+            detail::size_of_change(detail::value_of(made.groups_[a], order), is_difference);
         const std::uint64_t b_size =
-            detail::size_of_value(detail::value_of(made.groups_[b], order), is_difference);
+            detail::size_of_change(detail::value_of(made.groups_[b], order), is_difference);
         return a_size != b_size ? a_size > b_size : a < b;
     });
     std::vector<group> in_order;

@@ -29,6 +29,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
 #include <allocscope/version.hpp>
@@ -96,10 +97,10 @@ private:
     }
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
-    void amount(std::uint64_t number) { write_signed(out_, number, info_.is_difference); }
+    void amount(std::uint64_t number) { out_ << signed_decimal{number, info_.is_difference}; }
     void add_amount(number_row& row, std::uint64_t number) const noexcept {
-        const bool is_negative = info_.is_difference && static_cast<std::int64_t>(number) < 0;
-        row.add(is_negative ? 0 - number : number, is_negative);
+        row.add(size_of_change(number, info_.is_difference),
+                info_.is_difference && is_negative(number));
     }
 
     void write_info() {

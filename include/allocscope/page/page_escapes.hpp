@@ -114,13 +114,6 @@ inline void write_page_lines(text_out& out, text lines) {
     }
 }
 
-// A number that may be negative in a difference.
-inline void write_signed(text_out& out, std::uint64_t number, bool is_signed) {
-    const bool is_negative = is_signed && static_cast<std::int64_t>(number) < 0;
-    if (is_negative) out << '-';
-    out << decimal{is_negative ? 0 - number : number};
-}
-
 }  // namespace detail
 
 ALLOCSCOPE_WARM_END

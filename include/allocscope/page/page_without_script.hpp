@@ -45,9 +45,9 @@ inline list<const snapshot::row*> rows_by_bytes(arena& memory, const snapshot& s
 
 inline void write_row_without_script(text_out& out, const snapshot::row& row, bool is_signed) {
     out << "<tr><td class=\"number\">";
-    write_signed(out, row.objects, is_signed);
+    out << signed_decimal{row.objects, is_signed};
     out << "</td><td class=\"number\">";
-    write_signed(out, row.bytes, is_signed);
+    out << signed_decimal{row.bytes, is_signed};
     out << "</td><td>";
     write_page_text(out, row.file);
     if (row.line != 0) {

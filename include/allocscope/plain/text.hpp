@@ -93,6 +93,11 @@ ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
 }
 
+// What stands behind the last slash; as zero-ended as the path.
+ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
 // A zero-ended copy that lives as long as the arena.
 ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
     auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));

@@ -70,6 +70,11 @@ private:
 struct decimal {
     std::uint64_t value;
 };
+// Of a number that is two's complement where `may_be_negative`.
+struct signed_decimal {
+    std::uint64_t value;
+    bool may_be_negative;
+};
 struct hexadecimal {  // lower case, without a prefix
     std::uint64_t value;
 };
@@ -87,6 +92,11 @@ ALLOCSCOPE_NOINLINE void write_digits(text_out& out, std::uint64_t value, unsign
 inline text_out& operator<<(text_out& out, decimal number) {
     write_digits(out, number.value, 10);
     return out;
+}
+inline text_out& operator<<(text_out& out, signed_decimal number) {
+    const bool is_negative = number.may_be_negative && number.value >> 63U != 0;
+    if (is_negative) out << '-';
+    return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
 inline text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);

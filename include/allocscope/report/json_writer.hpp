@@ -77,9 +77,7 @@ public:
     // May be negative in a difference.
     void amount(std::uint64_t number) {
         separate();
-        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
-        if (is_negative) out_ << '-';
-        out_ << decimal{is_negative ? 0 - number : number};
+        out_ << signed_decimal{number, is_signed_};
     }
     void field(const char* name, const char* shown) {
         key(name);

@@ -20,6 +20,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/number_units.hpp>
 #include <allocscope/report/text_columns.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -42,7 +43,7 @@ public:
 
     void add(const stack_numbers& numbers, text name) {
         text_out share{memory_};
-        write_share(share, size_of_value(numbers.bytes, is_difference_), whole_);
+        write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
         lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
                            amount(numbers.bytes_allocated), count(numbers.allocations)},
                           name});

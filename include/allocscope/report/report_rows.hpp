@@ -19,20 +19,15 @@
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t, int64_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
-
-// In a difference both numbers are two's complement: how far they are from "no change".
-inline std::uint64_t magnitude(std::uint64_t number, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
-    return is_negative ? std::uint64_t{0} - number : number;
-}
 
 struct row_selection {
     struct remainder {
@@ -58,14 +53,15 @@ inline row_selection select_rows(arena& memory, const snapshot& rows, row_order 
     selection.shown.reserve(rows.size());
     for (const snapshot::row& row : rows) selection.shown.push_back(&row);
     if (order == row_order::bytes) {
-        sort(selection.shown, [is_difference](const snapshot::row* left,
-                                              const snapshot::row* right) {
-            return magnitude(left->bytes, is_difference) > magnitude(right->bytes, is_difference);
-        });
+        sort(selection.shown,
+             [is_difference](const snapshot::row* left, const snapshot::row* right) {
+                 return size_of_change(left->bytes, is_difference) >
+                        size_of_change(right->bytes, is_difference);
+             });
     }
     std::size_t shown_count = 0;
     for (const snapshot::row* row : selection.shown) {
-        const std::uint64_t size = magnitude(row->bytes, is_difference);
+        const std::uint64_t size = size_of_change(row->bytes, is_difference);
         selection.byte_magnitude += size;
         if (shown_count < most) {
             ++shown_count;

@@ -26,6 +26,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/number_columns.hpp>
 #include <allocscope/report/text_options.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -57,7 +58,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
                          const text_options& wanted) {
     number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
     std::uint64_t whole = 0;
-    for (const group& each : groups) whole += size_of_value(each.bytes, groups.is_difference());
+    for (const group& each : groups) whole += size_of_change(each.bytes, groups.is_difference());
     columns.set_whole(whole);
     stack_numbers rest;
     std::size_t rest_count = 0;

@@ -35,6 +35,7 @@
 #include <allocscope/report/text_head.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/snapshot/few_samples.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -167,7 +168,7 @@ private:
     void add(const snapshot::row& row, std::uint64_t all_bytes) {
         line made = line_of({row.objects, row.objects_low, row.objects_high},
                             {row.bytes, row.bytes_low, row.bytes_high},
-                            magnitude(row.bytes, info_.is_difference), all_bytes);
+                            size_of_change(row.bytes, info_.is_difference), all_bytes);
         made.has_few = is_sampled_ && has_few_samples(row, info_.is_difference);
         made.samples = samples_of(row.samples, made.has_few);
         made.place = place_of(form_.parts, row);

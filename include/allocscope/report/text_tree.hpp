@@ -32,6 +32,7 @@
 #include <allocscope/report/number_columns.hpp>
 #include <allocscope/report/text_columns.hpp>
 #include <allocscope/report/text_options.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
@@ -60,7 +61,7 @@ public:
           is_shown_(memory),
           columns_(memory, is_difference_, "call") {
         choose();
-        columns_.set_whole(size_of_value(tree_.root().inclusive.bytes, is_difference_));
+        columns_.set_whole(size_of_change(tree_.root().inclusive.bytes, is_difference_));
         add(tree_.root(), 0);
     }
 
@@ -86,7 +87,7 @@ private:
     }
 
     std::uint64_t size_of(std::size_t node) const noexcept {
-        return size_of_value(tree_[node].inclusive[order_], is_difference_);
+        return size_of_change(tree_[node].inclusive[order_], is_difference_);
     }
 
     void add(const call_node& node, std::size_t depth) {
@@ -113,12 +114,12 @@ private:
         if (frame.function[0] != '\0') {
             write_printable(out, frame.function);
         } else {
-            write_printable(out, file_name_of_path(frame.module).data());
+            write_printable(out, file_name_of(frame.module).data());
             out << "+0x" << hexadecimal{frame.offset};
         }
         if (frame.line == 0) return;
         out << "  ";
-        write_printable(out, file_name_of_path(frame.file).data());
+        write_printable(out, file_name_of(frame.file).data());
         out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
     }
 

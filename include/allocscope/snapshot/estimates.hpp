@@ -100,6 +100,34 @@ private:
     double above_squared_ = 0.0;
 };
 
+// A row or a stack to which others are added, or from which they are taken.
+template <class Row>
+struct summed {
+    Row sum;  // without its intervals
+    interval_reach objects;
+    interval_reach bytes;
+
+    template <class Part>
+    void add(const Part& part, bool is_added) noexcept {
+        const std::uint64_t sign = is_added ? 1 : ~std::uint64_t{0};
+        sum.objects += sign * part.objects;
+        sum.bytes += sign * part.bytes;
+        sum.samples += part.samples;
+        objects.meet({part.objects, part.objects_low, part.objects_high}, is_added);
+        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
+    }
+
+    const Row& finished() noexcept {
+        const estimate objects_95 = objects.around(sum.objects);
+        const estimate bytes_95 = bytes.around(sum.bytes);
+        sum.objects_low = objects_95.low;
+        sum.objects_high = objects_95.high;
+        sum.bytes_low = bytes_95.low;
+        sum.bytes_high = bytes_95.high;
+        return sum;
+    }
+};
+
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END

@@ -9,9 +9,10 @@
 #define ALLOCSCOPE_SNAPSHOT_FEW_SAMPLES_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <cstdint>  // uint64_t, int64_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -24,8 +25,7 @@ constexpr std::uint64_t enough_samples = 10;
 // Few samples, and an interval wider than half the number and than one object. (The weight of a
 // sample that is larger than several means is known almost exactly: then one sample is enough.)
 inline bool has_few_samples(const snapshot::row& row, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(row.objects) < 0;
-    const std::uint64_t size = is_negative ? std::uint64_t{0} - row.objects : row.objects;
+    const std::uint64_t size = size_of_change(row.objects, is_difference);
     const std::uint64_t width = row.objects_high - row.objects_low;
     return row.samples != 0 && row.samples < enough_samples && width > 1 && width > size / 2;
 }

@@ -24,22 +24,17 @@
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <atomic>   // atomic
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint64_t
+#include <cstdint>  // uint64_t
 #include <cstring>  // memcpy, strcmp, strnlen
 
 ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
-
-// Of a number that counts up in a plain snapshot and up or down in a difference.
-inline std::uint64_t size_of_change(std::uint64_t value, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
-    return is_negative ? std::uint64_t{0} - value : value;
-}
 
 // Most objects first (in a difference: the largest change), then most bytes. What is still equal
 // goes by its texts, so that the order does not depend on how the rows were found.

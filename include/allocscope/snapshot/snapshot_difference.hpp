@@ -120,31 +120,6 @@ inline text key_of(const snapshot::row& row, arena& scratch) {
     return key.view();
 }
 
-struct changed_row {
-    snapshot::row row;
-    interval_reach objects;
-    interval_reach bytes;
-
-    void add(const snapshot::row& part, bool is_later) noexcept {
-        const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
-        row.objects += sign * part.objects;
-        row.bytes += sign * part.bytes;
-        row.samples += part.samples;
-        objects.meet({part.objects, part.objects_low, part.objects_high}, is_later);
-        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_later);
-    }
-
-    const snapshot::row& finished() noexcept {
-        const estimate objects_95 = objects.around(row.objects);
-        const estimate bytes_95 = bytes.around(row.bytes);
-        row.objects_low = objects_95.low;
-        row.objects_high = objects_95.high;
-        row.bytes_low = bytes_95.low;
-        row.bytes_high = bytes_95.high;
-        return row;
-    }
-};
-
 // The place of a row, without its numbers.
 inline snapshot::row place_of_row(const snapshot::row& row, const char* file) noexcept {
     snapshot::row made = row;
@@ -158,7 +133,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
                             const snapshot_data& later, const snapshot_data& earlier) {
     arena& scratch = changed.memory();
     difference_names names{later, earlier, scratch};
-    table<text, changed_row> merged{scratch};
+    table<text, summed<snapshot::row>> merged{scratch};
     const snapshot_data* const both[] = {&later, &earlier};
     bool is_later = true;
     for (const snapshot_data* data : both) {
@@ -168,7 +143,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
             if (at.is_new) {
                 const text name = names.name_of(row);
                 const bool is_same = name == row.file;
-                at.value.row =
+                at.value.sum =
                     place_of_row(row, is_same ? row.file : copy_of(block.memory(), name).data());
             }
             at.value.add(row, is_later);
@@ -176,7 +151,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
         is_later = false;
     }
     for (auto& each : merged) {
-        if (each.value.row.objects == 0 && each.value.row.bytes == 0) continue;
+        if (each.value.sum.objects == 0 && each.value.sum.bytes == 0) continue;
         changed.push_back(each.value.finished());
     }
 }

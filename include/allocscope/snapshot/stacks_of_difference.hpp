@@ -60,34 +60,16 @@ inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
     return hash_finish(hash);
 }
 
-struct changed_stack {
-    snapshot::stack sum;
-    interval_reach objects;
-    interval_reach bytes;
-
+struct changed_stack : summed<snapshot::stack> {
     void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
-        sum.objects += sign * part.objects;
-        sum.bytes += sign * part.bytes;
+        summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
-        sum.samples += part.samples;
-        objects.meet({part.objects, part.objects_low, part.objects_high}, is_later);
-        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_later);
     }
 
     bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
-    }
-
-    const snapshot::stack& finished() noexcept {
-        const estimate objects_95 = objects.around(sum.objects);
-        const estimate bytes_95 = bytes.around(sum.bytes);
-        sum.objects_low = objects_95.low;
-        sum.objects_high = objects_95.high;
-        sum.bytes_low = bytes_95.low;
-        sum.bytes_high = bytes_95.high;
-        return sum;
     }
 };
 

@@ -45,11 +45,6 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-inline text file_name_of(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
 enum class module_kind { user, runtime, system };
 
 inline module_kind kind_of_module(text path) noexcept {

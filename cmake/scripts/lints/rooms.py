@@ -25,7 +25,7 @@ ROOMS = {
     "naming": (9, False, "base platform plain state windows snapshot symbols types"),
     "report": (9, False, "base platform plain snapshot grouping measure"),
     "page": (9, False, "base plain snapshot"),
-    "saved": (10, False, "base platform plain snapshot measure report"),
+    "saved": (10, False, "base platform plain binary snapshot grouping measure report"),
     "verdict": (10, False, "base link platform plain unwind state windows snapshot types naming"),
     "integrations": (10, False, "measure report"),
     "formats": (11, False, "base platform plain snapshot grouping measure report page saved"),

@@ -17,7 +17,9 @@
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
+#include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -46,45 +48,27 @@ namespace detail {
 // Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
 class saved_fields {
 public:
-    explicit saved_fields(text bytes) noexcept : bytes_(bytes) {}
+    explicit saved_fields(text bytes) noexcept
+        : bytes_({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}) {}
 
-    bool is_at_end() const noexcept { return bytes_.empty(); }
-    bool is_damaged() const noexcept { return is_damaged_; }
-    std::size_t left() const noexcept { return bytes_.size(); }
+    bool is_at_end() const noexcept { return bytes_.remaining() == 0; }
+    bool is_damaged() const noexcept { return !bytes_.ok(); }
+    std::size_t left() const noexcept { return bytes_.remaining(); }
 
-    std::uint64_t number() noexcept {
-        if (bytes_.empty()) return 0;
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
-            const auto byte = static_cast<std::uint8_t>(bytes_.front());
-            bytes_.remove_prefix(1);
-            value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-            if ((byte & 0x80U) == 0) {
-                is_damaged_ = is_damaged_ || (shift == 63 && byte > 1);
-                return value;
-            }
-        }
-        is_damaged_ = true;
-        return 0;
-    }
+    std::uint64_t number() noexcept { return is_at_end() ? 0 : bytes_.uleb(); }
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
-        is_damaged_ = true;
+        bytes_.fail();
         return 0;
     }
     int small_number() noexcept {
         return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
     }
     text bytes(std::uint64_t count) noexcept {
-        if (count > bytes_.size()) {
-            is_damaged_ = true;
-            return {};
-        }
-        const text taken = bytes_.substr(0, count);
-        bytes_.remove_prefix(taken.size());
-        return taken;
+        const byte_view taken = bytes_.block(count);
+        return {reinterpret_cast<const char*>(taken.data), taken.size};
     }
     estimate number_95() noexcept {
         estimate read{};
@@ -95,8 +79,7 @@ public:
     }
 
 private:
-    text bytes_;
-    bool is_damaged_ = false;
+    byte_cursor bytes_;
 };
 
 // --- what the file says ---

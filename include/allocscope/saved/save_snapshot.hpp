@@ -16,10 +16,12 @@
 
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_numbers.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
@@ -34,23 +36,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// Equal frames are one in the file.
-struct saved_frame {
-    std::uint64_t function, file, line, column, is_inlined, address, module, offset;
-};
-
-inline bool operator==(const saved_frame& a, const saved_frame& b) noexcept {
-    return a.function == b.function && a.file == b.file && a.line == b.line &&
-           a.column == b.column && a.is_inlined == b.is_inlined && a.address == b.address &&
-           a.module == b.module && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const saved_frame& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, key.address ^ (key.is_inlined << 63U));
-    hash = hash_step(hash, key.function ^ (key.line << 32U));
-    return hash_finish(hash_step(hash, key.file ^ (key.column << 32U)));
-}
 
 // One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
 class saved_record {
@@ -81,7 +66,9 @@ template <class Write>
 class snapshot_saver {
 public:
     // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
-    explicit snapshot_saver(const Write& write) : write_(write) {}
+    explicit snapshot_saver(const Write& write) : write_(write) {
+        texts_.number_of("");  // 0, and not in the file
+    }
 
     bool save(const snapshot& rows) {
         out_ << text{saved_magic, saved_magic_bytes};
@@ -119,42 +106,32 @@ private:
 
     // With its zero byte, so that a reader can use it where it is.
     std::uint64_t number_of(const char* shown) {
-        if (shown[0] == '\0') return 0;
-        const auto known = by_address_.insert(shown);
-        if (!known.is_new) return known.value;
-        const text whole{shown};
-        const auto equal = texts_.insert(whole);
-        if (equal.is_new) {
-            equal.value = ++text_count_;
-            put(saved_tag::text, {shown, whole.size() + 1});
-        }
-        return known.value = equal.value;
+        const std::size_t before = texts_.size();
+        const std::uint64_t number = texts_.number_of(shown);
+        if (number == before) put(saved_tag::text, {shown, texts_[number].size() + 1});
+        return number;
     }
 
     std::uint64_t number_of(const snapshot::frame& frame) {
-        const saved_frame key{number_of(frame.function),
-                              number_of(frame.file),
-                              static_cast<std::uint64_t>(frame.line),
-                              static_cast<std::uint64_t>(frame.column),
-                              frame.is_inlined ? 1U : 0U,
-                              frame.address,
-                              number_of(frame.module),
-                              frame.offset};
-        const auto known = frames_.insert(key);
-        if (!known.is_new) return known.value;
-        known.value = frame_count_++;
-        saved_record record;
-        record << key.function << key.file << key.line << key.column << key.is_inlined
-               << key.address << key.module << key.offset;
-        put(saved_tag::frame, record);
-        return frame_count_ - 1;
+        const std::size_t before = frames_.size();
+        const std::uint64_t number = frames_.number_of(frame);
+        if (number != before) return number;
+        const std::uint64_t function = number_of(frame.function);
+        const std::uint64_t file = number_of(frame.file);
+        const std::uint64_t module = number_of(frame.module);
+        put(saved_tag::frame, saved_record{}
+                                  << function << file << static_cast<std::uint64_t>(frame.line)
+                                  << static_cast<std::uint64_t>(frame.column)
+                                  << (frame.is_inlined ? 1U : 0U) << frame.address << module
+                                  << frame.offset);
+        return number;
     }
 
     // Rows and stacks that share their frames share them in the file.
     std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
         const auto known = stacks_.insert({frames, count});
         if (!known.is_new) return known.value;
-        const std::uint64_t number = known.value = stack_count_++;
+        const std::uint64_t number = known.value = stacks_.size() - 1;
         stack_out_.cut(0);
         for (std::size_t i = 0; i < count; ++i) {
             saved_record frame;
@@ -268,13 +245,9 @@ private:
     arena table_memory_;
     text_out out_{out_memory_};
     text_out stack_out_{stack_memory_};
-    table<const void*, std::uint64_t> by_address_{table_memory_};
-    table<text, std::uint64_t> texts_{table_memory_};
-    table<saved_frame, std::uint64_t> frames_{table_memory_};
+    text_numbers texts_{table_memory_};
+    frame_book frames_{table_memory_, frames_differ_by::address};
     table<frame_span, std::uint64_t> stacks_{table_memory_};
-    std::uint64_t text_count_ = 0;
-    std::uint64_t frame_count_ = 0;
-    std::uint64_t stack_count_ = 0;
     saved_checksum sum_;
     bool is_good_ = true;
 };

@@ -2680,6 +2680,31 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_NO_ALLOCATION_GUARD_HPP
 
+// signed_numbers.hpp - numbers that are below 0 where a difference shrank.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
+#define ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Of a number in a difference.
+constexpr bool is_negative(std::uint64_t number) noexcept {
+    return static_cast<std::int64_t>(number) < 0;
+}
+
+// How far it is from "no change"; the number itself where it only counts up.
+constexpr std::uint64_t size_of_change(std::uint64_t number, bool is_difference) noexcept {
+    return is_difference && is_negative(number) ? std::uint64_t{0} - number : number;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_SIGNED_NUMBERS_HPP
+
 // few_samples.hpp - when the reader of a sampled window must be told how little is known.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_FEW_SAMPLES_HPP
@@ -2696,8 +2721,7 @@ constexpr std::uint64_t enough_samples = 10;
 // Few samples, and an interval wider than half the number and than one object. (The weight of a
 // sample that is larger than several means is known almost exactly: then one sample is enough.)
 inline bool has_few_samples(const snapshot::row& row, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(row.objects) < 0;
-    const std::uint64_t size = is_negative ? std::uint64_t{0} - row.objects : row.objects;
+    const std::uint64_t size = size_of_change(row.objects, is_difference);
     const std::uint64_t width = row.objects_high - row.objects_low;
     return row.samples != 0 && row.samples < enough_samples && width > 1 && width > size / 2;
 }
@@ -4711,12 +4735,7 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <dlfcn.h>
-#include <elf.h>
 #include <emmintrin.h>
-#include <link.h>
-#include <pthread.h>
-#include <sys/auxv.h>
 
 // window_demand.hpp - what many windows want together, without looking at each of them.
 
@@ -5572,6 +5591,16 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cstring>
+
 // byte_view.hpp - a pointer and a length over memory that somebody else owns.
 
 #ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
@@ -5760,6 +5789,19 @@ ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset)
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/auxv.h>
 
 // build_id.hpp - the linker's fingerprint of a file, found in its notes.
 
@@ -11840,7 +11882,6 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cstdlib>
-#include <cstring>
 #include <type_traits>
 
 // arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
@@ -14049,6 +14090,11 @@ ALLOCSCOPE_FAST_PATH bool operator!=(text a, text b) noexcept {
 }
 ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
+}
+
+// What stands behind the last slash; as zero-ended as the path.
+ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 // A zero-ended copy that lives as long as the arena.
@@ -16374,6 +16420,11 @@ private:
 struct decimal {
     std::uint64_t value;
 };
+// Of a number that is two's complement where `may_be_negative`.
+struct signed_decimal {
+    std::uint64_t value;
+    bool may_be_negative;
+};
 struct hexadecimal {  // lower case, without a prefix
     std::uint64_t value;
 };
@@ -16391,6 +16442,11 @@ ALLOCSCOPE_NOINLINE void write_digits(text_out& out, std::uint64_t value, unsign
 inline text_out& operator<<(text_out& out, decimal number) {
     write_digits(out, number.value, 10);
     return out;
+}
+inline text_out& operator<<(text_out& out, signed_decimal number) {
+    const bool is_negative = number.may_be_negative && number.value >> 63U != 0;
+    if (is_negative) out << '-';
+    return out << decimal{is_negative ? std::uint64_t{0} - number.value : number.value};
 }
 inline text_out& operator<<(text_out& out, hexadecimal number) {
     write_digits(out, number.value, 16);
@@ -20704,11 +20760,6 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-inline text file_name_of(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
 enum class module_kind { user, runtime, system };
 
 inline module_kind kind_of_module(text path) noexcept {
@@ -22136,6 +22187,34 @@ private:
     double above_squared_ = 0.0;
 };
 
+// A row or a stack to which others are added, or from which they are taken.
+template <class Row>
+struct summed {
+    Row sum;  // without its intervals
+    interval_reach objects;
+    interval_reach bytes;
+
+    template <class Part>
+    void add(const Part& part, bool is_added) noexcept {
+        const std::uint64_t sign = is_added ? 1 : ~std::uint64_t{0};
+        sum.objects += sign * part.objects;
+        sum.bytes += sign * part.bytes;
+        sum.samples += part.samples;
+        objects.meet({part.objects, part.objects_low, part.objects_high}, is_added);
+        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_added);
+    }
+
+    const Row& finished() noexcept {
+        const estimate objects_95 = objects.around(sum.objects);
+        const estimate bytes_95 = bytes.around(sum.bytes);
+        sum.objects_low = objects_95.low;
+        sum.objects_high = objects_95.high;
+        sum.bytes_low = bytes_95.low;
+        sum.bytes_high = bytes_95.high;
+        return sum;
+    }
+};
+
 }  // namespace detail
 
 ALLOCSCOPE_COLD_END
@@ -22150,12 +22229,6 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
-
-// Of a number that counts up in a plain snapshot and up or down in a difference.
-inline std::uint64_t size_of_change(std::uint64_t value, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
-    return is_negative ? std::uint64_t{0} - value : value;
-}
 
 // Most objects first (in a difference: the largest change), then most bytes. What is still equal
 // goes by its texts, so that the order does not depend on how the rows were found.
@@ -22696,34 +22769,16 @@ inline std::uint64_t hash_of_key(const stack_names& key) noexcept {
     return hash_finish(hash);
 }
 
-struct changed_stack {
-    snapshot::stack sum;
-    interval_reach objects;
-    interval_reach bytes;
-
+struct changed_stack : summed<snapshot::stack> {
     void add(const snapshot::stack& part, bool is_later) noexcept {
         const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
-        sum.objects += sign * part.objects;
-        sum.bytes += sign * part.bytes;
+        summed::add(part, is_later);
         sum.allocations += sign * part.allocations;
         sum.bytes_allocated += sign * part.bytes_allocated;
-        sum.samples += part.samples;
-        objects.meet({part.objects, part.objects_low, part.objects_high}, is_later);
-        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_later);
     }
 
     bool has_changed() const noexcept {
         return (sum.objects | sum.bytes | sum.allocations | sum.bytes_allocated) != 0;
-    }
-
-    const snapshot::stack& finished() noexcept {
-        const estimate objects_95 = objects.around(sum.objects);
-        const estimate bytes_95 = bytes.around(sum.bytes);
-        sum.objects_low = objects_95.low;
-        sum.objects_high = objects_95.high;
-        sum.bytes_low = bytes_95.low;
-        sum.bytes_high = bytes_95.high;
-        return sum;
     }
 };
 
@@ -22876,31 +22931,6 @@ inline text key_of(const snapshot::row& row, arena& scratch) {
     return key.view();
 }
 
-struct changed_row {
-    snapshot::row row;
-    interval_reach objects;
-    interval_reach bytes;
-
-    void add(const snapshot::row& part, bool is_later) noexcept {
-        const std::uint64_t sign = is_later ? 1 : ~std::uint64_t{0};
-        row.objects += sign * part.objects;
-        row.bytes += sign * part.bytes;
-        row.samples += part.samples;
-        objects.meet({part.objects, part.objects_low, part.objects_high}, is_later);
-        bytes.meet({part.bytes, part.bytes_low, part.bytes_high}, is_later);
-    }
-
-    const snapshot::row& finished() noexcept {
-        const estimate objects_95 = objects.around(row.objects);
-        const estimate bytes_95 = bytes.around(row.bytes);
-        row.objects_low = objects_95.low;
-        row.objects_high = objects_95.high;
-        row.bytes_low = bytes_95.low;
-        row.bytes_high = bytes_95.high;
-        return row;
-    }
-};
-
 // The place of a row, without its numbers.
 inline snapshot::row place_of_row(const snapshot::row& row, const char* file) noexcept {
     snapshot::row made = row;
@@ -22914,7 +22944,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
                             const snapshot_data& later, const snapshot_data& earlier) {
     arena& scratch = changed.memory();
     difference_names names{later, earlier, scratch};
-    table<text, changed_row> merged{scratch};
+    table<text, summed<snapshot::row>> merged{scratch};
     const snapshot_data* const both[] = {&later, &earlier};
     bool is_later = true;
     for (const snapshot_data* data : both) {
@@ -22924,7 +22954,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
             if (at.is_new) {
                 const text name = names.name_of(row);
                 const bool is_same = name == row.file;
-                at.value.row =
+                at.value.sum =
                     place_of_row(row, is_same ? row.file : copy_of(block.memory(), name).data());
             }
             at.value.add(row, is_later);
@@ -22932,7 +22962,7 @@ inline void collect_changes(list<snapshot::row>& changed, snapshot_block& block,
         is_later = false;
     }
     for (auto& each : merged) {
-        if (each.value.row.objects == 0 && each.value.row.bytes == 0) continue;
+        if (each.value.sum.objects == 0 && each.value.sum.bytes == 0) continue;
         changed.push_back(each.value.finished());
     }
 }
@@ -26188,12 +26218,6 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
-// In a difference both numbers are two's complement: how far they are from "no change".
-inline std::uint64_t magnitude(std::uint64_t number, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
-    return is_negative ? std::uint64_t{0} - number : number;
-}
-
 struct row_selection {
     struct remainder {
         std::size_t places = 0;
@@ -26218,14 +26242,15 @@ inline row_selection select_rows(arena& memory, const snapshot& rows, row_order 
     selection.shown.reserve(rows.size());
     for (const snapshot::row& row : rows) selection.shown.push_back(&row);
     if (order == row_order::bytes) {
-        sort(selection.shown, [is_difference](const snapshot::row* left,
-                                              const snapshot::row* right) {
-            return magnitude(left->bytes, is_difference) > magnitude(right->bytes, is_difference);
-        });
+        sort(selection.shown,
+             [is_difference](const snapshot::row* left, const snapshot::row* right) {
+                 return size_of_change(left->bytes, is_difference) >
+                        size_of_change(right->bytes, is_difference);
+             });
     }
     std::size_t shown_count = 0;
     for (const snapshot::row* row : selection.shown) {
-        const std::uint64_t size = magnitude(row->bytes, is_difference);
+        const std::uint64_t size = size_of_change(row->bytes, is_difference);
         selection.byte_magnitude += size;
         if (shown_count < most) {
             ++shown_count;
@@ -26453,7 +26478,7 @@ private:
     void add(const snapshot::row& row, std::uint64_t all_bytes) {
         line made = line_of({row.objects, row.objects_low, row.objects_high},
                             {row.bytes, row.bytes_low, row.bytes_high},
-                            magnitude(row.bytes, info_.is_difference), all_bytes);
+                            size_of_change(row.bytes, info_.is_difference), all_bytes);
         made.has_few = is_sampled_ && has_few_samples(row, info_.is_difference);
         made.samples = samples_of(row.samples, made.has_few);
         made.place = place_of(form_.parts, row);
@@ -31133,10 +31158,86 @@ ALLOCSCOPE_NAMESPACE_END
 #include <utility>
 #include <vector>
 
-// piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
 
-#ifndef ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
-#define ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+#ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+#define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+// Which of the numbers of a stack is meant, where there is room for one only.
+enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
+
+namespace detail {
+
+// In a difference all four are two's complement.
+struct stack_numbers {
+    std::uint64_t objects = 0;  // alive
+    std::uint64_t bytes = 0;    // alive
+    std::uint64_t allocations = 0;
+    std::uint64_t bytes_allocated = 0;
+
+    void add(const stack_numbers& more) noexcept {
+        objects += more.objects;
+        bytes += more.bytes;
+        allocations += more.allocations;
+        bytes_allocated += more.bytes_allocated;
+    }
+
+    std::uint64_t operator[](stack_value which) const noexcept {
+        switch (which) {
+            case stack_value::live_objects:
+                return objects;
+            case stack_value::bytes_allocated:
+                return bytes_allocated;
+            case stack_value::allocations:
+                return allocations;
+            case stack_value::live_bytes:
+                break;
+        }
+        return bytes;
+    }
+
+    bool is_nothing() const noexcept {
+        return (objects | bytes | allocations | bytes_allocated) == 0;
+    }
+};
+
+inline stack_numbers numbers_of(const snapshot::stack& stack) noexcept {
+    return {stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated};
+}
+
+inline stack_numbers sum_of_stacks(const snapshot& rows) {
+    stack_numbers sum;
+    for (const snapshot::stack& stack : rows.stacks()) sum.add(numbers_of(stack));
+    return sum;
+}
+
+// As a person names it; for `live_bytes`: "live bytes".
+inline const char* name_of(stack_value which) noexcept {
+    switch (which) {
+        case stack_value::live_objects:
+            return "live objects";
+        case stack_value::bytes_allocated:
+            return "bytes allocated";
+        case stack_value::allocations:
+            return "allocations";
+        case stack_value::live_bytes:
+            break;
+    }
+    return "live bytes";
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+
+// piece_target.hpp - where the pieces of a file go: a path, a descriptor, a stdio file, a stream.
+
+#ifndef ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
+#define ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -31274,83 +31375,7 @@ stream_target<std::basic_ostream<char, Traits>> target_for(
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
-
-// stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
-
-#ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
-#define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-// Which of the numbers of a stack is meant, where there is room for one only.
-enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
-
-namespace detail {
-
-// In a difference all four are two's complement.
-struct stack_numbers {
-    std::uint64_t objects = 0;  // alive
-    std::uint64_t bytes = 0;    // alive
-    std::uint64_t allocations = 0;
-    std::uint64_t bytes_allocated = 0;
-
-    void add(const stack_numbers& more) noexcept {
-        objects += more.objects;
-        bytes += more.bytes;
-        allocations += more.allocations;
-        bytes_allocated += more.bytes_allocated;
-    }
-
-    std::uint64_t operator[](stack_value which) const noexcept {
-        switch (which) {
-            case stack_value::live_objects:
-                return objects;
-            case stack_value::bytes_allocated:
-                return bytes_allocated;
-            case stack_value::allocations:
-                return allocations;
-            case stack_value::live_bytes:
-                break;
-        }
-        return bytes;
-    }
-
-    bool is_nothing() const noexcept {
-        return (objects | bytes | allocations | bytes_allocated) == 0;
-    }
-};
-
-inline stack_numbers numbers_of(const snapshot::stack& stack) noexcept {
-    return {stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated};
-}
-
-inline stack_numbers sum_of_stacks(const snapshot& rows) {
-    stack_numbers sum;
-    for (const snapshot::stack& stack : rows.stacks()) sum.add(numbers_of(stack));
-    return sum;
-}
-
-// As a person names it; for `live_bytes`: "live bytes".
-inline const char* name_of(stack_value which) noexcept {
-    switch (which) {
-        case stack_value::live_objects:
-            return "live objects";
-        case stack_value::bytes_allocated:
-            return "bytes allocated";
-        case stack_value::allocations:
-            return "allocations";
-        case stack_value::live_bytes:
-            break;
-    }
-    return "live bytes";
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
+#endif  // ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
 
 // text_sink.hpp - where a finished report goes: a path, a descriptor, a stdio file.
 
@@ -31371,75 +31396,12 @@ inline std::string report_problem(const std::string& target, const std::string& 
     return "cannot write report to " + target + ": " + reason;
 }
 
-inline std::string report_problem(const std::string& target, int error_number) {
-    return report_problem(target, std::generic_category().message(error_number));
-}
-
-// A file that is written piece by piece, and is there only after commit(). What returns false has
-// said why in `error`; then nothing more can be done with it.
-class report_file {
-public:
-    // `path` and `error` must stay.
-    report_file(const char* path, std::string& error) : path_(path), error_(error) {
-        if (path == nullptr) {
-            error = report_problem("a null path", "a path is needed");
-        } else {
-            is_good_ = has_done(out_.open(path));
-        }
-    }
-
-    bool is_open() const noexcept { return is_good_; }
-    bool write(text part) { return is_good_ = has_done(out_.write(part.data(), part.size())); }
-    bool commit() { return is_good_ = has_done(out_.commit()); }
-
-private:
-    bool has_done(int failure) {
-        if (failure == 0) return true;
-        arena memory;
-        text_out target{memory};
-        target << '\'';
-        write_printable(target, path_);
-        target << '\'';
-        error_ = report_problem(target.c_str(), failure);
-        return false;
-    }
-
-    const char* path_;
-    std::string& error_;
-    output_file out_;
-    bool is_good_ = false;
-};
-
-// Each returns true and leaves `error` alone, or returns false and says why in it.
-inline bool put_report(text report, const char* path, std::string& error) {
-    report_file out{path, error};
-    return out.is_open() && out.write(report) && out.commit();
-}
-
-inline bool put_report(text report, int descriptor, std::string& error) {
-    const std::string target = "descriptor " + std::to_string(descriptor);
-    if (descriptor < 0) {
-        error = report_problem(target, "a descriptor is not negative");
-        return false;
-    }
-    const int failure = write_all(descriptor, report.data(), report.size());
-    if (failure != 0) error = report_problem(target, failure);
-    return failure == 0;
-}
-
-// Flushed, so that a full disk is noticed here and not at the end of the program.
-inline bool put_report(text report, std::FILE* file, std::string& error) {
-    if (file == nullptr) {
-        error = report_problem("a null FILE*", "an open file is needed");
-        return false;
-    }
-    const file_size_signal_blocked quietly;
-    errno = 0;
-    if (std::fwrite(report.data(), 1, report.size(), file) == report.size() &&
-        std::fflush(file) == 0) {
-        return true;
-    }
-    error = report_problem("a FILE*", errno != 0 ? errno : EIO);
+// True, and `error` stays; or false, and `error` says why.
+template <class Target>
+bool put_report(text report, Target&& wanted, std::string& error) {
+    auto target = target_for(wanted);
+    if (target.open() && target.put(report) && target.finish()) return true;
+    error = report_problem(target.name(), target.problem());
     return false;
 }
 
@@ -31526,10 +31488,6 @@ void for_each_stack(format_job& job, const Work& work) {
         work(stack);
         job.pieces.may_go();
     }
-}
-
-constexpr bool is_negative(std::uint64_t number) noexcept {
-    return static_cast<std::int64_t>(number) < 0;
 }
 
 inline bool has_stacks_to_write(format_job& job) {
@@ -31638,22 +31596,13 @@ inline bool is_empty(const char* name) noexcept {
     return name == nullptr || name[0] == '\0';
 }
 
-// What is behind the last slash.
-inline const char* file_name_of(const char* path) noexcept {
-    const char* name = path;
-    for (const char* at = path; *at != '\0'; ++at) {
-        if (*at == '/') name = at + 1;
-    }
-    return name;
-}
-
 // The function; without one the module with an offset.
 inline void write_frame_name(text_out& out, const snapshot::frame& frame) {
     if (!is_empty(frame.function)) {
         write_printable(out, frame.function);
         return;
     }
-    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module));
+    write_printable(out, is_empty(frame.module) ? "?" : file_name_of(frame.module).data());
     if (frame.offset != 0) out << "+0x" << hexadecimal{frame.offset};
 }
 
@@ -31696,21 +31645,15 @@ ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
-inline void write_change(text_out& out, std::uint64_t number, bool is_difference) {
-    const bool is_below_zero = is_difference && is_negative(number);
-    if (is_below_zero) out << '-';
-    out << decimal{is_below_zero ? 0 - number : number};
-}
-
 inline void write_estimate(text_out& out, const char* name, const estimate& number,
                            bool is_difference) {
     out << name << ": ";
-    write_change(out, number.value, is_difference);
+    out << signed_decimal{number.value, is_difference};
     if (number.low == number.high) return;
     out << " (95%: ";
-    write_change(out, number.low, is_difference);
+    out << signed_decimal{number.low, is_difference};
     out << " to ";
-    write_change(out, number.high, is_difference);
+    out << signed_decimal{number.high, is_difference};
     out << ')';
 }
 
@@ -32113,8 +32056,7 @@ private:
     }
 
     std::uint64_t size_of(std::uint64_t number) const noexcept {
-        const bool is_negative = is_difference_ && static_cast<std::int64_t>(number) < 0;
-        return is_negative ? 0 - number : number;
+        return size_of_change(number, is_difference_);
     }
 
     const snapshot::stack* stacks_ = nullptr;
@@ -32461,9 +32403,7 @@ public:
     }
     void field(std::uint64_t number) {
         separate();
-        const bool is_below_zero = is_signed_ && is_negative(number);
-        if (is_below_zero) out_ << '-';
-        out_ << decimal{is_below_zero ? 0 - number : number};
+        out_ << signed_decimal{number, is_signed_};
     }
     void empty_field() { separate(); }
     void end() {
@@ -32603,9 +32543,7 @@ public:
     // May be negative in a difference.
     void amount(std::uint64_t number) {
         separate();
-        const bool is_negative = is_signed_ && static_cast<std::int64_t>(number) < 0;
-        if (is_negative) out_ << '-';
-        out_ << decimal{is_negative ? 0 - number : number};
+        out_ << signed_decimal{number, is_signed_};
     }
     void field(const char* name, const char* shown) {
         key(name);
@@ -33387,13 +33325,6 @@ inline void write_page_lines(text_out& out, text lines) {
     }
 }
 
-// A number that may be negative in a difference.
-inline void write_signed(text_out& out, std::uint64_t number, bool is_signed) {
-    const bool is_negative = is_signed && static_cast<std::int64_t>(number) < 0;
-    if (is_negative) out << '-';
-    out << decimal{is_negative ? 0 - number : number};
-}
-
 }  // namespace detail
 
 ALLOCSCOPE_WARM_END
@@ -33717,10 +33648,10 @@ private:
     }
     void field(const char* name, std::uint64_t number) { key(name) << decimal{number}; }
     void yes_or_no(const char* name, bool is_true) { key(name) << (is_true ? "true" : "false"); }
-    void amount(std::uint64_t number) { write_signed(out_, number, info_.is_difference); }
+    void amount(std::uint64_t number) { out_ << signed_decimal{number, info_.is_difference}; }
     void add_amount(number_row& row, std::uint64_t number) const noexcept {
-        const bool is_negative = info_.is_difference && static_cast<std::int64_t>(number) < 0;
-        row.add(is_negative ? 0 - number : number, is_negative);
+        row.add(size_of_change(number, info_.is_difference),
+                info_.is_difference && is_negative(number));
     }
 
     void write_info() {
@@ -33980,9 +33911,9 @@ inline list<const snapshot::row*> rows_by_bytes(arena& memory, const snapshot& s
 
 inline void write_row_without_script(text_out& out, const snapshot::row& row, bool is_signed) {
     out << "<tr><td class=\"number\">";
-    write_signed(out, row.objects, is_signed);
+    out << signed_decimal{row.objects, is_signed};
     out << "</td><td class=\"number\">";
-    write_signed(out, row.bytes, is_signed);
+    out << signed_decimal{row.bytes, is_signed};
     out << "</td><td>";
     write_page_text(out, row.file);
     if (row.line != 0) {
@@ -36138,17 +36069,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// A path names a descriptor (/dev/stdout), or something that is not laid out for a terminal.
-inline int descriptor_of(const char* path) {
-    return path != nullptr ? descriptor_named_by(path) : -1;
-}
-inline int descriptor_of(int descriptor) {
-    return descriptor;
-}
-inline int descriptor_of(std::FILE* file) {
-    return file != nullptr ? ::fileno(file) : -1;
-}
-
 // The rows, and behind them what only a few windows have.
 inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
                               int descriptor) {
@@ -36160,7 +36080,7 @@ template <class Target>
 bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
     arena memory;
     text_out report{memory};
-    write_text_report(report, rows, wanted, descriptor_of(target));
+    write_text_report(report, rows, wanted, target_for(target).descriptor());
     return put_report(report.view(), target, error);
 }
 
@@ -36306,23 +36226,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Equal frames are one in the file.
-struct saved_frame {
-    std::uint64_t function, file, line, column, is_inlined, address, module, offset;
-};
-
-inline bool operator==(const saved_frame& a, const saved_frame& b) noexcept {
-    return a.function == b.function && a.file == b.file && a.line == b.line &&
-           a.column == b.column && a.is_inlined == b.is_inlined && a.address == b.address &&
-           a.module == b.module && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const saved_frame& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, key.address ^ (key.is_inlined << 63U));
-    hash = hash_step(hash, key.function ^ (key.line << 32U));
-    return hash_finish(hash_step(hash, key.file ^ (key.column << 32U)));
-}
-
 // One record, until it is whole. The longest has some 40 numbers of at most ten bytes.
 class saved_record {
 public:
@@ -36352,7 +36255,9 @@ template <class Write>
 class snapshot_saver {
 public:
     // `write(text)` takes what is finished; false: it cannot, and nothing more is given to it.
-    explicit snapshot_saver(const Write& write) : write_(write) {}
+    explicit snapshot_saver(const Write& write) : write_(write) {
+        texts_.number_of("");  // 0, and not in the file
+    }
 
     bool save(const snapshot& rows) {
         out_ << text{saved_magic, saved_magic_bytes};
@@ -36390,42 +36295,32 @@ private:
 
     // With its zero byte, so that a reader can use it where it is.
     std::uint64_t number_of(const char* shown) {
-        if (shown[0] == '\0') return 0;
-        const auto known = by_address_.insert(shown);
-        if (!known.is_new) return known.value;
-        const text whole{shown};
-        const auto equal = texts_.insert(whole);
-        if (equal.is_new) {
-            equal.value = ++text_count_;
-            put(saved_tag::text, {shown, whole.size() + 1});
-        }
-        return known.value = equal.value;
+        const std::size_t before = texts_.size();
+        const std::uint64_t number = texts_.number_of(shown);
+        if (number == before) put(saved_tag::text, {shown, texts_[number].size() + 1});
+        return number;
     }
 
     std::uint64_t number_of(const snapshot::frame& frame) {
-        const saved_frame key{number_of(frame.function),
-                              number_of(frame.file),
-                              static_cast<std::uint64_t>(frame.line),
-                              static_cast<std::uint64_t>(frame.column),
-                              frame.is_inlined ? 1U : 0U,
-                              frame.address,
-                              number_of(frame.module),
-                              frame.offset};
-        const auto known = frames_.insert(key);
-        if (!known.is_new) return known.value;
-        known.value = frame_count_++;
-        saved_record record;
-        record << key.function << key.file << key.line << key.column << key.is_inlined
-               << key.address << key.module << key.offset;
-        put(saved_tag::frame, record);
-        return frame_count_ - 1;
+        const std::size_t before = frames_.size();
+        const std::uint64_t number = frames_.number_of(frame);
+        if (number != before) return number;
+        const std::uint64_t function = number_of(frame.function);
+        const std::uint64_t file = number_of(frame.file);
+        const std::uint64_t module = number_of(frame.module);
+        put(saved_tag::frame, saved_record{}
+                                  << function << file << static_cast<std::uint64_t>(frame.line)
+                                  << static_cast<std::uint64_t>(frame.column)
+                                  << (frame.is_inlined ? 1U : 0U) << frame.address << module
+                                  << frame.offset);
+        return number;
     }
 
     // Rows and stacks that share their frames share them in the file.
     std::uint64_t number_of(const snapshot::frame* frames, std::size_t count) {
         const auto known = stacks_.insert({frames, count});
         if (!known.is_new) return known.value;
-        const std::uint64_t number = known.value = stack_count_++;
+        const std::uint64_t number = known.value = stacks_.size() - 1;
         stack_out_.cut(0);
         for (std::size_t i = 0; i < count; ++i) {
             saved_record frame;
@@ -36539,13 +36434,9 @@ private:
     arena table_memory_;
     text_out out_{out_memory_};
     text_out stack_out_{stack_memory_};
-    table<const void*, std::uint64_t> by_address_{table_memory_};
-    table<text, std::uint64_t> texts_{table_memory_};
-    table<saved_frame, std::uint64_t> frames_{table_memory_};
+    text_numbers texts_{table_memory_};
+    frame_book frames_{table_memory_, frames_differ_by::address};
     table<frame_span, std::uint64_t> stacks_{table_memory_};
-    std::uint64_t text_count_ = 0;
-    std::uint64_t frame_count_ = 0;
-    std::uint64_t stack_count_ = 0;
     saved_checksum sum_;
     bool is_good_ = true;
 };
@@ -36562,11 +36453,11 @@ bool save_snapshot_with(const snapshot& rows, const Write& write) {
 // it could not be written, and `error` says why. Throws std::bad_alloc.
 inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
     const pause_recording quietly;
-    detail::report_file out{path, error};
-    return out.is_open() &&
-           detail::save_snapshot_with(rows,
-                                      [&out](detail::text part) { return out.write(part); }) &&
-           out.commit();
+    auto target = detail::target_for(path);
+    const auto put = [&target](detail::text part) { return target.put(part); };
+    if (target.open() && detail::save_snapshot_with(rows, put) && target.finish()) return true;
+    error = detail::report_problem(target.name(), target.problem());
+    return false;
 }
 
 // The bytes of that file.
@@ -36741,17 +36632,9 @@ inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
     return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
 }
 
-struct row_of_stacks {
-    snapshot::row row;
+struct row_of_stacks : summed<snapshot::row> {
     std::uint64_t stack_objects;  // of the stack that lends the row its frames
-    interval_reach objects;
-    interval_reach bytes;
 };
-
-inline std::uint64_t size_of_number(std::uint64_t number, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(number) < 0;
-    return is_negative ? std::uint64_t{0} - number : number;
-}
 
 // The rows that the stacks make together, without those that nothing is alive of.
 inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
@@ -36760,39 +36643,25 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
     for (const snapshot::stack& stack : stacks) {
         if (stack.objects == 0 && stack.bytes == 0) continue;
         const auto known = sums.insert({&stack});
-        row_of_stacks& sum = known.value;
-        const std::uint64_t objects = size_of_number(stack.objects, is_difference);
-        if (known.is_new) {
-            sum.row.file = stack.file;
-            sum.row.line = stack.line;
-            sum.row.type = stack.type;
-            sum.row.offset = stack.offset;
-            sum.row.type_source = stack.type_source;
+        row_of_stacks& here = known.value;
+        snapshot::row& row = here.sum;
+        const std::uint64_t objects = size_of_change(stack.objects, is_difference);
+        if (known.is_new || objects > here.stack_objects) {
+            here.stack_objects = objects;
+            row.file = stack.file;
+            row.line = stack.line;
+            row.type = stack.type;
+            row.offset = stack.offset;
+            row.type_source = stack.type_source;
+            row.function = stack.function;
+            row.frames = stack.frames;
+            row.frame_count = stack.frame_count;
+            row.user_frame = stack.user_frame;
         }
-        if (known.is_new || objects > sum.stack_objects) {
-            sum.stack_objects = objects;
-            sum.row.function = stack.function;
-            sum.row.frames = stack.frames;
-            sum.row.frame_count = stack.frame_count;
-            sum.row.user_frame = stack.user_frame;
-        }
-        sum.row.objects += stack.objects;
-        sum.row.bytes += stack.bytes;
-        sum.row.samples += stack.samples;
-        ++sum.row.sites;
-        sum.objects.meet({stack.objects, stack.objects_low, stack.objects_high}, true);
-        sum.bytes.meet({stack.bytes, stack.bytes_low, stack.bytes_high}, true);
+        here.add(stack, true);
+        ++row.sites;
     }
-    for (auto& each : sums) {
-        snapshot::row& row = each.value.row;
-        const estimate objects = each.value.objects.around(row.objects);
-        const estimate bytes = each.value.bytes.around(row.bytes);
-        row.objects_low = objects.low;
-        row.objects_high = objects.high;
-        row.bytes_low = bytes.low;
-        row.bytes_high = bytes.high;
-        rows.push_back(row);
-    }
+    for (auto& each : sums) rows.push_back(each.value.finished());
 }
 
 // --- what fits ---
@@ -36823,16 +36692,12 @@ inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wante
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
     table<place_of_stack, row_of_stacks> sums{scratch};
-    for (const snapshot::stack& stack : stacks) {
-        row_of_stacks& sum = sums.insert({&stack}).value;
-        sum.row.objects += stack.objects;
-        sum.row.bytes += stack.bytes;
-    }
+    for (const snapshot::stack& stack : stacks) sums[{&stack}].add(stack, true);
     list<snapshot::stack> kept{scratch};
     for (const snapshot::stack& stack : stacks) {
-        const snapshot::row& row = sums.find({&stack})->row;
-        if (size_of_number(row.bytes, is_difference) < wanted.least_bytes) continue;
-        if (size_of_number(row.objects, is_difference) < wanted.least_objects) continue;
+        const snapshot::row& row = sums.find({&stack})->sum;
+        if (size_of_change(row.bytes, is_difference) < wanted.least_bytes) continue;
+        if (size_of_change(row.objects, is_difference) < wanted.least_objects) continue;
         kept.push_back(stack);
     }
     stacks.clear();
@@ -36929,17 +36794,6 @@ inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
     return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
 }
 
-// How far it is from nothing.
-inline std::uint64_t size_of_value(std::uint64_t value, bool is_difference) noexcept {
-    const bool is_negative = is_difference && static_cast<std::int64_t>(value) < 0;
-    return is_negative ? std::uint64_t{0} - value : value;
-}
-
-inline text file_name_of_path(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    return slash == text::npos ? path : path.substr(slash + 1);
-}
-
 inline void write_place_name(text_out& out, const snapshot::stack& stack) {
     out << stack.file;
     if (stack.line != 0) {
@@ -36987,7 +36841,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
         case group_key::module: {
             const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
             const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
-            out << (path.empty() ? text{"(no module)"} : file_name_of_path(path));
+            out << (path.empty() ? text{"(no module)"} : file_name_of(path));
             break;
         }
         case group_key::size:
@@ -37027,9 +36881,9 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
     std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
         const std::uint64_t a_size =
-            detail::size_of_value(detail::value_of(made.groups_[a], order), is_difference);
+            detail::size_of_change(detail::value_of(made.groups_[a], order), is_difference);
         const std::uint64_t b_size =
-            detail::size_of_value(detail::value_of(made.groups_[b], order), is_difference);
+            detail::size_of_change(detail::value_of(made.groups_[b], order), is_difference);
         return a_size != b_size ? a_size > b_size : a < b;
     });
     std::vector<group> in_order;
@@ -37068,7 +36922,7 @@ public:
 
     void add(const stack_numbers& numbers, text name) {
         text_out share{memory_};
-        write_share(share, size_of_value(numbers.bytes, is_difference_), whole_);
+        write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
         lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
                            amount(numbers.bytes_allocated), count(numbers.allocations)},
                           name});
@@ -37171,7 +37025,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
                          const text_options& wanted) {
     number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
     std::uint64_t whole = 0;
-    for (const group& each : groups) whole += size_of_value(each.bytes, groups.is_difference());
+    for (const group& each : groups) whole += size_of_change(each.bytes, groups.is_difference());
     columns.set_whole(whole);
     stack_numbers rest;
     std::size_t rest_count = 0;
@@ -37237,7 +37091,7 @@ public:
           is_shown_(memory),
           columns_(memory, is_difference_, "call") {
         choose();
-        columns_.set_whole(size_of_value(tree_.root().inclusive.bytes, is_difference_));
+        columns_.set_whole(size_of_change(tree_.root().inclusive.bytes, is_difference_));
         add(tree_.root(), 0);
     }
 
@@ -37263,7 +37117,7 @@ private:
     }
 
     std::uint64_t size_of(std::size_t node) const noexcept {
-        return size_of_value(tree_[node].inclusive[order_], is_difference_);
+        return size_of_change(tree_[node].inclusive[order_], is_difference_);
     }
 
     void add(const call_node& node, std::size_t depth) {
@@ -37290,12 +37144,12 @@ private:
         if (frame.function[0] != '\0') {
             write_printable(out, frame.function);
         } else {
-            write_printable(out, file_name_of_path(frame.module).data());
+            write_printable(out, file_name_of(frame.module).data());
             out << "+0x" << hexadecimal{frame.offset};
         }
         if (frame.line == 0) return;
         out << "  ";
-        write_printable(out, file_name_of_path(frame.file).data());
+        write_printable(out, file_name_of(frame.file).data());
         out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
     }
 
@@ -37339,45 +37193,27 @@ namespace detail {
 // Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
 class saved_fields {
 public:
-    explicit saved_fields(text bytes) noexcept : bytes_(bytes) {}
+    explicit saved_fields(text bytes) noexcept
+        : bytes_({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}) {}
 
-    bool is_at_end() const noexcept { return bytes_.empty(); }
-    bool is_damaged() const noexcept { return is_damaged_; }
-    std::size_t left() const noexcept { return bytes_.size(); }
+    bool is_at_end() const noexcept { return bytes_.remaining() == 0; }
+    bool is_damaged() const noexcept { return !bytes_.ok(); }
+    std::size_t left() const noexcept { return bytes_.remaining(); }
 
-    std::uint64_t number() noexcept {
-        if (bytes_.empty()) return 0;
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
-            const auto byte = static_cast<std::uint8_t>(bytes_.front());
-            bytes_.remove_prefix(1);
-            value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-            if ((byte & 0x80U) == 0) {
-                is_damaged_ = is_damaged_ || (shift == 63 && byte > 1);
-                return value;
-            }
-        }
-        is_damaged_ = true;
-        return 0;
-    }
+    std::uint64_t number() noexcept { return is_at_end() ? 0 : bytes_.uleb(); }
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
-        is_damaged_ = true;
+        bytes_.fail();
         return 0;
     }
     int small_number() noexcept {
         return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
     }
     text bytes(std::uint64_t count) noexcept {
-        if (count > bytes_.size()) {
-            is_damaged_ = true;
-            return {};
-        }
-        const text taken = bytes_.substr(0, count);
-        bytes_.remove_prefix(taken.size());
-        return taken;
+        const byte_view taken = bytes_.block(count);
+        return {reinterpret_cast<const char*>(taken.data), taken.size};
     }
     estimate number_95() noexcept {
         estimate read{};
@@ -37388,8 +37224,7 @@ public:
     }
 
 private:
-    text bytes_;
-    bool is_damaged_ = false;
+    byte_cursor bytes_;
 };
 
 // --- what the file says ---

@@ -20,12 +20,12 @@
 #define ALLOCSCOPE_FORMATS_FORMAT_JOB_HPP
 
 #include <allocscope/config.hpp>
-#include <allocscope/formats/piece_target.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/piece_target.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

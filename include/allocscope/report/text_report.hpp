@@ -25,7 +25,7 @@
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
-#include <allocscope/platform/output_file.hpp>
+#include <allocscope/report/piece_target.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/report/text_timeline.hpp>
@@ -33,7 +33,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>    // ptrdiff_t
-#include <cstdio>     // FILE, fileno
+#include <cstdio>     // FILE
 #include <exception>  // exception
 #include <iosfwd>     // basic_ostream
 #include <string>     // string
@@ -41,17 +41,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// A path names a descriptor (/dev/stdout), or something that is not laid out for a terminal.
-inline int descriptor_of(const char* path) {
-    return path != nullptr ? descriptor_named_by(path) : -1;
-}
-inline int descriptor_of(int descriptor) {
-    return descriptor;
-}
-inline int descriptor_of(std::FILE* file) {
-    return file != nullptr ? ::fileno(file) : -1;
-}
 
 // The rows, and behind them what only a few windows have.
 inline void write_text_report(text_out& out, const snapshot& rows, const text_options& wanted,
@@ -64,7 +53,7 @@ template <class Target>
 bool put_text(const snapshot& rows, Target target, std::string& error, const text_options& wanted) {
     arena memory;
     text_out report{memory};
-    write_text_report(report, rows, wanted, descriptor_of(target));
+    write_text_report(report, rows, wanted, target_for(target).descriptor());
     return put_report(report.view(), target, error);
 }
 

@@ -23,6 +23,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_numbers.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/piece_target.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -264,11 +265,11 @@ bool save_snapshot_with(const snapshot& rows, const Write& write) {
 // it could not be written, and `error` says why. Throws std::bad_alloc.
 inline bool save_snapshot(const snapshot& rows, const char* path, std::string& error) {
     const pause_recording quietly;
-    detail::report_file out{path, error};
-    return out.is_open() &&
-           detail::save_snapshot_with(rows,
-                                      [&out](detail::text part) { return out.write(part); }) &&
-           out.commit();
+    auto target = detail::target_for(path);
+    const auto put = [&target](detail::text part) { return target.put(part); };
+    if (target.open() && detail::save_snapshot_with(rows, put) && target.finish()) return true;
+    error = detail::report_problem(target.name(), target.problem());
+    return false;
 }
 
 // The bytes of that file.

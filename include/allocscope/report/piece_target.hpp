@@ -1,7 +1,7 @@
-// piece_target.hpp - where the pieces of a large file go: a path, a descriptor, a stdio file.
+// piece_target.hpp - where the pieces of a file go: a path, a descriptor, a stdio file, a stream.
 //
-// Room:     formats (floor 11), not malloc-safe
-// Called:   by formats/format_job.hpp
+// Room:     report (floor 9), not malloc-safe
+// Called:   by report/text_sink.hpp, formats/format_job.hpp and saved/save_snapshot.hpp
 // Threads:  any
 // Memory:   the message of an error
 //
@@ -12,8 +12,8 @@
 // A path gets the whole file or is left as it was: see platform/output_file.hpp. What stands behind
 // a descriptor or a stream may have got the first pieces of a file that could not be finished.
 
-#ifndef ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
-#define ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+#ifndef ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
+#define ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
 
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -164,4 +164,4 @@ stream_target<std::basic_ostream<char, Traits>> target_for(
 
 ALLOCSCOPE_NAMESPACE_END
 
-#endif  // ALLOCSCOPE_FORMATS_PIECE_TARGET_HPP
+#endif  // ALLOCSCOPE_REPORT_PIECE_TARGET_HPP

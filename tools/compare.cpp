@@ -1,4 +1,5 @@
 // allocscope compare OLD NEW
+#include "option_words.hpp"
 #include "result_file.hpp"
 #include "verbs.hpp"
 
@@ -37,37 +38,31 @@ struct compare_request {
     arguments files;
 };
 
-// "" or what is wrong.
-std::string read_percent(std::string text, double& into) {
-    const std::string given = text;
+std::string read_tolerance(const std::string& given, compare_request& into) {
+    std::string text = given;
     if (!text.empty() && text.back() == '%') text.pop_back();
     char* end = nullptr;
-    into = std::strtod(text.c_str(), &end);
-    if (!text.empty() && *end == '\0' && std::isfinite(into) && into >= 0) return {};
-    return "--tolerance is \"" + given + "\"; it must be a percentage of 0 or more, such as 5";
+    into.tolerance_percent = std::strtod(text.c_str(), &end);
+    if (!text.empty() && *end == '\0' && std::isfinite(into.tolerance_percent) &&
+        into.tolerance_percent >= 0) {
+        return {};
+    }
+    return "it must be a percentage of 0 or more, such as 5";
 }
 
+std::string read_all(const std::string&, compare_request& into) {
+    into.prints_all = true;
+    return {};
+}
+
+constexpr verb_option<compare_request> compare_options[] = {
+    {"--tolerance", read_tolerance},
+    {"--all", read_all, false},
+};
+
 std::string read_request(const arguments& words, compare_request& into) {
-    bool takes_options = true;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i];
-        if (!takes_options || word.size() < 2 || word[0] != '-') {
-            into.files.push_back(word);
-        } else if (word == "--") {
-            takes_options = false;
-        } else if (word == "--all") {
-            into.prints_all = true;
-        } else if (word.compare(0, 12, "--tolerance=") == 0 || word == "--tolerance") {
-            const bool is_next = word == "--tolerance";
-            if (is_next && i + 1 == words.size()) return "--tolerance needs a percentage";
-            const std::string error =
-                read_percent(is_next ? words[++i] : word.substr(12), into.tolerance_percent);
-            if (!error.empty()) return error;
-        } else {
-            return "unknown option " + word + "; --help lists them";
-        }
-    }
-    if (into.files.size() == 2) return {};
+    std::string problem = read_words("compare", words, compare_options, into, into.files);
+    if (!problem.empty() || into.files.size() == 2) return problem;
     return "two files are needed, OLD and NEW, not " + std::to_string(into.files.size()) +
            "; --help says more";
 }
@@ -181,9 +176,7 @@ void print_table(const std::vector<table_row>& rows) {
 }  // namespace
 
 int compare(const arguments& words) {
-    for (const std::string& word : words) {
-        if (word == "--") break;
-        if (word != "--help" && word != "-h") continue;
+    if (asks_for_help(words)) {
         std::fputs(compare_help, stdout);
         return exit_fine;
     }

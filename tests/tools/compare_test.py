@@ -173,7 +173,7 @@ def refuses_bad_input(folder):
     assert done.returncode == 2 and "no name in common" in done.stderr, done
     for words, message in (([], "two files are needed, OLD and NEW, not 0"), ([good], "not 1"),
                            ([good, good, good], "not 3"), (["--frob", good, good], "--frob"),
-                           (["--tolerance"], "needs a percentage"),
+                           (["--tolerance"], "--tolerance has no value"),
                            *((["--tolerance", value, good, good], f"is \"{value}\"; it must be")
                              for value in ("-1", "", "%", "x", "5x", "nan", "inf"))):
         assert message in run("compare", *words, code=2), words

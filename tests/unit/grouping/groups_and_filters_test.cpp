@@ -1,0 +1,161 @@
+// Groups and filters of snapshots whose stacks are written down here.
+#include <allocscope/report.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/made_snapshot.hpp"
+
+using namespace allocscope_tests;
+using allocscope::group;
+using allocscope::group_key;
+using allocscope::snapshot;
+using allocscope::stack_filter;
+using allocscope::stack_value;
+
+namespace {
+
+stack_text made_stack(const std::string& file, int line, const std::string& type,
+                      std::uint64_t objects, std::uint64_t bytes, std::uint64_t allocations,
+                      std::uint64_t bytes_allocated, const std::string& module) {
+    stack_text stack;
+    stack.file = file;
+    stack.line = line;
+    stack.type = type;
+    stack.function = "in_" + file;
+    stack.objects = objects;
+    stack.bytes = bytes;
+    stack.allocations = allocations;
+    stack.bytes_allocated = bytes_allocated;
+    stack.frames = {{"helper", "", 0, 0, false, 1, "/lib/libhelper.so.1", 1},
+                    {stack.function, "/src/" + file, line, 0, false, 2, module, 2}};
+    stack.user_frame = 1;
+    return stack;
+}
+
+snapshot made(bool is_difference = false) {
+    info_text info;
+    info.is_difference = is_difference;
+    const std::uint64_t less = is_difference ? std::uint64_t{0} - 500 : 500;
+    info.stacks = {made_stack("a.cpp", 1, "int", 4, 400, 9, 900, "/bin/app"),
+                   made_stack("a.cpp", 1, "int", 6, 300, 6, 300, "/bin/app"),
+                   made_stack("a.cpp", 2, "char", 5, less, 50, 5000, "/bin/app"),
+                   made_stack("b.cpp", 7, "int", 0, 0, 100, 100, "/lib/libz.so.1")};
+    return made_snapshot({}, info);
+}
+
+std::vector<std::string> names_of(const allocscope::snapshot_groups& groups) {
+    std::vector<std::string> names;
+    for (const group& each : groups) names.push_back(each.name);
+    return names;
+}
+
+using names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("groups: each key sums the stacks that have it in common") {
+    const snapshot rows = made();
+    CHECK(names_of(rows.group_by(group_key::place)) ==
+          names{"a.cpp:1:int", "a.cpp:2:char", "b.cpp:7:int"});
+    CHECK(names_of(rows.group_by(group_key::type)) == names{"int", "char"});
+    CHECK(names_of(rows.group_by(group_key::function)) == names{"in_a.cpp", "in_b.cpp"});
+    CHECK(names_of(rows.group_by(group_key::file)) == names{"a.cpp", "b.cpp"});
+    CHECK(names_of(rows.group_by(group_key::module)) == names{"app", "libz.so.1"});
+    CHECK(names_of(rows.group_by(group_key::size)) == names{"65..128 B", "33..64 B", "0..8 B"});
+    const auto by_type = rows.group_by(group_key::type);
+    CHECK(by_type[0].objects == 10);
+    CHECK(by_type[0].bytes == 700);
+    CHECK(by_type[0].allocations == 115);
+    CHECK(by_type[0].bytes_allocated == 1300);
+    CHECK(by_type[0].stacks == 3);
+}
+
+TEST_CASE("groups: largest first by the number that was asked for") {
+    const snapshot rows = made();
+    CHECK(rows.group_by(group_key::place, stack_value::live_objects)[0].name == "a.cpp:1:int");
+    CHECK(rows.group_by(group_key::place, stack_value::bytes_allocated)[0].name == "a.cpp:2:char");
+    CHECK(rows.group_by(group_key::place, stack_value::allocations)[0].name == "b.cpp:7:int");
+    CHECK(snapshot{}.group_by(group_key::place).empty());
+}
+
+TEST_CASE("groups: of a difference the largest change comes first, with its sign") {
+    const auto groups = made(true).group_by(group_key::type);
+    CHECK(names_of(groups) == names{"int", "char"});
+    CHECK(static_cast<std::int64_t>(groups[1].bytes) == -500);
+    CHECK(allocscope::to_table(groups).find("-500 B") != std::string::npos);
+}
+
+TEST_CASE("filter: the rows are those of the stacks that fit") {
+    const snapshot rows = made();
+    stack_filter wanted;
+    wanted.type = "int";
+    const snapshot of_int = rows.filter(wanted);
+    REQUIRE(of_int.size() == 1);  // in b.cpp nothing is alive
+    CHECK(of_int[0].objects == 10);
+    CHECK(of_int[0].bytes == 700);
+    CHECK(of_int[0].sites == 2);
+    CHECK(of_int[0].frame_count == 2);
+    CHECK(of_int.stacks().size() == 3);
+    CHECK(of_int.info().is_filtered);
+
+    stack_filter in_module;
+    in_module.module = "libz";
+    CHECK(rows.filter(in_module).stacks().size() == 1);
+    stack_filter through_helper;  // every stack has that frame, and none its place there
+    through_helper.frame = "libhelper";
+    CHECK(rows.filter(through_helper).stacks().size() == 4);
+    through_helper.module = "libhelper";
+    CHECK(rows.filter(through_helper).stacks().empty());
+}
+
+TEST_CASE("filter: a small place is what all its stacks make together") {
+    stack_filter wanted;
+    wanted.least_bytes = 600;  // the two stacks of a.cpp:1 have 400 and 300
+    const snapshot large = made().filter(wanted);
+    REQUIRE(large.size() == 1);
+    CHECK(large[0].bytes == 700);
+    stack_filter many;
+    many.least_objects = 6;
+    CHECK(made().filter(many).stacks().size() == 2);
+    stack_filter changed;
+    changed.least_bytes = 500;  // in a difference without the sign
+    CHECK(made(true).filter(changed).stacks().size() == 3);
+}
+
+TEST_CASE("filter: the rows of a sampled window keep their intervals") {
+    info_text info;
+    info.record = allocscope::recording::sampled;
+    info.stacks = {made_stack("a.cpp", 1, "int", 10, 100, 10, 100, "/bin/app"),
+                   made_stack("a.cpp", 1, "int", 20, 200, 20, 200, "/bin/app")};
+    for (stack_text& stack : info.stacks) {
+        stack.samples = 5;
+        stack.objects_low = stack.objects - 3;
+        stack.objects_high = stack.objects + 4;
+        stack.bytes_low = stack.bytes;
+        stack.bytes_high = stack.bytes;
+    }
+    const snapshot rows = made_snapshot({}, info).filter({});
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].samples == 10);
+    CHECK(rows[0].objects == 30);
+    CHECK(rows[0].objects_low == 25);  // 3 and 3 at right angles: 4.2, outwards
+    CHECK(rows[0].objects_high == 36);
+    CHECK(rows[0].bytes_low == 300);
+}
+
+TEST_CASE("tree: what leads to the largest numbers is shown, also when a parent changed less") {
+    const std::string all = allocscope::to_tree(made());
+    CHECK(all.find("1200 B  100.0%") != std::string::npos);
+    CHECK(all.find("in_b.cpp  b.cpp:7") != std::string::npos);
+    allocscope::text_options two;
+    two.rows = 2;
+    const std::string largest =
+        allocscope::to_tree(made(), allocscope::tree_from::main, stack_value::live_bytes, two);
+    CHECK(largest.find("in_b.cpp") == std::string::npos);
+    CHECK(largest.find("in_a.cpp  a.cpp:1") != std::string::npos);
+    const std::string change = allocscope::to_tree(made(true), allocscope::tree_from::allocation);
+    CHECK(change.find("-500 B") != std::string::npos);
+}

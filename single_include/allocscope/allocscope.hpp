@@ -11591,7 +11591,9 @@ inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
 ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has_passed,
                                           std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    if (old == nullptr) return watched_malloc(bytes, frame);
+    if (old == nullptr) {
+        return has_passed ? underlying_malloc(bytes) : watched_malloc(bytes, frame);
+    }
     if (ALLOCSCOPE_UNLIKELY(has_watches()) && is_refused_by_watch(bytes, frame, false)) {
         errno = ENOMEM;
         return nullptr;

@@ -8828,9 +8828,9 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 
 // Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-ALLOCSCOPE_HIDDEN void begin_recording() noexcept;
+ALLOCSCOPE_HIDDEN void begin_recording(const void* caller) noexcept;
 #else
-inline void begin_recording() noexcept {}
+inline void begin_recording(const void*) noexcept {}
 #endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable
@@ -8965,10 +8965,10 @@ inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
-// Before the first event. False: the library is not ready for it.
-ALLOCSCOPE_SLOW_PATH bool begin_if_ready() noexcept {
+// Before the first event, which `caller` asks for. False: the library is not ready for it.
+ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller) noexcept {
     if (!is_relocated()) return false;
-    begin_recording();
+    begin_recording(caller);
     return true;
 }
 
@@ -9102,11 +9102,21 @@ inline bool is_ours(const char* name) noexcept {
     return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
 }
 
-// What the program would find without us. The functions of libc_malloc_debug.so are for programs
-// alone, which ask for a version; dlsym finds those of libc.so behind it.
+// Another malloc stands before ours and calls it: a tool that counts, and passes calls on. One that
+// has a heap of its own never does.
+ALLOCSCOPE_HIDDEN inline bool is_passed_on = false;
+
+inline void look_who_calls(const void* caller) noexcept {
+    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, "malloc");
+    is_passed_on = !is_ours("malloc") && module_of{caller}.begin == module_of{first}.begin;
+}
+
+// What the program would find without us, or what is to be called for a tool before us. The
+// functions of libc_malloc_debug.so are for programs alone, which ask for a version; dlsym finds
+// those of libc.so behind it.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    void* const scope = is_ours(name) ? RTLD_NEXT : RTLD_DEFAULT;
+    void* const scope = is_ours(name) || is_passed_on ? RTLD_NEXT : RTLD_DEFAULT;
     const bool is_younger = find_text(name, "aligned_alloc") != nullptr;
     void* found = past_the_table(&::dlsym)(scope, name);
     void* const of_version =
@@ -11760,7 +11770,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(result, name, parameters, arguments) \
         ALLOCSCOPE_NOINLINE result first_event_##name parameters noexcept {     \
-            if (!begin_if_ready()) return unready_##name arguments;             \
+            const void* const caller = __builtin_return_address(0);             \
+            if (!begin_if_ready(caller)) return unready_##name arguments;       \
             return hooked_##name arguments;                                     \
         }
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST_EVENT)
@@ -27010,10 +27021,10 @@ class changed_slots {
 public:
     struct entry {
         std::uintptr_t* word;     // null: unused
-        std::uintptr_t original;  // what the word held before
+        std::uintptr_t original;  // what the word held before, or holds if it is of another tool
         std::uint32_t function;
-        std::uint32_t padding;
-        std::uint64_t walk;  // the last walk that met the word
+        std::uint32_t is_of_other;  // 0: it leads to us
+        std::uint64_t walk;         // the last walk that met the word
     };
 
     // Null: the word was not changed.
@@ -27127,6 +27138,10 @@ public:
         const Elf64_Phdr* const holder = holder_of(address, bytes);
         return holder != nullptr && (holder->p_flags & PF_R) != 0;
     }
+    // Whether there can be a table of entries made of 8-byte words.
+    bool can_read_table(std::uintptr_t address, std::size_t bytes) const noexcept {
+        return address % 8 == 0 && can_read(address, bytes);
+    }
 
 private:
     std::uintptr_t base_;
@@ -27182,7 +27197,7 @@ public:
         const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
         if (dynamic == nullptr) return;
         const std::uintptr_t first = segments.base() + dynamic->p_vaddr;
-        if (!segments.can_read(first, dynamic->p_memsz)) return;
+        if (!segments.can_read_table(first, dynamic->p_memsz)) return;
         read_dynamic(reinterpret_cast<const Elf64_Dyn*>(first), dynamic->p_memsz);
     }
 
@@ -27247,7 +27262,7 @@ private:
 
     template <class Visitor>
     void visit_table(std::uintptr_t table, std::size_t bytes, Visitor&& visit) const noexcept {
-        if (table == 0 || !segments_.can_read(table, bytes)) return;
+        if (table == 0 || !segments_.can_read_table(table, bytes)) return;
         const auto* each = reinterpret_cast<const Elf64_Rela*>(table);
         for (std::size_t left = bytes / sizeof(Elf64_Rela); left > 0; --left, ++each) {
             const std::uint64_t kind = ELF64_R_TYPE(each->r_info);
@@ -27268,7 +27283,7 @@ private:
 
     bool find_symbol(std::uint64_t index, module_slot& found) const noexcept {
         const std::uintptr_t place = symbols_ + index * sizeof(Elf64_Sym);
-        if (index == 0 || !segments_.can_read(place, sizeof(Elf64_Sym))) return false;
+        if (index == 0 || !segments_.can_read_table(place, sizeof(Elf64_Sym))) return false;
         const auto& symbol = *reinterpret_cast<const Elf64_Sym*>(place);
         if (symbol.st_name >= names_bytes_) return false;
         found.name = reinterpret_cast<const char*>(names_ + symbol.st_name);
@@ -27292,6 +27307,77 @@ inline bool is_named(const module_slot& slot, const char* name) noexcept {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_HOOKS_MODULE_SLOTS_HPP
+
+// walks_and_forks.hpp - no fork while a thread walks through the modules.
+
+#ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
+#define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct walks_and_forks {
+    std::atomic<std::uint32_t> walks{0};
+    std::atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
+    std::atomic<bool> is_prepared{false};
+};
+
+ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
+
+inline void before_fork_of_walker() noexcept {
+    const void* nobody = nullptr;
+    while (!walks_now.forking.compare_exchange_weak(nobody, &current_entry)) {
+        if (nobody == &current_entry) return;
+        nobody = nullptr;
+        ::sched_yield();
+    }
+    // A walk takes far less. The thread itself may be in one, in a signal handler.
+    constexpr std::uint64_t patience = 100'000'000;
+    const std::uint64_t begin = monotonic_ns();
+    while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
+        ::sched_yield();
+    }
+}
+
+inline void after_fork_in_parent_of_walker() noexcept {
+    walks_now.forking.store(nullptr);
+}
+
+inline void after_fork_in_child_of_walker() noexcept {
+    walks_now.walks.store(0);
+    walks_now.forking.store(nullptr);
+}
+
+// While one lives, the thread may walk.
+class walk_permit {
+public:
+    walk_permit() noexcept {
+        for (;;) {
+            walks_now.walks.fetch_add(1);
+            const void* const forking = walks_now.forking.load();
+            if (forking == nullptr || forking == &current_entry) return;
+            walks_now.walks.fetch_sub(1);
+            ::sched_yield();
+        }
+    }
+    ~walk_permit() { walks_now.walks.fetch_sub(1); }
+    walk_permit(const walk_permit&) = delete;
+    walk_permit& operator=(const walk_permit&) = delete;
+};
+
+// Before the first walk. Registering may allocate.
+inline void prepare_walks_for_forks() noexcept {
+    if (walks_now.is_prepared.exchange(true)) return;
+    ::pthread_atfork(&before_fork_of_walker, &after_fork_in_parent_of_walker,
+                     &after_fork_in_child_of_walker);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 
 // attached_hooks.hpp - changes the words by which modules call malloc, and puts them back.
 
@@ -27380,6 +27466,7 @@ private:
         for (std::uintptr_t held = read_word(slot.word); held != 0; held = read_word(slot.word)) {
             if (held != function.hook && !leads_to(slot, held, function)) {
                 ++attached.of_others;
+                note_of_other(slot, held, number);
                 return;
             }
             if (!remember(slot, held, number)) {
@@ -27393,19 +27480,34 @@ private:
         }
     }
 
+    // So that it is seen when the other tool ends. Without memory it is seen when a module comes.
+    void note_of_other(const module_slot& slot, std::uintptr_t held,
+                       std::uint32_t number) noexcept {
+        changed_slots::entry* const entry = entry_of(slot);
+        if (entry == nullptr) return;
+        entry->original = held;
+        entry->function = number;
+        entry->is_of_other = 1;
+        entry->walk = attached.walk;
+    }
+
+    // Those of the walk before stay, too: this one has not yet met them all.
+    static changed_slots::entry* entry_of(const module_slot& slot) noexcept {
+        return attached.slots.find_or_add(slot.word, attached.walk - 1);
+    }
+
     // False: the word cannot be remembered, or not be written.
     bool remember(const module_slot& slot, std::uintptr_t held, std::uint32_t number) noexcept {
         if (!pages_.open_for(address_of(slot.word))) return false;
-        // Not those of the walk before: this one has not yet met them all.
-        const std::uint64_t oldest = attached.walk - 1;
-        changed_slots::entry* const entry = attached.slots.find_or_add(slot.word, oldest);
+        changed_slots::entry* const entry = entry_of(slot);
         if (entry == nullptr) return false;
         const attached_function& function = attached_functions[number];
         if (held != function.hook) {
             entry->original = held;
-        } else if (entry->original == 0) {
+        } else if (entry->original == 0 || entry->is_of_other != 0) {
             entry->original = function.next;  // another tool put back what it had found
         }
+        entry->is_of_other = 0;
         entry->function = number;
         entry->walk = attached.walk;
         return true;
@@ -27427,7 +27529,7 @@ private:
 
     void put_back(const module_slot& slot) noexcept {
         changed_slots::entry* const entry = attached.slots.find(slot.word);
-        if (entry == nullptr) return;
+        if (entry == nullptr || entry->is_of_other != 0) return;
         const std::uintptr_t hook = attached_functions[entry->function].hook;
         if (read_word(slot.word) != hook || !pages_.open_for(address_of(slot.word))) return;
         replace_word(slot.word, hook, entry->original);
@@ -27478,7 +27580,9 @@ inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     bool is_same = true;
     attached.slots.for_each([&is_same](const changed_slots::entry& each) {
         if (each.walk != attached.walk) return;
-        is_same = is_same && read_word(each.word) == attached_functions[each.function].hook;
+        const std::uintptr_t left =
+            each.is_of_other != 0 ? each.original : attached_functions[each.function].hook;
+        is_same = is_same && read_word(each.word) == left;
     });
     return is_same;
 }
@@ -27533,6 +27637,7 @@ inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
 inline walk_request walk_modules(walk_request::purpose wanted) noexcept {
     const int saved_errno = errno;
     walk_request request{wanted, false, false, false, 0, 0, 0};
+    const walk_permit walk;
     ::dl_iterate_phdr(&walk_module, &request);
     errno = saved_errno;
     return request;
@@ -27596,6 +27701,7 @@ inline bool are_in_one_module(const void* first, const void* second) noexcept {
         bool is_one;
     } asked{reinterpret_cast<std::uintptr_t>(first), reinterpret_cast<std::uintptr_t>(second),
             false};
+    const walk_permit walk;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* given) noexcept {
             auto& question_of = *static_cast<question*>(given);
@@ -27631,6 +27737,9 @@ inline const char* malloc_refusal() noexcept {
 
 inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
+    found->pause(+1);  // what the C library allocates for the handlers is nobody's
+    prepare_walks_for_forks();
+    found->pause(-1);
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"
                " includes <allocscope/define_once/operator_new_delete.hpp>";

@@ -10,6 +10,7 @@ from toolchain import WARNINGS, bench, check_all, run  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = ["-g", "-fno-omit-frame-pointer", *WARNINGS]
 ROUNDS = 2000
+FORKS = 500
 # How the library is compiled and linked: each leaves other words and other relocations.
 LIBRARIES = {
     "usual": [],
@@ -82,6 +83,19 @@ def refused(bench, compiler):
     run([program, "malloc_family.hpp", "7"])
 
 
+def other_tool(bench, compiler):
+    folder = bench.folder(f"other-tool-{compiler}")
+    library = make_library(compiler, folder, "known",
+                           ["-DHAS_ONE_WORD", "-fno-plt", "-Wl,-z,norelro"])
+    run([make_program(bench, compiler, folder, "other_tool.cpp", library)])
+
+
+def forks(bench, compiler):
+    folder = bench.folder(f"forks-{compiler}")
+    library = make_library(compiler, folder, "known", ["-Wl,-z,lazy"])
+    run([make_program(bench, compiler, folder, "forks.cpp", library), FORKS])
+
+
 def main():
     made = bench()
     cases = []
@@ -103,6 +117,8 @@ def main():
                 cases.append((f"{compiler}: {name} preloaded",
                               lambda c=compiler, p=preloaded: other_malloc(made, c, p)))
         cases.append((f"{compiler}: threads", lambda c=compiler: threads(made, c)))
+        cases.append((f"{compiler}: another tool", lambda c=compiler: other_tool(made, c)))
+        cases.append((f"{compiler}: forks", lambda c=compiler: forks(made, c)))
         cases.append((f"{compiler}: refused", lambda c=compiler: refused(made, c)))
     check_all(cases)
 

@@ -154,6 +154,57 @@ def names_at_least_the_module(recorder, folder):
     assert row["file"].startswith("libstdc++.so"), row
 
 
+TOOL = r"""
+#include <dlfcn.h>
+#include <cstdlib>
+template <class Function>
+Function next(const char* name, Function) {
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+extern "C" {
+void* malloc(size_t bytes) { return next("malloc", &malloc)(bytes); }
+void* calloc(size_t count, size_t bytes) { return next("calloc", &calloc)(count, bytes); }
+void* realloc(void* block, size_t bytes) { return next("realloc", &realloc)(block, bytes); }
+void free(void* block) { next("free", &free)(block); }
+}
+"""
+
+BEHIND_A_TOOL = r"""
+#include <malloc.h>
+#include <cstdlib>
+static void work() {
+    for (int i = 0; i < 100; ++i) {
+        void* volatile block = malloc(64);
+        if (i % 2 != 0) free(block);
+    }
+    free(realloc(calloc(2, 50), 300));
+    free(valloc(10));  // the tool has none
+    free(aligned_alloc(64, 640));
+}
+int main() { work(); return 6; }
+"""
+
+
+def stands_behind_a_tool_that_passes_calls_on(recorder, folder):
+    tool = compiled(folder, "libtool.so", TOOL, COMPILER, "-shared", "-fPIC", *WITHOUT_CXX)
+    program = compiled(folder, "behind", BEHIND_A_TOOL, COMPILER, *WITHOUT_CXX)
+    _, report = recorder.reports(
+        ["/bin/sh", "-c", f"LD_PRELOAD={tool}:$LD_PRELOAD exec {program}"], code=6)
+    assert totals(report) == (104, 54, 6400 + 100 + 300 + 10 + 640), report["totals"]
+    row, = report["rows"]
+    assert (row["objects"], row["line"]) == (50, 6), row
+
+
+def says_that_valgrind_has_its_own_malloc(recorder, folder):
+    program = compiled(folder, "replaced", BEHIND_A_TOOL, COMPILER, *WITHOUT_CXX)
+    under = ["valgrind", "-q", program]
+    done = recorder.run(under, "--summary", code=6)
+    assert "replaced was not recorded: Valgrind has put its malloc" in done.stderr, done.stderr
+    done = recorder.run([under[0], "--soname-synonyms=somalloc=nouserintercepts", *under[1:]],
+                        "--summary", code=6)
+    assert "replaced: 104 allocations, 54 frees" in done.stderr, done.stderr
+
+
 def main():
     is_small_and_alone()
     hands_over_to_the_command()
@@ -163,6 +214,8 @@ def main():
         sees_frees_of_late_destructors(recorder, folder)
         names_libraries(recorder, folder)
         names_at_least_the_module(recorder, folder)
+        stands_behind_a_tool_that_passes_calls_on(recorder, folder)
+        says_that_valgrind_has_its_own_malloc(recorder, folder)
 
 
 main()

@@ -79,6 +79,9 @@ inline const char* file_name_of(const char* path) noexcept {
     return slash != nullptr ? slash + 1 : path;
 }
 
+// A call of our own free() did not arrive: Valgrind puts its functions in place of ours.
+inline bool is_replaced = false;
+
 // "" or why nothing is recorded.
 inline const char* record_into(recording_head& head, int file, std::uint64_t offset,
                                std::size_t bytes, const options& wanted) noexcept {
@@ -105,6 +108,10 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     }
     lasting.begin(&head.next, head.address + bytes);
     note_start_modules(head);
+    if (is_replaced) {
+        return "Valgrind has put its malloc in place of ours: give it"
+               " --soname-synonyms=somalloc=nouserintercepts, or run the program without it";
+    }
     head.window = open_window_now(file_name_of(head.program), wanted);
     for (std::uint64_t i = 0; head.window != 0 && i < unready.count(); ++i) {
         process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::library_not_ready);
@@ -137,23 +144,34 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     }
 }
 
-// Whether the children of this process are to be recorded, too.
-inline bool is_following = false;
+// While children are followed: the first page of the file, which a forked child inherits.
+inline recording_request* followed_request = nullptr;
+
+inline void count_refused_child() noexcept {
+    if (followed_request == nullptr) return;
+    followed_request->children_refused.fetch_add(1, std::memory_order_relaxed);
+}
+
+// The first page of the file; null: it cannot be mapped.
+inline recording_request* map_request(int file) noexcept {
+    void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return page != MAP_FAILED ? static_cast<recording_request*>(page) : nullptr;
+}
 
 inline void record_if_asked() noexcept {
     const int file = open_recording();
-    if (file < 0) return;
-    void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (page != MAP_FAILED) {
-        auto& request = *static_cast<recording_request*>(page);
-        if (request.magic == recording_magic && request.layout == recording_layout &&
-            (request.follows_children != 0 ||
-             request.process_id.load(std::memory_order_relaxed) == ::getpid())) {
-            is_following = request.follows_children != 0;
-            record_into_file(file, request);
+    if (file < 0) return count_refused_child();
+    recording_request* const request =
+        followed_request != nullptr ? followed_request : map_request(file);
+    if (request != nullptr && request->magic == recording_magic &&
+        request->layout == recording_layout) {
+        if (request->follows_children != 0) followed_request = request;
+        if (request->follows_children != 0 ||
+            request->process_id.load(std::memory_order_relaxed) == ::getpid()) {
+            record_into_file(file, *request);
         }
-        ::munmap(page, page_bytes);
     }
+    if (request != nullptr && request != followed_request) ::munmap(request, page_bytes);
     ::close(file);
 }
 
@@ -164,12 +182,14 @@ inline bool has_malloc_of_sanitizer() noexcept {
            &__msan_init != nullptr;
 }
 
-void begin_recording() noexcept {
+void begin_recording(const void* caller) noexcept {
     const int saved_errno = errno;
     process.entry.shut();
-    // Another malloc before this library has all calls but those of functions that it lacks.
+    // Another malloc before this library has all calls but those of functions that it lacks, or it
+    // passes them on.
+    look_who_calls(caller);
     const bool is_asked = ::getauxval(AT_SECURE) == 0 && !has_malloc_of_sanitizer();
-    if (is_asked && is_ours("malloc")) record_if_asked();
+    if (is_asked && (is_ours("malloc") || is_passed_on)) record_if_asked();
     errno = saved_errno;
 }
 

@@ -44,13 +44,15 @@ inline void begin_anew_in_child() noexcept {
         current_entry = &unattached;
         ::munmap(parents, bytes);
         ::new (static_cast<void*>(&process)) process_state;
+    } else {
+        count_refused_child();
     }
     errno = saved_errno;
 }
 
 // What the C library allocates for it is not the program's.
 inline void follow_children() noexcept {
-    if (!is_following) return;
+    if (followed_request == nullptr) return;
     pause_now(+1);
     ::pthread_atfork(nullptr, nullptr, &begin_anew_in_child);
     pause_now(-1);

@@ -13,6 +13,7 @@
 #include <allocscope/define_once/malloc_definitions.hpp>
 
 #include <cmath>
+#include <cstdlib>
 
 // For std::log and its like, see there. Hidden, as everything here that is not malloc's.
 extern "C" {
@@ -33,6 +34,11 @@ double expm1(double value) noexcept {
 // When the loader has this library ready. Usually the first event was long before.
 __attribute__((constructor)) static void on_load() {
     allocscope::detail::hand_over_to_command();
-    if (allocscope::detail::process.entry.is_untouched()) allocscope::detail::begin_recording();
+    // Behind another malloc the first call shows whether that one passes calls on.
+    if (allocscope::detail::process.entry.is_untouched() && allocscope::detail::is_ours("malloc")) {
+        std::free(nullptr);  // begins the recording
+        allocscope::detail::is_replaced = allocscope::detail::process.entry.is_untouched();
+        if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr);
+    }
     allocscope::detail::follow_children();
 }

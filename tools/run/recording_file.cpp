@@ -104,6 +104,11 @@ std::uint32_t recording_file::programs_left_out() const {
     return taken - program_count();
 }
 
+std::uint32_t recording_file::children_refused() const {
+    if (request_ == nullptr) return 0;
+    return static_cast<recording_request*>(request_)->children_refused.load();
+}
+
 recorded_program recording_file::program(std::uint32_t index) const {
     recorded_program found;
     const std::unique_ptr<char[]> page{new char[page_bytes]()};

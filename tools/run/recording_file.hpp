@@ -28,6 +28,8 @@ public:
     void name_process();
     // How many programs found no room in the file.
     std::uint32_t programs_left_out() const;
+    // Forked children that could not be recorded, as memory or descriptors were refused to them.
+    std::uint32_t children_refused() const;
     // How many programs have recorded, or tried to.
     std::uint32_t program_count() const;
     recorded_program program(std::uint32_t index) const;

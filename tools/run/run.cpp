@@ -225,10 +225,16 @@ private:
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
             if (!is_reported(i)) report_last(file, i);
         }
-        if (file.programs_left_out() == 0) return;
-        refuse("run", std::to_string(file.programs_left_out()) +
-                          " programs were not recorded: there is room for " +
-                          std::to_string(file.program_count()));
+        if (file.programs_left_out() != 0) {
+            refuse("run", std::to_string(file.programs_left_out()) +
+                              " programs were not recorded: there is room for " +
+                              std::to_string(file.program_count()));
+        }
+        if (file.children_refused() != 0) {
+            refuse("run", std::to_string(file.children_refused()) +
+                              " forked children were not recorded: memory or descriptors were"
+                              " refused to them (see ulimit -v and -n)");
+        }
     }
 
     void say_nothing_recorded() {

@@ -34,7 +34,8 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
     #define ALLOCSCOPE_PRIVATE_FIRST_EVENT(result, name, parameters, arguments) \
         ALLOCSCOPE_NOINLINE result first_event_##name parameters noexcept {     \
-            if (!begin_if_ready()) return unready_##name arguments;             \
+            const void* const caller = __builtin_return_address(0);             \
+            if (!begin_if_ready(caller)) return unready_##name arguments;       \
             return hooked_##name arguments;                                     \
         }
 ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ALLOCSCOPE_PRIVATE_FIRST_EVENT)

@@ -71,6 +71,7 @@ inline bool are_in_one_module(const void* first, const void* second) noexcept {
         bool is_one;
     } asked{reinterpret_cast<std::uintptr_t>(first), reinterpret_cast<std::uintptr_t>(second),
             false};
+    const walk_permit walk;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* given) noexcept {
             auto& question_of = *static_cast<question*>(given);
@@ -106,6 +107,9 @@ inline const char* malloc_refusal() noexcept {
 
 inline const char* attaching_refusal(const engine* found) noexcept {
     if (engine_refusal(found)[0] != '\0') return engine_refusal(found);
+    found->pause(+1);  // what the C library allocates for the handlers is nobody's
+    prepare_walks_for_forks();
+    found->pause(-1);
     if (!are_in_one_module(found, &process)) {
         return "the operators are in another module: call attach_hooks() in the module that"
                " includes <allocscope/define_once/operator_new_delete.hpp>";

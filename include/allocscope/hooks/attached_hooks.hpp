@@ -2,7 +2,8 @@
 //
 // Room:     hooks (floor 6), not for use inside a hook: takes the loader's lock
 // Called:   by hooks/attach_hooks.hpp; by the engine and dlsym while hooks are attached
-// Threads:  any; everything here happens under the loader's lock, and under no lock of our own
+// Threads:  any; everything here happens under the loader's lock, and under no lock of our own.
+//           Forks wait for it: hooks/walks_and_forks.hpp
 // Memory:   hooks/changed_slots.hpp
 //
 // The loader's lock is the one that dl_iterate_phdr takes: no module is loaded into its list or
@@ -24,6 +25,7 @@
 #include <allocscope/hooks/changed_slots.hpp>
 #include <allocscope/hooks/module_slots.hpp>
 #include <allocscope/hooks/operator_calls.hpp>
+#include <allocscope/hooks/walks_and_forks.hpp>
 #include <allocscope/state/process_state.hpp>
 
 #include <atomic>   // atomic
@@ -117,6 +119,7 @@ private:
         for (std::uintptr_t held = read_word(slot.word); held != 0; held = read_word(slot.word)) {
             if (held != function.hook && !leads_to(slot, held, function)) {
                 ++attached.of_others;
+                note_of_other(slot, held, number);
                 return;
             }
             if (!remember(slot, held, number)) {
@@ -130,19 +133,34 @@ private:
         }
     }
 
+    // So that it is seen when the other tool ends. Without memory it is seen when a module comes.
+    void note_of_other(const module_slot& slot, std::uintptr_t held,
+                       std::uint32_t number) noexcept {
+        changed_slots::entry* const entry = entry_of(slot);
+        if (entry == nullptr) return;
+        entry->original = held;
+        entry->function = number;
+        entry->is_of_other = 1;
+        entry->walk = attached.walk;
+    }
+
+    // Those of the walk before stay, too: this one has not yet met them all.
+    static changed_slots::entry* entry_of(const module_slot& slot) noexcept {
+        return attached.slots.find_or_add(slot.word, attached.walk - 1);
+    }
+
     // False: the word cannot be remembered, or not be written.
     bool remember(const module_slot& slot, std::uintptr_t held, std::uint32_t number) noexcept {
         if (!pages_.open_for(address_of(slot.word))) return false;
-        // Not those of the walk before: this one has not yet met them all.
-        const std::uint64_t oldest = attached.walk - 1;
-        changed_slots::entry* const entry = attached.slots.find_or_add(slot.word, oldest);
+        changed_slots::entry* const entry = entry_of(slot);
         if (entry == nullptr) return false;
         const attached_function& function = attached_functions[number];
         if (held != function.hook) {
             entry->original = held;
-        } else if (entry->original == 0) {
+        } else if (entry->original == 0 || entry->is_of_other != 0) {
             entry->original = function.next;  // another tool put back what it had found
         }
+        entry->is_of_other = 0;
         entry->function = number;
         entry->walk = attached.walk;
         return true;
@@ -164,7 +182,7 @@ private:
 
     void put_back(const module_slot& slot) noexcept {
         changed_slots::entry* const entry = attached.slots.find(slot.word);
-        if (entry == nullptr) return;
+        if (entry == nullptr || entry->is_of_other != 0) return;
         const std::uintptr_t hook = attached_functions[entry->function].hook;
         if (read_word(slot.word) != hook || !pages_.open_for(address_of(slot.word))) return;
         replace_word(slot.word, hook, entry->original);
@@ -215,7 +233,9 @@ inline bool is_all_as_before(const dl_phdr_info& info) noexcept {
     bool is_same = true;
     attached.slots.for_each([&is_same](const changed_slots::entry& each) {
         if (each.walk != attached.walk) return;
-        is_same = is_same && read_word(each.word) == attached_functions[each.function].hook;
+        const std::uintptr_t left =
+            each.is_of_other != 0 ? each.original : attached_functions[each.function].hook;
+        is_same = is_same && read_word(each.word) == left;
     });
     return is_same;
 }
@@ -270,6 +290,7 @@ inline int walk_module(dl_phdr_info* info, std::size_t, void* given) noexcept {
 inline walk_request walk_modules(walk_request::purpose wanted) noexcept {
     const int saved_errno = errno;
     walk_request request{wanted, false, false, false, 0, 0, 0};
+    const walk_permit walk;
     ::dl_iterate_phdr(&walk_module, &request);
     errno = saved_errno;
     return request;

@@ -25,10 +25,10 @@ class changed_slots {
 public:
     struct entry {
         std::uintptr_t* word;     // null: unused
-        std::uintptr_t original;  // what the word held before
+        std::uintptr_t original;  // what the word held before, or holds if it is of another tool
         std::uint32_t function;
-        std::uint32_t padding;
-        std::uint64_t walk;  // the last walk that met the word
+        std::uint32_t is_of_other;  // 0: it leads to us
+        std::uint64_t walk;         // the last walk that met the word
     };
 
     // Null: the word was not changed.

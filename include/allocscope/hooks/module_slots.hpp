@@ -59,6 +59,10 @@ public:
         const Elf64_Phdr* const holder = holder_of(address, bytes);
         return holder != nullptr && (holder->p_flags & PF_R) != 0;
     }
+    // Whether there can be a table of entries made of 8-byte words.
+    bool can_read_table(std::uintptr_t address, std::size_t bytes) const noexcept {
+        return address % 8 == 0 && can_read(address, bytes);
+    }
 
 private:
     std::uintptr_t base_;
@@ -114,7 +118,7 @@ public:
         const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
         if (dynamic == nullptr) return;
         const std::uintptr_t first = segments.base() + dynamic->p_vaddr;
-        if (!segments.can_read(first, dynamic->p_memsz)) return;
+        if (!segments.can_read_table(first, dynamic->p_memsz)) return;
         read_dynamic(reinterpret_cast<const Elf64_Dyn*>(first), dynamic->p_memsz);
     }
 
@@ -179,7 +183,7 @@ private:
 
     template <class Visitor>
     void visit_table(std::uintptr_t table, std::size_t bytes, Visitor&& visit) const noexcept {
-        if (table == 0 || !segments_.can_read(table, bytes)) return;
+        if (table == 0 || !segments_.can_read_table(table, bytes)) return;
         const auto* each = reinterpret_cast<const Elf64_Rela*>(table);
         for (std::size_t left = bytes / sizeof(Elf64_Rela); left > 0; --left, ++each) {
             const std::uint64_t kind = ELF64_R_TYPE(each->r_info);
@@ -200,7 +204,7 @@ private:
 
     bool find_symbol(std::uint64_t index, module_slot& found) const noexcept {
         const std::uintptr_t place = symbols_ + index * sizeof(Elf64_Sym);
-        if (index == 0 || !segments_.can_read(place, sizeof(Elf64_Sym))) return false;
+        if (index == 0 || !segments_.can_read_table(place, sizeof(Elf64_Sym))) return false;
         const auto& symbol = *reinterpret_cast<const Elf64_Sym*>(place);
         if (symbol.st_name >= names_bytes_) return false;
         found.name = reinterpret_cast<const char*>(names_ + symbol.st_name);

@@ -105,11 +105,21 @@ inline bool is_ours(const char* name) noexcept {
     return entry == nullptr || static_cast<const Elf64_Sym*>(entry)->st_shndx == SHN_UNDEF;
 }
 
-// What the program would find without us. The functions of libc_malloc_debug.so are for programs
-// alone, which ask for a version; dlsym finds those of libc.so behind it.
+// Another malloc stands before ours and calls it: a tool that counts, and passes calls on. One that
+// has a heap of its own never does.
+ALLOCSCOPE_HIDDEN inline bool is_passed_on = false;
+
+inline void look_who_calls(const void* caller) noexcept {
+    void* const first = past_the_table(&::dlsym)(RTLD_DEFAULT, "malloc");
+    is_passed_on = !is_ours("malloc") && module_of{caller}.begin == module_of{first}.begin;
+}
+
+// What the program would find without us, or what is to be called for a tool before us. The
+// functions of libc_malloc_debug.so are for programs alone, which ask for a version; dlsym finds
+// those of libc.so behind it.
 template <class Function>
 inline Function next_definition(const char* name) noexcept {
-    void* const scope = is_ours(name) ? RTLD_NEXT : RTLD_DEFAULT;
+    void* const scope = is_ours(name) || is_passed_on ? RTLD_NEXT : RTLD_DEFAULT;
     const bool is_younger = find_text(name, "aligned_alloc") != nullptr;
     void* found = past_the_table(&::dlsym)(scope, name);
     void* const of_version =

@@ -74,10 +74,10 @@ inline void copy_unready(void* to, const void* from, std::size_t bytes) noexcept
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
-// Before the first event. False: the library is not ready for it.
-ALLOCSCOPE_SLOW_PATH bool begin_if_ready() noexcept {
+// Before the first event, which `caller` asks for. False: the library is not ready for it.
+ALLOCSCOPE_SLOW_PATH bool begin_if_ready(const void* caller) noexcept {
     if (!is_relocated()) return false;
-    begin_recording();
+    begin_recording(caller);
     return true;
 }
 

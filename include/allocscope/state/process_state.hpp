@@ -118,9 +118,9 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry departed{{
 
 // Opens a window, or shuts the gate. Defined where ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT is 1.
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-ALLOCSCOPE_HIDDEN void begin_recording() noexcept;
+ALLOCSCOPE_HIDDEN void begin_recording(const void* caller) noexcept;
 #else
-inline void begin_recording() noexcept {}
+inline void begin_recording(const void*) noexcept {}
 #endif
 
 // The state of this thread, &unattached or &departed. Code that can only be part of an executable

@@ -48,6 +48,8 @@ struct recording_request {
     std::uint32_t follows_children = 0;
     options wanted;
     std::atomic<std::uint32_t> segments_taken{0};
+    // Forked children that were to be recorded, and were refused what that takes.
+    std::atomic<std::uint32_t> children_refused{0};
 };
 static_assert(sizeof(recording_request) <= page_bytes, "the first page");
 

@@ -1,0 +1,90 @@
+// walks_and_forks.hpp - no fork while a thread walks through the modules.
+//
+// Room:     hooks (floor 6), not for use inside a hook: may wait
+// Called:   by hooks/attached_hooks.hpp and hooks/attach_hooks.hpp; by the C library around fork()
+// Threads:  any
+// Memory:   none
+//
+// dl_iterate_phdr holds a lock of the loader that glibc does not open again in a forked child. If
+// another thread held it, the child would wait for ever with its first walk. So fork() waits for
+// walks that are under way, and no walk begins until it is done. It is no lock: a thread may walk
+// in a callback of dl_iterate_phdr, while another one walks and waits for the loader.
+
+#ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
+#define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/platform/clocks.hpp>
+#include <allocscope/state/thread_state.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // uint32_t
+
+#include <pthread.h>  // pthread_atfork
+#include <sched.h>    // sched_yield
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct walks_and_forks {
+    std::atomic<std::uint32_t> walks{0};
+    std::atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
+    std::atomic<bool> is_prepared{false};
+};
+
+ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
+
+inline void before_fork_of_walker() noexcept {
+    const void* nobody = nullptr;
+    while (!walks_now.forking.compare_exchange_weak(nobody, &current_entry)) {
+        if (nobody == &current_entry) return;
+        nobody = nullptr;
+        ::sched_yield();
+    }
+    // A walk takes far less. The thread itself may be in one, in a signal handler.
+    constexpr std::uint64_t patience = 100'000'000;
+    const std::uint64_t begin = monotonic_ns();
+    while (walks_now.walks.load() != 0 && monotonic_ns() - begin < patience) {
+        ::sched_yield();
+    }
+}
+
+inline void after_fork_in_parent_of_walker() noexcept {
+    walks_now.forking.store(nullptr);
+}
+
+inline void after_fork_in_child_of_walker() noexcept {
+    walks_now.walks.store(0);
+    walks_now.forking.store(nullptr);
+}
+
+// While one lives, the thread may walk.
+class walk_permit {
+public:
+    walk_permit() noexcept {
+        for (;;) {
+            walks_now.walks.fetch_add(1);
+            const void* const forking = walks_now.forking.load();
+            if (forking == nullptr || forking == &current_entry) return;
+            walks_now.walks.fetch_sub(1);
+            ::sched_yield();
+        }
+    }
+    ~walk_permit() { walks_now.walks.fetch_sub(1); }
+    walk_permit(const walk_permit&) = delete;
+    walk_permit& operator=(const walk_permit&) = delete;
+};
+
+// Before the first walk. Registering may allocate.
+inline void prepare_walks_for_forks() noexcept {
+    if (walks_now.is_prepared.exchange(true)) return;
+    ::pthread_atfork(&before_fork_of_walker, &after_fork_in_parent_of_walker,
+                     &after_fork_in_child_of_walker);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP

@@ -1,5 +1,6 @@
 // allocscope convert IN OUT
 #include "option_words.hpp"
+#include "show/show_request.hpp"
 #include "verbs.hpp"
 
 #include <allocscope/report.hpp>
@@ -11,10 +12,11 @@ namespace allocscope_tools {
 int convert(const arguments& words) {
     if (asks_for_help(words)) {
         std::printf(
-            "usage: allocscope convert IN.allocscope OUT\n"
+            "usage: allocscope convert IN.allocscope... OUT\n"
             "\n"
             "Writes a saved snapshot in the format that the ending of OUT asks for:\n"
             "%s.\n"
+            "Several snapshots, as of the processes of one program, are merged into one.\n"
             "docs/formats.md says which viewer opens which.\n"
             "\n"
             "exit code: 0; 2 when IN could not be read or OUT not be written; stderr says why\n",
@@ -26,12 +28,16 @@ int convert(const arguments& words) {
     nothing asked;
     arguments files;
     std::string error = read_words("convert", words, no_options, asked, files);
-    if (error.empty() && files.size() != 2) {
+    if (error.empty() && files.size() < 2) {
         error = "two files are needed, IN and OUT, not " + std::to_string(files.size());
     }
     allocscope::snapshot rows;
-    if (error.empty()) allocscope::load_snapshot(files[0].c_str(), rows, error);
-    if (error.empty()) allocscope::write(rows, files[1], error);
+    if (error.empty()) {
+        const std::string out = files.back();
+        files.pop_back();
+        error = load_merged(files, rows);
+        if (error.empty()) allocscope::write(rows, out, error);
+    }
     return error.empty() ? exit_fine : refuse("convert", error);
 }
 

@@ -31,6 +31,7 @@
 #include <allocscope/grouping/filter_stacks.hpp>
 #include <allocscope/grouping/group_by.hpp>
 #include <allocscope/report/json_report.hpp>
+#include <allocscope/report/merge_snapshots.hpp>
 #include <allocscope/report/text_groups.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>

@@ -41,7 +41,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v3 {
+    inline namespace v4 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }
@@ -127,7 +127,7 @@ ALLOCSCOPE_NAMESPACE_END
 #define ALLOCSCOPE_VERSION_MINOR 1
 #define ALLOCSCOPE_VERSION_PATCH 0
 #define ALLOCSCOPE_VERSION_STRING "0.1.0"
-#define ALLOCSCOPE_ABI_VERSION 4
+#define ALLOCSCOPE_ABI_VERSION 5
 
 #endif  // ALLOCSCOPE_VERSION_HPP
 
@@ -617,6 +617,24 @@ public:
         const char* type_source;
     };
 
+    // A thread that allocated.
+    struct thread {
+        std::uint64_t number;  // in the order of their first events in the process, from 1; 0:
+                               // what threads allocate after their last destructor
+        const char* name;      // as in /proc/self/task/*/comm; "" when it was not known any more
+        std::uint64_t process_id;
+    };
+
+    // What one thread allocated at a stack, and what of it is alive, whoever freed the rest.
+    struct thread_part {
+        std::size_t thread;            // index into allocating_threads()
+        std::uint64_t objects, bytes;  // from here on as in the stack
+        std::uint64_t allocations, bytes_allocated;
+        std::uint64_t samples;
+        std::uint64_t objects_low, objects_high;
+        std::uint64_t bytes_low, bytes_high;
+    };
+
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
     // with equal frames differ in their return addresses, modules or family.
     struct stack {
@@ -635,6 +653,11 @@ public:
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const char* type_source;
+        // Which threads allocated here: `thread_count` of them. One: `thread` is its index in
+        // allocating_threads(). More: `by_thread` has a part for each. None: it is not known.
+        std::size_t thread_count;
+        std::size_t thread;
+        const thread_part* by_thread;
     };
 
     // A file that frames of stacks lie in.
@@ -709,6 +732,9 @@ public:
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
+        // How many windows were merged into this snapshot; 0: it is of one. The peak is then the
+        // sum of their peaks, which is the most that it can have been.
+        std::uint64_t merged_windows;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -737,6 +763,9 @@ public:
     bool has_stacks() const;
     // The files that the frames of stacks() lie in; the program itself first.
     range<module> modules() const;
+    // The threads that allocated at stacks(), by process and number. None in a difference, nor in a
+    // file of an allocscope that did not save them.
+    range<thread> allocating_threads() const;
 
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
@@ -786,6 +815,8 @@ struct stack_table {
     std::size_t stack_count;
     const snapshot::module* modules;
     std::size_t module_count;
+    const snapshot::thread* threads;
+    std::size_t thread_count;
 };
 
 // The head of the block. The engine that made it also frees it, through `release`.
@@ -849,7 +880,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              "",
              nullptr,
              0,
-             false},
+             false,
+             0},
             nullptr,
             nullptr};
 }
@@ -968,6 +1000,12 @@ inline snapshot::range<snapshot::module> snapshot::modules() const {
     const detail::stack_table* known = detail::stacks_of(data_);
     if (known == nullptr) return {*this, nullptr, 0};
     return {*this, known->modules, known->module_count};
+}
+
+inline snapshot::range<snapshot::thread> snapshot::allocating_threads() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {*this, nullptr, 0};
+    return {*this, known->threads, known->thread_count};
 }
 
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {
@@ -8302,6 +8340,7 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
     std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
+    std::atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
 
@@ -9237,6 +9276,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #include <limits.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 // thread_identity.hpp - which thread this is, and whether another one still runs.
@@ -9250,6 +9290,14 @@ namespace detail {
 
 inline std::int32_t own_thread_id() noexcept {
     return static_cast<std::int32_t>(::syscall(SYS_gettid));
+}
+
+// The same without a system call, which a filter may forbid: the C library knows the number, and
+// tells it in that of the clock (linux/posix-timers.h: CPUCLOCK_PID). 0: it does not.
+inline std::int32_t own_thread_id_unasked() noexcept {
+    clockid_t clock;
+    if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
+    return ~(static_cast<std::int32_t>(clock) >> 3);
 }
 
 inline bool is_thread_gone(std::int32_t id) noexcept {
@@ -9719,6 +9767,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
                         std::uint64_t instance) noexcept {
     state.primary_state.store(&primary, std::memory_order_relaxed);
     state.instance.store(instance, std::memory_order_relaxed);
+    state.task.store(own_thread_id_unasked(), std::memory_order_relaxed);
     state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
@@ -9834,6 +9883,9 @@ inline void forget_other_threads() noexcept {
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
+    }
+    if (own != nullptr) {
+        current_state()->task.store(own_thread_id_unasked(), std::memory_order_relaxed);
     }
     thread_state* const common = process.latecomer.load(std::memory_order_acquire);
     if (common == nullptr) return;
@@ -13765,12 +13817,30 @@ struct live_site {
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
     std::uint32_t tag;         // what its objects say of themselves
+    std::uint32_t instance;    // of the thread, where it is one; see thread_lifecycle.hpp
+    std::uint32_t part_count;  // 0: one thread
+    std::size_t first_part;    // index into live_window::parts
+};
+
+// The objects of one stack that one thread has allocated.
+struct live_part {
+    std::uint32_t instance;
+    std::uint64_t objects;
+    std::uint64_t bytes;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    sample_sums samples;
 };
 
 // One window at one moment. The stacks lie in `kept`, all else in `scratch`.
 struct live_window {
     live_window(arena& kept, arena& question) noexcept
-        : scratch(question), sites(kept), gone(kept), frames(kept), families(question) {}
+        : scratch(question),
+          sites(kept),
+          gone(kept),
+          parts(kept),
+          frames(kept),
+          families(question) {}
 
     arena& scratch;
     bool exists = false;
@@ -13778,12 +13848,14 @@ struct live_window {
     char name[sizeof(open_window::name)] = {};
     options wanted;
     std::uint64_t duration_ns = 0;
+    std::int64_t taken_unix_ns = 0;
     std::uint64_t own_memory_bytes = 0;
     window_sum totals;
     reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
+    list<live_part> parts;  // of stacks at which several threads have allocated
     list<std::uintptr_t> frames;
     list<family_sum> families;  // none where all is of one
 };
@@ -13793,6 +13865,7 @@ struct live_window {
 // One cohort's part of a site: as counted, or in a sampled window as estimated.
 struct cohort_part {
     std::uint32_t site;
+    std::uint32_t instance;
     std::uint64_t objects;  // alive
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -13814,16 +13887,21 @@ public:
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.site, 0, 0, 0, 0, each.alive, each.births});
+            parts.push_back({each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
         }
     }
 
 private:
+    static std::uint32_t instance_of(std::uint32_t id) noexcept {
+        return process.cohorts.by_id(id)->facts().instance.load(std::memory_order_relaxed);
+    }
+
     cohort_part part_of(const cohort_count& own) const noexcept {
         death_sum deaths = foreign_deaths_of_cohort(own.id);
         deaths.deaths += own.deaths;
         deaths.bytes += own.death_bytes;
         cohort_part part{own.site,
+                         instance_of(own.id),
                          own.births - deaths.deaths,
                          own.birth_bytes - deaths.bytes,
                          own.births,
@@ -13884,6 +13962,23 @@ inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_sam
     return sum;
 }
 
+// One site, thread by thread; `parts` are in the order of their threads.
+inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
+                      bool in_samples) {
+    site.instance = parts[0].instance;
+    if (parts[count - 1].instance == site.instance) return;
+    site.first_part = to.parts.size();
+    for (std::size_t i = 0; i < count;) {
+        std::size_t end = i;
+        while (end < count && parts[end].instance == parts[i].instance) ++end;
+        const live_site sum = sum_of(parts + i, end - i, in_samples);
+        to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
+                            sum.bytes_allocated, sum.samples});
+        ++site.part_count;
+        i = end;
+    }
+}
+
 // How much room the frames of a site take.
 inline std::uint32_t add_known_facts(live_site& to, std::uint32_t most_frames) noexcept {
     const site* known = process.sites.by_id(to.id);
@@ -13915,14 +14010,18 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     list<cohort_part> found{to.scratch};
     if (facts.how == recording::counters) return;
     cohort_parts{counts, in_samples, to.scratch}.add_to(found);
-    sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
+    sort(found, [](const cohort_part& a, const cohort_part& b) {
+        return a.site != b.site ? a.site < b.site : a.instance < b.instance;
+    });
     std::size_t all_frames = 0;
     for (std::size_t i = 0; i < found.size();) {
         std::size_t end = i;
         while (end < found.size() && found[end].site == found[i].site) ++end;
         live_site here = sum_of(&found[i], end - i, in_samples);
+        const std::size_t begin = i;
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
+        add_parts(to, here, &found[begin], end - begin, in_samples);
         all_frames += add_known_facts(here, to.wanted.stack_frames);
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
@@ -13957,6 +14056,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     copy_name(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
+    taken.taken_unix_ns = unix_time_ns();
     facts = begin_reading(*window, id);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);
@@ -22234,6 +22334,128 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
 
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// threads_of_window.hpp - which threads the stacks of a window are of, and what they are called.
+
+#ifndef ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// 0: it has ended, or is of another process.
+inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
+    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_state) {
+        if (t->is_taken.load(std::memory_order_acquire) &&
+            static_cast<std::uint32_t>(t->instance.load(std::memory_order_relaxed)) == instance) {
+            return t->task.load(std::memory_order_relaxed);
+        }
+    }
+    return 0;
+}
+
+// "" when the thread has ended.
+inline const char* name_of_task(arena& memory, std::int32_t task) {
+    if (task == 0) return "";
+    text_out path{memory};
+    path << "/proc/self/task/" << decimal{static_cast<std::uint64_t>(task)} << "/comm";
+    const file_reader file{path.c_str()};
+    char name[64];
+    std::size_t size = file.read_at(0, name, sizeof name);
+    while (size != 0 && name[size - 1] == '\n') --size;
+    return copy_of(memory, {name, size}).data();
+}
+
+class threads_of_window {
+public:
+    threads_of_window(arena& memory, arena& scratch, std::uint64_t process_id)
+        : memory_(memory),
+          process_id_(process_id),
+          threads_(memory),
+          instances_(scratch),
+          numbers_(scratch) {}
+
+    // First all stacks.
+    void meet(const live_site& site, const live_part* parts) {
+        if (site.part_count == 0) meet(site.instance);
+        for (std::uint32_t i = 0; i < site.part_count; ++i) {
+            meet(parts[site.first_part + i].instance);
+        }
+    }
+
+    void name_them() {
+        sort(instances_, [](std::uint32_t a, std::uint32_t b) { return a < b; });
+        for (const std::uint32_t instance : instances_) {
+            numbers_[instance] = threads_.size();
+            const std::uint64_t number = number_of(instance);
+            const std::int32_t task = number != 0 ? task_of_instance(instance) : 0;
+            threads_.push_back({number, name_of_task(memory_, task), process_id_});
+        }
+    }
+
+    void add_to(snapshot::stack& stack, const live_site& site, const live_part* parts,
+                bool is_sampled) {
+        stack.thread_count = site.part_count != 0 ? site.part_count : 1;
+        if (site.part_count == 0) {
+            stack.thread = numbers_[site.instance];
+            return;
+        }
+        list<snapshot::thread_part> made{memory_};
+        made.reserve(site.part_count);
+        for (std::uint32_t i = 0; i < site.part_count; ++i) {
+            const live_part& from = parts[site.first_part + i];
+            snapshot::thread_part& part = made.push_back({});
+            part.thread = numbers_[from.instance];
+            part.objects = from.objects;
+            part.bytes = from.bytes;
+            part.allocations = from.allocations;
+            part.bytes_allocated = from.bytes_allocated;
+            if (is_sampled) {
+                set_estimates(part, from.samples);
+            } else {
+                set_exact(part);
+            }
+        }
+        stack.by_thread = made.data();
+    }
+
+    const list<snapshot::thread>& all() const noexcept { return threads_; }
+
+private:
+    // The first instance is that of what comes after the last destructors: see prepare_threads().
+    static std::uint64_t number_of(std::uint32_t instance) noexcept { return instance - 1; }
+
+    void meet(std::uint32_t instance) {
+        if (numbers_.insert(instance).is_new) instances_.push_back(instance);
+    }
+
+    arena& memory_;
+    std::uint64_t process_id_;
+    list<snapshot::thread> threads_;
+    list<std::uint32_t> instances_;
+    table<std::uint64_t, std::size_t> numbers_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
 // snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
 
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
@@ -22570,6 +22792,7 @@ struct kept_stacks {
     list<live_site> sites;     // with live objects
     list<named_stack*> names;  // of these
     list<live_site> gone;
+    list<live_part> parts;
     list<std::uintptr_t> frames;
     list<file_name> files;
     bool is_sampled;
@@ -22670,7 +22893,8 @@ inline void let_go_of_book(void* book) {
     drop_book(*static_cast<name_book*>(book));
 }
 
-inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& made) {
+inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t process_id,
+                     later_stacks& made) {
     arena scratch;
     book.refresh();
     book.forget_new();
@@ -22681,9 +22905,14 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
+    threads_of_window threads{made.memory, scratch, process_id};
+    for (const live_site& site : kept.sites) threads.meet(site, kept.parts.data());
+    for (const live_site& site : kept.gone) threads.meet(site, kept.parts.data());
+    threads.name_them();
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
-        stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled);
     };
     for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
     for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
@@ -22691,15 +22920,16 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
     book.rest();
-    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(),  stacks.size(),        modules.data(),
+                  modules.size(), threads.all().data(), threads.all().size()};
     hold_book(book);
     made.kept = {&book, &let_go_of_book};
 }
 
-inline void find_stacks_of_window(const snapshot_data&, const void* source, later_stacks& made) {
+inline void find_stacks_of_window(const snapshot_data& of, const void* source, later_stacks& made) {
     const uncharged_work meanwhile;
     names_at_work names;
-    name_all(*static_cast<const kept_stacks*>(source), names.book(), made);
+    name_all(*static_cast<const kept_stacks*>(source), names.book(), of.info.process_id, made);
     names.done();
 }
 
@@ -22798,6 +23028,8 @@ struct changed_stack : summed<snapshot::stack> {
 inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     snapshot::stack made = of;
     made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
+    made.thread_count = 0;
+    made.by_thread = nullptr;
     return made;
 }
 
@@ -22827,7 +23059,7 @@ inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made
         if (each.value.has_changed()) stacks.push_back(each.value.finished());
     }
     sort_stacks(stacks, scratch, true);
-    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size(), nullptr, 0};
 }
 
 inline void find_stacks_of_difference(const snapshot_data& of, const void*, later_stacks& made) {
@@ -23307,7 +23539,7 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.loss_count = loss_count;
     info.not_recording = not_recording;
     info.process_id = static_cast<std::uint64_t>(::getpid());
-    info.taken_unix_ns = unix_time_ns();
+    info.taken_unix_ns = window.taken_unix_ns;
     info.command = "";
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
@@ -23365,9 +23597,10 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     hold_book(book);
     block.keep({&book, &let_go_of_book});
     if (info.record == recording::counters) return;
-    block.set_stacks(&find_stacks_of_window, block.memory().make<kept_stacks>(kept_stacks{
-                                                 window.sites, stacks, window.gone, window.frames,
-                                                 files, info.record == recording::sampled}));
+    block.set_stacks(&find_stacks_of_window,
+                     block.memory().make<kept_stacks>(
+                         kept_stacks{window.sites, stacks, window.gone, window.parts, window.frames,
+                                     files, info.record == recording::sampled}));
 }
 
 }  // namespace detail
@@ -26048,8 +26281,13 @@ private:
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
     text_out title{form.parts};
     title << (info.is_difference ? "allocscope difference" : "allocscope report");
+    if (info.merged_windows != 0) title << " of " << decimal{info.merged_windows} << " windows";
     if (info.name[0] == '\0') {
-        title << " of an unnamed window";
+        if (info.merged_windows == 0) title << " of an unnamed window";
+    } else if (info.merged_windows != 0) {
+        title << " named \"";
+        write_printable(title, info.name);
+        title << '"';
     } else {
         title << " of window \"";
         write_printable(title, info.name);
@@ -26157,7 +26395,8 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
         lines.add("in rows", rows.live_objects(), rows.live_bytes());
         out << '\n';
     }
-    lines.add("peak", lines.amount(info.totals.peak_bytes));
+    lines.add(info.merged_windows != 0 ? "peak, at most" : "peak",
+              lines.amount(info.totals.peak_bytes));
     text_out own{form.parts};
     write_bytes(own, info.own_memory_bytes);
     lines.add("own memory", own.view());
@@ -35044,6 +35283,152 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 
+// thread_parts.hpp - the threads of stacks: part by part, and summed where stacks are.
+
+#ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+#define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// All of a stack that one thread allocated.
+inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
+    return {stack.thread,          stack.objects,   stack.bytes,       stack.allocations,
+            stack.bytes_allocated, stack.samples,   stack.objects_low, stack.objects_high,
+            stack.bytes_low,       stack.bytes_high};
+}
+
+// None where the threads are not known.
+template <class Work>
+void for_each_part(const snapshot::stack& stack, const Work& work) {
+    if (stack.thread_count == 1) {
+        work(whole_part(stack));
+        return;
+    }
+    for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
+}
+
+// Which threads a stack is of. `memory` keeps the parts.
+inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
+                        arena& memory) {
+    stack.thread_count = parts.size();
+    stack.thread = parts.empty() ? 0 : parts[0].thread;
+    stack.by_thread = nullptr;
+    if (parts.size() < 2) return;
+    list<snapshot::thread_part> kept{memory};
+    kept.reserve(parts.size());
+    for (const snapshot::thread_part& part : parts) kept.push_back(part);
+    stack.by_thread = kept.data();
+}
+
+// The same, and the numbers of the stack become those of these parts.
+inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
+                      arena& memory) {
+    summed<snapshot::stack> sum{};
+    sum.sum = stack;
+    sum.sum.objects = sum.sum.bytes = sum.sum.samples = 0;
+    sum.sum.allocations = sum.sum.bytes_allocated = 0;
+    for (const snapshot::thread_part& part : parts) {
+        sum.add(part, true);
+        sum.sum.allocations += part.allocations;
+        sum.sum.bytes_allocated += part.bytes_allocated;
+    }
+    stack = sum.finished();
+    set_threads(stack, parts, memory);
+}
+
+// As people see it: "worker (thread 3)"; of several processes "worker (thread 3 of process 12)".
+inline void write_thread_name(text_out& out, const snapshot::thread& thread,
+                              bool has_many_processes) {
+    const bool has_name = thread.name[0] != '\0';
+    if (has_name) out << thread.name << " (";
+    if (thread.number == 0) {
+        out << "ended threads";
+    } else {
+        out << "thread " << decimal{thread.number};
+    }
+    if (has_many_processes) out << " of process " << decimal{thread.process_id};
+    if (has_name) out << ')';
+}
+
+// The names of all threads of a snapshot.
+class thread_names {
+public:
+    thread_names(arena& memory, const snapshot& rows) : names_(memory) {
+        const auto threads = rows.allocating_threads();
+        bool has_many_processes = false;
+        for (const snapshot::thread& each : threads) {
+            has_many_processes = has_many_processes || each.process_id != threads[0].process_id;
+        }
+        for (const snapshot::thread& each : threads) {
+            text_out name{memory};
+            write_thread_name(name, each, has_many_processes);
+            names_.push_back(name.view());
+        }
+    }
+    text operator[](std::size_t thread) const noexcept { return names_[thread]; }
+    std::size_t size() const noexcept { return names_.size(); }
+
+private:
+    list<text> names_;
+};
+
+// Parts of many stacks, in any order; those of one stack and thread are summed.
+class parts_of_stacks {
+public:
+    explicit parts_of_stacks(arena& scratch) : parts_(scratch) {}
+
+    // `stack` is any number that tells it from the others.
+    void add(std::size_t stack, const snapshot::thread_part& part) {
+        parts_.push_back({stack, part});
+    }
+
+    // Calls work(stack, parts) for each stack, least number first.
+    template <class Work>
+    void for_each(const Work& work) {
+        sort(parts_, [](const entry& a, const entry& b) {
+            return a.stack != b.stack ? a.stack < b.stack : a.part.thread < b.part.thread;
+        });
+        list<snapshot::thread_part> of_stack{parts_.memory()};
+        for (std::size_t i = 0; i < parts_.size();) {
+            const std::size_t stack = parts_[i].stack;
+            of_stack.clear();
+            while (i < parts_.size() && parts_[i].stack == stack) of_stack.push_back(next(i));
+            work(stack, of_stack);
+        }
+    }
+
+private:
+    struct entry {
+        std::size_t stack;
+        snapshot::thread_part part;
+    };
+
+    // The sum of the parts that follow and are of one stack and thread.
+    snapshot::thread_part next(std::size_t& at) {
+        const entry& first = parts_[at];
+        summed<snapshot::thread_part> sum{};
+        sum.sum.thread = first.part.thread;
+        for (; at < parts_.size() && parts_[at].stack == first.stack &&
+               parts_[at].part.thread == first.part.thread;
+             ++at) {
+            sum.add(parts_[at].part, true);
+            sum.sum.allocations += parts_[at].part.allocations;
+            sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
+        }
+        return sum.finished();
+    }
+
+    list<entry> parts_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+
 // json_report.hpp - a snapshot as JSON, for other programs to read.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -35181,6 +35566,7 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
         json.key("is_difference");
         json.value(true);
     }
+    if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
     if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
         json.field("samples", info.samples);
@@ -35201,12 +35587,43 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.end('}');
 }
 
+inline void write_json_threads(json_writer& json, const snapshot& rows) {
+    const auto threads = rows.allocating_threads();
+    arena memory;
+    list<snapshot::thread_part> sums{memory};
+    sums.resize(threads.size());
+    for (const snapshot::stack& stack : rows.stacks()) {
+        for_each_part(stack, [&sums](const snapshot::thread_part& part) {
+            snapshot::thread_part& sum = sums[part.thread];
+            sum.objects += part.objects;
+            sum.bytes += part.bytes;
+            sum.allocations += part.allocations;
+            sum.bytes_allocated += part.bytes_allocated;
+        });
+    }
+    json.key("threads");
+    json.begin('[');
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+        json.begin('{');
+        json.field("number", threads[i].number);
+        json.field("name", threads[i].name);
+        json.field("process_id", threads[i].process_id);
+        json.field("objects", sums[i].objects);
+        json.field("bytes", sums[i].bytes);
+        json.field("allocations", sums[i].allocations);
+        json.field("bytes_allocated", sums[i].bytes_allocated);
+        json.end('}');
+    }
+    json.end(']');
+}
+
 inline void write_json_report(text_out& out, const snapshot& rows) {
     arena memory;
     const place_sums places{memory, rows};
     json_writer json{out, rows.info().is_difference};
     json.begin('{');
     write_json_head(json, rows.info());
+    if (rows.has_stacks()) write_json_threads(json, rows);
     write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
     if (rows.has_stacks()) {
         write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
@@ -36297,8 +36714,11 @@ enum class saved_tag : unsigned char {
     moment = 'o',
     module = 'm',
     row = 'r',
-    sums = 's',  // what snapshot::stacks() says of one stack
-    end = 'e'    // the checksum of all bytes before it, as eight bytes, least first
+    sums = 's',    // what snapshot::stacks() says of one stack
+    merged = 'g',  // of how many windows
+    thread = 'h',  // numbered from 0
+    part = 'p',    // of the stack before it, what one thread allocated
+    end = 'e'      // the checksum of all bytes before it, as eight bytes, least first
 };
 
 // FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
@@ -36380,6 +36800,7 @@ public:
         for (const snapshot::row& row : rows) add_row(row);
         if (has_stacks) {
             for (const snapshot::module& module : rows.modules()) add_module(module);
+            for (const snapshot::thread& thread : rows.allocating_threads()) add_thread(thread);
             for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
         }
         add_end();
@@ -36468,6 +36889,9 @@ private:
         record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
                << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
         put(saved_tag::info, record);
+        if (info.merged_windows != 0) {
+            put(saved_tag::merged, saved_record{} << info.merged_windows);
+        }
         for (std::size_t i = 0; i < info.loss_count; ++i) {
             const std::uint64_t reason = number_of(info.losses[i].reason);
             put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
@@ -36514,8 +36938,22 @@ private:
     void add_sums(const snapshot::stack& stack) {
         saved_record record;
         add_place(record, stack) << stack.allocations << stack.bytes_allocated
-                                 << number_of(stack.type_source);
+                                 << number_of(stack.type_source)
+                                 << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
+        if (stack.thread_count < 2) return;
+        for (std::size_t i = 0; i < stack.thread_count; ++i) add_part(stack.by_thread[i]);
+    }
+    void add_part(const snapshot::thread_part& part) {
+        saved_record record;
+        record << part.thread << part.objects << part.bytes << part.allocations
+               << part.bytes_allocated << part.samples;
+        put(saved_tag::part, record.reach(part.objects, part.objects_low, part.objects_high)
+                                 .reach(part.bytes, part.bytes_low, part.bytes_high));
+    }
+    void add_thread(const snapshot::thread& thread) {
+        const std::uint64_t name = number_of(thread.name);
+        put(saved_tag::thread, saved_record{} << thread.number << name << thread.process_id);
     }
 
     void add_end() {
@@ -36722,6 +37160,7 @@ struct stack_filter {
     const char* frame = "";           // the function, file or module of any frame, or the type
     const char* type = "";            // the type
     const char* module = "";          // the module of the frame that gave the row its place
+    const char* thread = "";          // the name of the thread that allocated, or all of its number
     std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
     std::uint64_t least_objects = 0;  // likewise
 };
@@ -36799,6 +37238,40 @@ inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wante
     return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
 }
 
+// What some threads allocated at stacks.
+class stacks_of_threads {
+public:
+    // `wanted` as in the filter.
+    stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
+        : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
+        for (const snapshot::thread& each : of.allocating_threads()) {
+            text_out number{scratch};
+            number << decimal{each.number};
+            fits_.push_back(number.view() == wanted || text{each.name}.contains(wanted));
+        }
+    }
+
+    void add_to(list<snapshot::stack>& stacks, const snapshot::stack& stack) {
+        parts_.clear();
+        if (!is_any_) {
+            for_each_part(stack, [this](const snapshot::thread_part& part) {
+                if (fits_[part.thread]) parts_.push_back(part);
+            });
+            if (parts_.empty()) return;
+        }
+        stacks.push_back(stack);
+        if (!is_any_ && parts_.size() != stack.thread_count) {
+            set_parts(stacks.back(), parts_, memory_);
+        }
+    }
+
+private:
+    bool is_any_;
+    arena& memory_;
+    list<bool> fits_;
+    list<snapshot::thread_part> parts_;
+};
+
 // Takes the stacks of small rows away.
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
@@ -36825,9 +37298,11 @@ inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
     const bool is_made = is_done_with_memory([&] {
         arena scratch;
         list<snapshot::stack> stacks{block.memory()};
+        stacks_of_threads chosen{of, wanted.thread, block.memory(), scratch};
         for (const snapshot::stack& stack : of.stacks()) {
-            if (fits_by_name(stack, wanted)) stacks.push_back(stack);
+            if (fits_by_name(stack, wanted)) chosen.add_to(stacks, stack);
         }
+        if (wanted.thread[0] != '\0') sort_stacks(stacks, scratch, info.is_difference);
         if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
             drop_small_rows(stacks, wanted, info.is_difference, scratch);
         }
@@ -36835,8 +37310,10 @@ inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
         sum_stacks(rows, stacks, info.is_difference);
         block.add_rows(rows, info, scratch);
         const auto modules = of.modules();
+        const auto threads = of.allocating_threads();
         block.set_stacks(*block.memory().make<stack_table>(
-            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size()}));
+            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size(),
+                        threads.begin(), threads.size()}));
         list<snapshot::family> families{scratch};
         for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
         block.add_families(families);
@@ -36858,7 +37335,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 
-// group_by.hpp - the stacks of a snapshot summed by place, type, function, file, module or size.
+// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
@@ -36871,7 +37348,9 @@ enum class group_key : int {
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
     module,    // the program or library that the user's frame lies in
-    size       // "33..64 B": the mean size of what a stack allocated, in powers of two
+    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two
+    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
+               // snapshot has no threads, as a difference
 };
 
 struct group {
@@ -36958,8 +37437,40 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
         case group_key::size:
             write_size_class(out, stack);
             break;
+        case group_key::thread:
+            out << "not known";
+            break;
     }
 }
+
+// The groups while they are filled.
+class group_sums {
+public:
+    group_sums(arena& memory, std::vector<group>& groups)
+        : memory_(memory), groups_(groups), numbers_(memory) {}
+
+    // A stack, or a part of one.
+    template <class Part>
+    void add(text name, const Part& part) {
+        const std::size_t* known = numbers_.find(name);
+        if (known == nullptr) {
+            numbers_[copy_of(memory_, name)] = groups_.size();
+            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0});
+            known = numbers_.find(name);
+        }
+        group& sum = groups_[*known];
+        sum.objects += part.objects;
+        sum.bytes += part.bytes;
+        sum.allocations += part.allocations;
+        sum.bytes_allocated += part.bytes_allocated;
+        ++sum.stacks;
+    }
+
+private:
+    arena& memory_;
+    std::vector<group>& groups_;
+    table<text, std::size_t> numbers_;
+};
 
 }  // namespace detail
 
@@ -36968,23 +37479,18 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     made.key_ = key;
     made.is_difference_ = info().is_difference;
     detail::arena memory;
-    detail::table<detail::text, std::size_t> numbers{memory};
+    detail::group_sums sums{memory, made.groups_};
+    const detail::thread_names names{memory, *this};
     detail::text_out name{memory};
     for (const stack& each : stacks()) {
+        if (key == group_key::thread && each.thread_count != 0) {
+            detail::for_each_part(
+                each, [&](const thread_part& part) { sums.add(names[part.thread], part); });
+            continue;
+        }
         name.cut(0);
         detail::write_group_name(name, each, key);
-        const std::size_t* known = numbers.find(name.view());
-        if (known == nullptr) {
-            numbers[detail::copy_of(memory, name.view())] = made.groups_.size();
-            made.groups_.push_back({std::string{name.view().data(), name.size()}, 0, 0, 0, 0, 0});
-            known = numbers.find(name.view());
-        }
-        group& sum = made.groups_[*known];
-        sum.objects += each.objects;
-        sum.bytes += each.bytes;
-        sum.allocations += each.allocations;
-        sum.bytes_allocated += each.bytes_allocated;
-        ++sum.stacks;
+        sums.add(name.view(), each);
     }
     // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;
@@ -37009,6 +37515,734 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+// merged_modules.hpp - the modules of several processes in one list, each with its own addresses.
+
+#ifndef ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+#define ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class merged_modules {
+public:
+    explicit merged_modules(arena& memory)
+        : memory_(memory), modules_(memory), by_path_(memory), by_text_(memory), moved_(memory) {}
+
+    void add(const snapshot::range<snapshot::module>& modules) {
+        for (const snapshot::module& each : modules) add(each);
+    }
+
+    const list<snapshot::module>& modules() const noexcept { return modules_; }
+
+    // The same frames, or a copy with the addresses that they have in the merged snapshot.
+    const snapshot::frame* frames_of(const snapshot::frame* frames, std::size_t count) {
+        if (count == 0) return frames;
+        const auto known = moved_.insert(frames);
+        if (known.is_new) known.value = moved(frames, count);
+        return known.value;
+    }
+
+private:
+    void add(const snapshot::module& module) {
+        const auto known = by_path_.insert(module.path);
+        if (!known.is_new) {
+            snapshot::module& here = modules_[known.value - 1];
+            if (module.size > here.size && is_free(here.address, module.size, &here)) {
+                here.size = module.size;
+            }
+            if (here.build_id[0] == '\0') here.build_id = module.build_id;
+            return;
+        }
+        snapshot::module placed = module;
+        if (!is_free(placed.address, placed.size, nullptr)) placed.address = end_;
+        modules_.push_back(placed);
+        known.value = modules_.size();
+        constexpr std::uint64_t page = 4096;
+        const std::uint64_t end = placed.address + placed.size;
+        if (end > end_) end_ = (end + page - 1) / page * page;
+    }
+
+    bool is_free(std::uint64_t address, std::uint64_t size, const snapshot::module* but) const {
+        for (const snapshot::module& each : modules_) {
+            if (&each == but) continue;
+            if (address < each.address + each.size && each.address < address + size) return false;
+        }
+        return true;
+    }
+
+    // Null: not a module of the list. Most frames share the text of their module with others.
+    const snapshot::module* module_of(const snapshot::frame& frame) {
+        const auto known = by_text_.insert(frame.module);
+        if (known.is_new) {
+            const std::size_t* const number = by_path_.find(frame.module);
+            known.value = number != nullptr ? *number : 0;
+        }
+        return known.value != 0 ? &modules_[known.value - 1] : nullptr;
+    }
+
+    std::uint64_t address_of(const snapshot::frame& frame) {
+        const snapshot::module* const module = module_of(frame);
+        return module != nullptr && frame.address != 0 ? module->address + frame.offset
+                                                       : frame.address;
+    }
+
+    const snapshot::frame* moved(const snapshot::frame* frames, std::size_t count) {
+        bool is_same = true;
+        for (std::size_t i = 0; i < count && is_same; ++i) {
+            is_same = address_of(frames[i]) == frames[i].address;
+        }
+        if (is_same) return frames;
+        list<snapshot::frame> copy{memory_};
+        copy.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            copy.push_back(frames[i]).address = address_of(frames[i]);
+        }
+        return copy.data();
+    }
+
+    arena& memory_;
+    list<snapshot::module> modules_;
+    table<text, std::size_t> by_path_;         // numbers from 1
+    table<const void*, std::size_t> by_text_;  // the same; 0: none
+    table<const void*, const snapshot::frame*> moved_;
+    std::uint64_t end_ = 0;  // behind all modules
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_MERGED_MODULES_HPP
+
+// merged_stacks.hpp - the stacks and rows of several snapshots, equal ones summed.
+
+#ifndef ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What the files of rows and stacks are called when snapshots are put together.
+class merged_names {
+public:
+    explicit merged_names(arena& memory) : memory_(memory), names_(memory), owners_(memory) {}
+
+    // First of all parts.
+    void see(const snapshot& part) {
+        cut_directory cuts[2];
+        for (const snapshot::row& row : part) see(row.file, path_of(row), cuts);
+        for (const snapshot::stack& stack : part.stacks()) see(stack.file, path_of(stack), cuts);
+        for (std::size_t i = 0; i < 2; ++i) {
+            if (cuts[i].is_known) meet(cuts_[i], cuts[i].directory, are_alike_[i]);
+        }
+    }
+
+    // Of a row or a stack.
+    template <class Row>
+    const char* file_of(const Row& row) {
+        const text path = path_of(row);
+        if (path.empty()) return row.file;
+        const auto known = names_.insert(path);
+        if (known.is_new) known.value = named(path, row.file);
+        return known.value;
+    }
+
+private:
+    // Absolute and relative paths have no common directory.
+    static std::size_t kind_of(text path) noexcept { return path[0] == '/' ? 0 : 1; }
+
+    template <class Row>
+    static text path_of(const Row& row) noexcept {
+        if (row.line == 0 || row.user_frame >= row.frame_count) return {};
+        return row.frames[row.user_frame].file;
+    }
+
+    static void see(text file, text path, cut_directory* cuts) noexcept {
+        if (path.empty() || !path.ends_with(file)) return;
+        cuts[kind_of(path)].meet(path.substr(0, path.size() - file.size()));
+    }
+
+    static void meet(cut_directory& all, text directory, bool& are_alike) noexcept {
+        if (all.is_known && all.directory != directory) are_alike = false;
+        all.meet(directory);
+    }
+
+    // Two files never get one name.
+    const char* named(text path, const char* file) {
+        const cut_directory& cut = cuts_[kind_of(path)];
+        text name = file;
+        if (!are_alike_[kind_of(path)] && path.ends_with(name)) {
+            // Only the root in common: whole paths say more.
+            name = path.substr(cut.directory == "/" ? 0 : cut.directory.size());
+        }
+        const auto owner = owners_.insert(name);
+        if (owner.is_new) owner.value = path;
+        if (owner.value != path) name = path;
+        return name == text{file} ? file : copy_of(memory_, name).data();
+    }
+
+    arena& memory_;
+    cut_directory cuts_[2];
+    bool are_alike_[2] = {true, true};
+    table<text, const char*> names_;  // of each path
+    table<text, text> owners_;        // of each name, the path
+};
+
+class merged_stacks {
+public:
+    // What the result points to lies in `memory` and in the parts. Throws std::bad_alloc.
+    merged_stacks(arena& memory, arena& scratch, const snapshot* parts, std::size_t count,
+                  bool is_difference)
+        : memory_(memory),
+          scratch_(scratch),
+          is_difference_(is_difference),
+          names_(memory),
+          modules_(memory),
+          threads_(memory),
+          first_threads_(scratch),
+          numbers_(scratch),
+          stacks_(memory),
+          rows_(scratch),
+          row_sums_(scratch) {
+        for (std::size_t i = 0; i < count; ++i) {
+            names_.see(parts[i]);
+            modules_.add(parts[i].modules());
+            add_threads(parts[i]);
+        }
+        add_stacks(parts, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            for (const snapshot::row& row : parts[i]) add(row);
+        }
+        finish_rows();
+    }
+
+    const list<snapshot::row>& rows() const noexcept { return rows_; }
+    stack_table table_of_stacks() const noexcept {
+        return {
+            stacks_.data(),  stacks_.size(), modules_.modules().data(), modules_.modules().size(),
+            threads_.data(), threads_.size()};
+    }
+
+private:
+    // Threads that parts have in common stay one.
+    void add_threads(const snapshot& part) {
+        first_threads_.push_back(numbers_.size());
+        for (const snapshot::thread& each : part.allocating_threads()) {
+            std::size_t number = 0;
+            while (number < threads_.size() && !is_same(threads_[number], each)) ++number;
+            if (number == threads_.size()) threads_.push_back(each);
+            if (threads_[number].name[0] == '\0') threads_[number].name = each.name;
+            numbers_.push_back(number);
+        }
+    }
+    static bool is_same(const snapshot::thread& a, const snapshot::thread& b) noexcept {
+        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
+        return a.process_id == b.process_id && a.number == b.number &&
+               (is_one_named || text{a.name} == text{b.name});
+    }
+
+    void add_stacks(const snapshot* parts, std::size_t count) {
+        struct merged_stack : changed_stack {
+            std::size_t number;
+            bool has_unknown_threads;
+        };
+        table<stack_names, merged_stack> merged{scratch_};
+        parts_of_stacks threads{scratch_};
+        for (std::size_t i = 0; i < count; ++i) {
+            for (const snapshot::stack& stack : parts[i].stacks()) {
+                const auto at = merged.insert({&stack});
+                if (at.is_new) {
+                    at.value.number = merged.size() - 1;
+                    at.value.sum = without_numbers(stack);
+                    at.value.sum.file = names_.file_of(stack);
+                    at.value.sum.frames = modules_.frames_of(stack.frames, stack.frame_count);
+                }
+                at.value.add(stack, true);
+                if (stack.thread_count == 0) at.value.has_unknown_threads = true;
+                for_each_part(stack, [&](snapshot::thread_part part) {
+                    part.thread = numbers_[first_threads_[i] + part.thread];
+                    threads.add(at.value.number, part);
+                });
+            }
+        }
+        stacks_.reserve(merged.size());
+        for (auto& each : merged) stacks_.push_back(each.value.finished());
+        threads.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
+            if (merged.begin()[number].value.has_unknown_threads) return;
+            set_threads(stacks_[number], of_stack, memory_);
+        });
+        sort_stacks(stacks_, scratch_, is_difference_);
+    }
+
+    struct merged_row : row_of_stacks {
+        snapshot::stack place;  // what the row is known by
+    };
+
+    static snapshot::stack place_of(const snapshot::row& row, const char* file) noexcept {
+        snapshot::stack place{};
+        place.file = file;
+        place.line = row.line;
+        place.offset = row.offset;
+        place.type = row.type;
+        return place;
+    }
+
+    void add(const snapshot::row& row) {
+        const snapshot::stack place = place_of(row, names_.file_of(row));
+        merged_row* known = find(place);
+        if (known == nullptr) {
+            known = rows_memory_.make<merged_row>();
+            known->place = place;
+            row_sums_[{&known->place}] = known;
+        }
+        const std::uint64_t objects = size_of_change(row.objects, is_difference_);
+        snapshot::row& sum = known->sum;
+        if (sum.file == nullptr || objects > known->stack_objects) {
+            const snapshot::row before = sum;
+            known->stack_objects = objects;
+            sum = place_of_row(row, place.file);
+            sum.frames = modules_.frames_of(row.frames, row.frame_count);
+            sum.objects = before.objects;
+            sum.bytes = before.bytes;
+            sum.samples = before.samples;
+            sum.sites = before.sites;
+        }
+        known->add(row, true);
+        sum.sites += row.sites;
+    }
+
+    merged_row* find(const snapshot::stack& place) const noexcept {
+        merged_row* const* known = row_sums_.find({&place});
+        return known != nullptr ? *known : nullptr;
+    }
+
+    // A stack that several parts have is one: so the stacks of a row are counted, not added up.
+    void finish_rows() {
+        if (stacks_.size() != 0) {
+            for (auto& each : row_sums_) each.value->sum.sites = 0;
+        }
+        for (const snapshot::stack& stack : stacks_) {
+            if (stack.objects == 0 && stack.bytes == 0) continue;
+            if (merged_row* row = find(stack)) ++row->sum.sites;
+        }
+        for (auto& each : row_sums_) {
+            const snapshot::row& row = each.value->finished();
+            if (row.objects != 0 || row.bytes != 0) rows_.push_back(row);
+        }
+    }
+
+    arena& memory_;
+    arena& scratch_;
+    const bool is_difference_;
+    merged_names names_;
+    merged_modules modules_;
+    list<snapshot::thread> threads_;
+    list<std::size_t> first_threads_;  // of each part, where its threads begin in `numbers_`
+    list<std::size_t> numbers_;        // of each thread of each part, its index in `threads_`
+    list<snapshot::stack> stacks_;
+    list<snapshot::row> rows_;
+    arena rows_memory_;
+    table<place_of_stack, merged_row*> row_sums_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_MERGED_STACKS_HPP
+
+// merge_refusals.hpp - which snapshots cannot be merged, and the sentence that says why.
+
+#ifndef ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
+#define ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A default-constructed one, or one of a window that was never opened.
+inline bool is_of_no_window(const snapshot& part) {
+    const snapshot::window_info& info = part.info();
+    return part.empty() && info.window == 0 && info.merged_windows == 0 && !info.is_difference &&
+           !has_totals(info);
+}
+
+// 0 or less: not known.
+inline std::int64_t began_unix_ns(const snapshot::window_info& info) noexcept {
+    return info.taken_unix_ns - static_cast<std::int64_t>(info.duration_ns);
+}
+
+// A number of a process is used again, and containers have their own numbers. Then the program lies
+// at another address, unless it always lies at the same one.
+inline bool is_same_process(const snapshot& a, const snapshot& b) {
+    if (a.info().process_id == 0 || a.info().process_id != b.info().process_id) return false;
+    const auto modules = a.modules();
+    const auto others = b.modules();
+    if (modules.empty() || others.empty()) return true;
+    return text{modules[0].path} != text{others[0].path} || modules[0].address == others[0].address;
+}
+
+// Two windows that follow each other may seem to overlap by what two clocks differ.
+inline bool is_same_time(const snapshot::window_info& a, const snapshot::window_info& b) noexcept {
+    if (began_unix_ns(a) <= 0 || began_unix_ns(b) <= 0) return false;
+    const std::int64_t begin =
+        began_unix_ns(a) > began_unix_ns(b) ? began_unix_ns(a) : began_unix_ns(b);
+    const std::int64_t end = a.taken_unix_ns < b.taken_unix_ns ? a.taken_unix_ns : b.taken_unix_ns;
+    const std::uint64_t shorter = a.duration_ns < b.duration_ns ? a.duration_ns : b.duration_ns;
+    constexpr std::int64_t clocks_differ_ns = 1'000'000;
+    const auto quarter = static_cast<std::int64_t>(shorter / 4);
+    return end - begin > (quarter < clocks_differ_ns ? quarter : clocks_differ_ns);
+}
+
+// Windows of one thread each, and of different ones, own different objects.
+inline bool has_common_thread(const snapshot& a, const snapshot& b) {
+    if (a.info().from == threads::all || b.info().from == threads::all) return true;
+    const auto known = a.allocating_threads();
+    const auto others = b.allocating_threads();
+    if (known.empty() || others.empty()) return true;
+    for (const snapshot::thread& each : known) {
+        for (const snapshot::thread& other : others) {
+            if (each.number == other.number) return true;
+        }
+    }
+    return false;
+}
+
+// "snapshot 2 (window "load", process 123)"
+inline std::string name_of_part(const std::vector<snapshot>& parts, std::size_t number) {
+    const snapshot::window_info& info = parts[number].info();
+    arena memory;
+    text_out name{memory};
+    name << "snapshot " << decimal{number + 1} << " (window \"";
+    write_printable(name, info.name);
+    name << '"';
+    if (info.process_id != 0) name << ", process " << decimal{info.process_id};
+    name << ')';
+    return {name.view().data(), name.size()};
+}
+
+// "" or why these cannot be one snapshot, with the remedy.
+inline std::string why_not_merged(const std::vector<snapshot>& parts) {
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        const snapshot::window_info& info = parts[i].info();
+        if (info.is_difference != parts[0].info().is_difference) {
+            const std::size_t difference = info.is_difference ? i : 0;
+            return name_of_part(parts, difference) + " is a difference, and " +
+                   name_of_part(parts, difference == 0 ? i : 0) +
+                   " is none; merge the snapshots before subtracting";
+        }
+        if (parts[i].has_stacks() != parts[0].has_stacks()) {
+            const std::size_t without = parts[i].has_stacks() ? 0 : i;
+            return name_of_part(parts, without) +
+                   " has no stacks: its window recorded counters only; merge it with others of"
+                   " its kind";
+        }
+        for (std::size_t k = 0; k < i; ++k) {
+            if (!is_same_process(parts[i], parts[k]) || info.is_difference ||
+                !is_same_time(info, parts[k].info()) || !has_common_thread(parts[i], parts[k])) {
+                continue;
+            }
+            return name_of_part(parts, k) + " and " + name_of_part(parts, i) +
+                   " are of one process and were open at the same time, so an object may be in"
+                   " both and would count twice; merge windows that follow each other, or take"
+                   " the longer one alone";
+        }
+    }
+    return {};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_MERGE_REFUSALS_HPP
+
+// merge_snapshots.hpp - several windows or processes as one snapshot.
+
+#ifndef ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
+#define ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- sums of the heads ---
+
+class estimate_sum {
+public:
+    void add(const estimate& part) noexcept {
+        value_ += part.value;
+        reach_.meet(part, true);
+    }
+    estimate sum() const noexcept { return reach_.around(value_); }
+
+private:
+    std::uint64_t value_ = 0;
+    interval_reach reach_;
+};
+
+inline snapshot::window_estimates sum_of_estimates(const snapshot* parts, std::size_t count) {
+    estimate_sum sums[6];
+    for (std::size_t i = 0; i < count; ++i) {
+        const snapshot::window_estimates& about = parts[i].info().estimates;
+        sums[0].add(about.allocations);
+        sums[1].add(about.frees);
+        sums[2].add(about.live_objects);
+        sums[3].add(about.bytes_allocated);
+        sums[4].add(about.bytes_freed);
+        sums[5].add(about.live_bytes);
+    }
+    return {sums[0].sum(), sums[1].sum(), sums[2].sum(),
+            sums[3].sum(), sums[4].sum(), sums[5].sum()};
+}
+
+inline void add_losses(list<snapshot::loss>& losses, const snapshot::window_info& part) {
+    for (std::size_t i = 0; i < part.loss_count; ++i) {
+        const snapshot::loss& loss = part.losses[i];
+        snapshot::loss* same = losses.begin();
+        while (same != losses.end() && text{same->reason} != text{loss.reason}) ++same;
+        if (same == losses.end()) {
+            losses.push_back(loss);
+        } else {
+            same->count += loss.count;
+        }
+    }
+}
+
+inline void add_to_family(list<snapshot::family>& families, const snapshot::family& part) {
+    snapshot::family* same = families.begin();
+    while (same != families.end() && text{same->name} != text{part.name}) ++same;
+    if (same == families.end()) {
+        families.push_back(part);
+        return;
+    }
+    same->allocations += part.allocations;
+    same->frees += part.frees;
+    same->bytes_allocated += part.bytes_allocated;
+    same->bytes_freed += part.bytes_freed;
+}
+
+// A part without families is operator new's, all of it.
+inline void add_families(list<snapshot::family>& families, const snapshot* parts,
+                         std::size_t count) {
+    bool has_families = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        has_families = has_families || parts[i].info().family_count != 0;
+    }
+    for (std::size_t i = 0; i < count && has_families; ++i) {
+        const snapshot::window_info& info = parts[i].info();
+        const allocation_counts& totals = info.totals;
+        if (info.family_count == 0) {
+            add_to_family(families, {"operator new", totals.allocations, totals.frees,
+                                     totals.bytes_allocated, totals.bytes_freed});
+        }
+        for (std::size_t k = 0; k < info.family_count; ++k) {
+            add_to_family(families, info.families[k]);
+        }
+    }
+}
+
+// Of several windows of one process the most, of several processes the sum.
+inline std::uint64_t sum_of_own_memory(const snapshot* parts, std::size_t count) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t most = parts[i].info().own_memory_bytes;
+        bool is_first = true;
+        for (std::size_t k = 0; k < count; ++k) {
+            if (k == i || !is_same_process(parts[i], parts[k])) continue;
+            is_first = is_first && k > i;
+            const std::uint64_t other = parts[k].info().own_memory_bytes;
+            if (other > most) most = other;
+        }
+        if (is_first) sum += most;
+    }
+    return sum;
+}
+
+// --- time series ---
+
+// What each part had at the moments of all of them, from when the first one began.
+inline void merge_moments(list<snapshot::moment>& merged, const snapshot* parts, std::size_t count,
+                          arena& scratch) {
+    struct step {
+        std::int64_t at;
+        std::size_t part;
+        const snapshot::moment* now;
+    };
+    list<step> steps{scratch};
+    std::int64_t first = began_unix_ns(parts[0].info());
+    for (std::size_t i = 0; i < count; ++i) {
+        const snapshot::window_info& info = parts[i].info();
+        if (info.moment_count == 0 || info.taken_unix_ns == 0) return;
+        if (began_unix_ns(info) < first) first = began_unix_ns(info);
+        for (std::size_t k = 0; k < info.moment_count; ++k) {
+            const auto since = static_cast<std::int64_t>(info.moments[k].at_ns);
+            steps.push_back({began_unix_ns(info) + since, i, info.moments + k});
+        }
+    }
+    sort(steps, [](const step& a, const step& b) { return a.at < b.at; });
+    list<const snapshot::moment*> last{scratch};
+    last.resize(count);
+    for (const step& each : steps) {
+        last[each.part] = each.now;
+        snapshot::moment sum{};
+        sum.at_ns = static_cast<std::uint64_t>(each.at - first);
+        sum.mark = each.now->mark;
+        for (const snapshot::moment* part : last) {
+            if (part == nullptr) continue;
+            sum.live_objects += part->live_objects;
+            sum.live_bytes += part->live_bytes;
+            sum.allocations += part->allocations;
+            sum.bytes_allocated += part->bytes_allocated;
+        }
+        merged.push_back(sum);
+    }
+}
+
+// --- the head ---
+
+// The text that all parts have, or "".
+template <class Get>
+const char* common_text(const snapshot* parts, std::size_t count, const Get& get) {
+    for (std::size_t i = 1; i < count; ++i) {
+        if (text{get(parts[i].info())} != text{get(parts[0].info())}) return "";
+    }
+    return get(parts[0].info());
+}
+
+inline void add_totals(allocation_counts& to, const allocation_counts& part) noexcept {
+    to.allocations += part.allocations;
+    to.frees += part.frees;
+    to.bytes_allocated += part.bytes_allocated;
+    to.bytes_freed += part.bytes_freed;
+    to.peak_bytes += part.peak_bytes;
+}
+
+// Without losses, families and time series.
+inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
+    using info_type = snapshot::window_info;
+    info_type info = parts[0].info();
+    info.totals = {};
+    info.samples = info.uncertain_objects = info.uncertain_bytes = 0;
+    info.merged_windows = 0;
+    std::int64_t began = began_unix_ns(info);
+    for (std::size_t i = 0; i < count; ++i) {
+        const info_type& part = parts[i].info();
+        add_totals(info.totals, part.totals);
+        info.merged_windows += part.merged_windows != 0 ? part.merged_windows : 1;
+        info.samples += part.samples;
+        info.uncertain_objects += part.uncertain_objects;
+        info.uncertain_bytes += part.uncertain_bytes;
+        if (part.record == recording::sampled) info.record = recording::sampled;
+        if (part.from == threads::all) info.from = threads::all;
+        if (part.stack_frames > info.stack_frames) info.stack_frames = part.stack_frames;
+        if (part.sample_bytes > info.sample_bytes) info.sample_bytes = part.sample_bytes;
+        if (part.duration_ns > info.duration_ns) info.duration_ns = part.duration_ns;
+        if (part.taken_unix_ns > info.taken_unix_ns) info.taken_unix_ns = part.taken_unix_ns;
+        if (began_unix_ns(part) < began) began = began_unix_ns(part);
+        if (info.not_recording[0] == '\0') info.not_recording = part.not_recording;
+        if (part.process_id != info.process_id) info.process_id = 0;
+        info.is_of_two_windows = info.is_of_two_windows || part.is_of_two_windows;
+        info.is_filtered = info.is_filtered || part.is_filtered;
+    }
+    // From when the first one began to when the last one was taken.
+    if (began > 0) info.duration_ns = static_cast<std::uint64_t>(info.taken_unix_ns - began);
+    info.name = common_text(parts, count, [](const info_type& part) { return part.name; });
+    info.command = common_text(parts, count, [](const info_type& part) { return part.command; });
+    info.window = 0;
+    info.own_memory_bytes = sum_of_own_memory(parts, count);
+    info.estimates = sum_of_estimates(parts, count);
+    return info;
+}
+
+// --- all together ---
+
+// The parts, in the memory of the block.
+struct kept_parts {
+    snapshot* first;
+    std::size_t count;
+};
+
+inline void let_go_of_parts(void* kept) {
+    auto& parts = *static_cast<kept_parts*>(kept);
+    for (std::size_t i = 0; i < parts.count; ++i) parts.first[i].~snapshot();
+}
+
+// Null: memory was refused.
+inline snapshot_data* merged(const snapshot* parts, std::size_t count) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = merged_info(parts, count);
+    arena scratch;
+    const bool is_made = is_done_with_memory([&] {
+        arena& memory = block.memory();
+        auto* kept = memory.make<kept_parts>();
+        kept->first = static_cast<snapshot*>(memory.allocate(count * sizeof(snapshot)));
+        block.keep({kept, &let_go_of_parts});
+        for (; kept->count < count; ++kept->count) {
+            ::new (static_cast<void*>(kept->first + kept->count)) snapshot{parts[kept->count]};
+        }
+        const merged_stacks sums{memory, scratch, parts, count, info.is_difference};
+        block.add_rows(sums.rows(), info, scratch);
+        if (parts[0].has_stacks()) {
+            block.set_stacks(*memory.make<stack_table>(sums.table_of_stacks()));
+        }
+        list<snapshot::family> families{scratch};
+        add_families(families, parts, count);
+        block.add_families(families);
+        list<snapshot::moment> moments{memory};
+        merge_moments(moments, parts, count, scratch);
+        info.moments = moments.data();
+        info.moment_count = moments.size();
+        list<snapshot::loss> losses{scratch};
+        for (std::size_t i = 0; i < count; ++i) add_losses(losses, parts[i].info());
+        info.losses = losses.data();
+        info.loss_count = losses.size();
+    });
+    return is_made ? block.finish(info) : nullptr;
+}
+
+}  // namespace detail
+
+// What all parts hold together. Those that come from no window add nothing; one part, or none, is
+// given back as it is. False, and why in `error`, when the parts cannot be one:
+//   - a difference and a snapshot that is none;
+//   - a window that recorded counters only, and one that has stacks;
+//   - windows of one process that were open at the same time, also two snapshots of one window:
+//     what belongs to both would count twice. Snapshots by stats_and_forget() follow each other.
+// Throws std::bad_alloc.
+inline bool merge(const std::vector<snapshot>& parts, snapshot& into, std::string& error) {
+    const pause_recording quietly;
+    std::vector<snapshot> known;
+    for (const snapshot& part : parts) {
+        if (!detail::is_of_no_window(part)) known.push_back(part);
+    }
+    error = detail::why_not_merged(known);
+    if (!error.empty()) return false;
+    if (known.size() < 2) {
+        into = known.empty() ? snapshot{} : known[0];
+        return true;
+    }
+    detail::snapshot_data* const made = detail::merged(known.data(), known.size());
+    if (made == nullptr) error = "there is not enough memory to merge the snapshots";
+    if (made != nullptr) into = snapshot{made};
+    return made != nullptr;
+}
+
+// The same; throws report_error.
+inline snapshot merge(const std::vector<snapshot>& parts) {
+    snapshot all;
+    std::string error;
+    if (!merge(parts, all, error)) detail::raise_report_error(error);
+    return all;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
 
 // number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
 
@@ -37128,6 +38362,8 @@ inline const char* name_of(group_key key) noexcept {
             return "module";
         case group_key::size:
             return "size";
+        case group_key::thread:
+            return "thread";
     }
     return "";
 }
@@ -37346,6 +38582,11 @@ struct saved_stack {
     const snapshot::frame* frames;  // null: nobody needed them yet
 };
 
+struct saved_sums {
+    text record;
+    std::size_t first_part, part_count;  // in loaded_parts::thread_parts
+};
+
 // All of it lies in the block of the snapshot, and so does the file.
 struct loaded_parts {
     explicit loaded_parts(arena& memory) noexcept
@@ -37356,6 +38597,8 @@ struct loaded_parts {
           families(memory),
           moments(memory),
           modules(memory),
+          threads(memory),
+          thread_parts(memory),
           sums(memory) {}
 
     list<const char*> texts;  // the first is ""
@@ -37365,7 +38608,9 @@ struct loaded_parts {
     list<snapshot::family> families;
     list<snapshot::moment> moments;
     list<snapshot::module> modules;
-    list<text> sums;
+    list<snapshot::thread> threads;
+    list<snapshot::thread_part> thread_parts;
+    list<saved_sums> sums;
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
@@ -37419,7 +38664,25 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     into.allocations = from.number();
     into.bytes_allocated = from.number();
     into.type_source = read_text(parts, from);
+    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    into.thread_count = thread != 0 ? 1 : 0;
+    into.thread = thread != 0 ? thread - 1 : 0;
     return stack;
+}
+
+inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
+    snapshot::thread_part part{};
+    part.thread = from.index(parts.threads.size());
+    part.objects = from.number();
+    part.bytes = from.number();
+    part.allocations = from.number();
+    part.bytes_allocated = from.number();
+    part.samples = from.number();
+    part.objects_low = part.objects - from.number();
+    part.objects_high = part.objects + from.number();
+    part.bytes_low = part.bytes - from.number();
+    part.bytes_high = part.bytes + from.number();
+    return part;
 }
 
 // All records have been checked when the file was loaded.
@@ -37430,17 +38693,23 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
     frames.resize(parts.stacks.size());
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(parts.sums.size());
-    for (const text record : parts.sums) {
-        saved_fields fields{record};
+    for (const saved_sums& each : parts.sums) {
+        saved_fields fields{each.record};
         snapshot::stack stack{};
         const std::size_t number = read_sums(parts, fields, stack);
         if (frames[number] == nullptr) {
             frames[number] = frames_of(parts, parts.stacks[number], made.memory);
         }
         stack.frames = frames[number];
+        if (each.part_count > 1) {
+            stack.thread_count = each.part_count;
+            stack.by_thread = parts.thread_parts.data() + each.first_part;
+            stack.thread = stack.by_thread->thread;
+        }
         stacks.push_back(stack);
     }
-    made.table = {stacks.data(), stacks.size(), parts.modules.data(), parts.modules.size()};
+    made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
+                  parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
 // --- the file ---
@@ -37562,9 +38831,26 @@ private:
             case saved_tag::sums: {
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
-                parts_->sums.push_back(payload);
+                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0});
                 return true;
             }
+            case saved_tag::thread: {
+                snapshot::thread each{};
+                each.number = from.number();
+                each.name = read_text(*parts_, from);
+                each.process_id = from.number();
+                parts_->threads.push_back(each);
+                return true;
+            }
+            case saved_tag::part: {
+                if (parts_->sums.empty() || parts_->threads.empty()) return false;
+                parts_->thread_parts.push_back(read_part(*parts_, from));
+                ++parts_->sums.back().part_count;
+                return true;
+            }
+            case saved_tag::merged:
+                parts_->info.merged_windows = from.number();
+                return true;
             case saved_tag::end:
                 break;
         }

@@ -50,6 +50,7 @@ struct row_text {
 struct stack_text : row_text {
     std::uint64_t allocations = 0;
     std::uint64_t bytes_allocated = 0;
+    std::vector<allocscope::snapshot::thread_part> by_thread;
 };
 
 struct module_text {
@@ -57,6 +58,12 @@ struct module_text {
     std::string build_id;
     std::uint64_t address = 0;
     std::uint64_t size = 0;
+};
+
+struct thread_text {
+    std::uint64_t number = 0;
+    std::string name;
+    std::uint64_t process_id = 0;
 };
 
 struct moment_text {
@@ -71,6 +78,14 @@ struct moment_text {
 struct loss_text {
     std::string reason;
     std::uint64_t count = 0;
+};
+
+struct family_text {
+    std::string name;
+    std::uint64_t allocations = 0;
+    std::uint64_t frees = 0;
+    std::uint64_t bytes_allocated = 0;
+    std::uint64_t bytes_freed = 0;
 };
 
 struct info_text {
@@ -94,9 +109,12 @@ struct info_text {
     std::uint64_t process_id = 0;
     std::int64_t taken_unix_ns = 0;
     std::string command;
+    std::uint64_t merged_windows = 0;
+    std::vector<family_text> families;
     std::vector<moment_text> moments;
     std::vector<stack_text> stacks;
     std::vector<module_text> modules;
+    std::vector<thread_text> threads;
 };
 
 // A row without a stack.
@@ -184,6 +202,11 @@ inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_
     made.bytes_low = stack.bytes_low;
     made.bytes_high = stack.bytes_high;
     made.type_source = kept(memory, stack.type_source);
+    plain::list<allocscope::snapshot::thread_part> parts{memory};
+    for (const allocscope::snapshot::thread_part& part : stack.by_thread) parts.push_back(part);
+    made.thread_count = parts.size();
+    made.thread = parts.empty() ? 0 : parts[0].thread;
+    if (parts.size() > 1) made.by_thread = parts.data();
     if (stack.samples == 0) detail::set_exact(made);
     return made;
 }
@@ -197,8 +220,13 @@ inline void make_stacks(detail::snapshot_block& block, const info_text& about) {
         modules.push_back({kept(memory, module.path), kept(memory, module.build_id), module.address,
                            module.size});
     }
+    plain::list<allocscope::snapshot::thread> threads{memory};
+    for (const thread_text& thread : about.threads) {
+        threads.push_back({thread.number, kept(memory, thread.name), thread.process_id});
+    }
     block.set_stacks(*memory.make<detail::stack_table>(
-        detail::stack_table{stacks.data(), stacks.size(), modules.data(), modules.size()}));
+        detail::stack_table{stacks.data(), stacks.size(), modules.data(), modules.size(),
+                            threads.data(), threads.size()}));
 }
 
 }  // namespace made_snapshot_detail
@@ -243,7 +271,8 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 kept(block.memory(), about.command),
                 nullptr,
                 about.moments.size(),
-                false};
+                false,
+                about.merged_windows};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,
@@ -252,6 +281,12 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
         info.moments = moments.data();
         block.add_rows(kept_rows, info, scratch);
         make_stacks(block, about);
+        plain::list<allocscope::snapshot::family> families{scratch};
+        for (const family_text& each : about.families) {
+            families.push_back({kept(block.memory(), each.name), each.allocations, each.frees,
+                                each.bytes_allocated, each.bytes_freed});
+        }
+        if (!families.empty()) block.add_families(families);
     });
     return is_made ? block.finish(info) : nullptr;
 }

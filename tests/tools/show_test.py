@@ -115,6 +115,42 @@ def shows_histograms(show, old, new):
     assert [line.split()[:2] for line in change[1:]] == [["10", "1000"]], change
 
 
+def merges(show, folder, old, new):
+    text = show("show", old, new)
+    assert "allocscope report of 2 windows" in text, text
+    assert re.search(r"alive +32 objects +13000 B", text) or \
+        re.search(r"alive +32 objects +12\.7 KiB", text), text
+    by_function = table(show("show", "--by", "function", old, new))
+    numbers = {line[-1].rstrip("()"): line for line in by_function}
+    assert numbers["make_node"][3] == "30" and numbers["make_large"][3] == "2", numbers
+    assert numbers["churn"][-2] == "140", numbers
+    merged = folder / "merged.allocscope"
+    show("convert", old, new, merged)
+    assert show("show", merged) == text
+    by_thread = show("show", "--by", "thread", merged)
+    assert len(table(by_thread)) == 2 and by_thread.count("thread 1 of process") == 2, by_thread
+    message = show("show", old, old, code=2)
+    assert "are of one process and were open at the same time" in message, message
+    one = show("show", "--thread", "1", "--by", "function", old)
+    assert one == show("show", "--by", "function", old), one
+    assert "no row fits" in show("show", "--thread", "77", old)
+    assert "does not know its threads" in show("diff", "--thread", "1", old, new, code=2)
+
+
+def merges_processes(recorder, show, folder, known):
+    """What a program and those that it starts have allocated, each in a file of its own."""
+    command = ["/bin/sh", "-c", f"{known}; {known} more; {known} two more; true"]
+    recorder.run(command, "--children", "follow", "--output", folder / "all.%n.%p.allocscope")
+    files = sorted(folder.glob("all.*.allocscope"))
+    assert len(files) == 4, files
+    rows = table(show("show", "--by", "function", "--only", "make_", *files))
+    objects = {row[-1].rstrip("()"): int(row[3]) for row in rows}
+    assert objects == {"make_node": 60, "make_large": 3}, rows
+    by_program = [table(show("show", "--by", "function", "--only", "make_node", file))
+                  for file in files if "known" in file.name]
+    assert sorted(int(row[0][3]) for row in by_program) == [10, 20, 30], by_program
+
+
 def converts(show, folder, old):
     saved = folder / "again.allocscope"
     show("convert", old, saved)
@@ -203,6 +239,8 @@ def main():
         shows_trees(show, old)
         shows_differences(show, old, new)
         shows_histograms(show, old, new)
+        merges(show, folder, old, new)
+        merges_processes(recorder, show, folder, known)
         converts(show, folder, old)
         refuses(show, folder, old)
         knows_the_modules_of_the_program(old, known)

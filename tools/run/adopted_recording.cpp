@@ -59,6 +59,7 @@ void drop_what_was_private() {
 void let_threads_be() {
     for (thread_state* t = process.threads.load(); t != nullptr; t = t->next_state) {
         t->busy.store(0);
+        t->task.store(0);  // so that nobody asks for the name of a thread of our own
         t->question.step.store(question_step::nobody_asks);
     }
 }

@@ -10,8 +10,8 @@ namespace allocscope_tools {
 namespace {
 
 constexpr const char* what_is_shown =
-    "  --by KEY         sums by place, type, function, file, module or size: also of what was\n"
-    "                   allocated and is gone\n"
+    "  --by KEY         sums by place, type, function, file, module, size or thread: also of\n"
+    "                   what was allocated and is gone\n"
     "  --tree           the calls, from main() to who allocated; --callers, the other way round\n"
     "  --sort KEY       bytes or objects alive, allocated (bytes) or allocations\n"
     "  --rows N         so many (50); the rest in one line\n"
@@ -19,6 +19,7 @@ constexpr const char* what_is_shown =
     "  --only TEXT      stacks with TEXT in the name of a function, file, module or type\n"
     "  --type TEXT      objects with TEXT in the name of their type\n"
     "  --module TEXT    allocations of a program or library with TEXT in its name\n"
+    "  --thread TEXT    what the thread with this number, or TEXT in its name, has allocated\n"
     "  --min-bytes N    places with at least so many bytes, such as 64K\n"
     "  --min-objects N  places with at least so many objects\n"
     "\n"
@@ -33,6 +34,7 @@ int print_help(const char* first) {
 // Reads the words and loads what they name. False: it has been said what is wrong.
 bool has_loaded(const char* verb, const arguments& words, std::size_t least_files,
                 std::size_t most_files, show_request& asked, allocscope::snapshot& rows) {
+    asked.is_difference = most_files == 2;
     std::string error = read_show_request(verb, words, asked);
     if (error.empty() && (asked.files.size() < least_files || asked.files.size() > most_files)) {
         error = std::to_string(asked.files.size()) +
@@ -49,15 +51,16 @@ bool has_loaded(const char* verb, const arguments& words, std::size_t least_file
 int show(const arguments& words) {
     if (asks_for_help(words)) {
         return print_help(
-            "usage: allocscope show [options] FILE\n"
+            "usage: allocscope show [options] FILE...\n"
             "\n"
             "Prints a saved snapshot: what snapshot::save() or allocscope run --output\n"
-            "NAME.allocscope wrote.\n"
+            "NAME.allocscope wrote. Several files are merged: their numbers are added up.\n"
             "\n");
     }
     show_request asked;
     allocscope::snapshot rows;
-    if (!has_loaded("show", words, 1, 1, asked, rows)) return exit_bad_input;
+    constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+    if (!has_loaded("show", words, 1, any_number, asked, rows)) return exit_bad_input;
     print_what_is_shown(asked, rows);
     return exit_fine;
 }

@@ -37,8 +37,9 @@ std::string read_named(const std::string& text, const named_value<Value> (&all)[
 }
 
 constexpr named_value<group_key> group_names[] = {
-    {"place", group_key::place}, {"type", group_key::type},     {"function", group_key::function},
-    {"file", group_key::file},   {"module", group_key::module}, {"size", group_key::size}};
+    {"place", group_key::place},  {"type", group_key::type},     {"function", group_key::function},
+    {"file", group_key::file},    {"module", group_key::module}, {"size", group_key::size},
+    {"thread", group_key::thread}};
 
 constexpr named_value<stack_value> order_names[] = {{"bytes", stack_value::live_bytes},
                                                     {"objects", stack_value::live_objects},
@@ -86,6 +87,11 @@ std::string read_module(const std::string& text, show_request& into) {
     return text.empty() ? "it must be a part of a file's name" : "";
 }
 
+std::string read_thread(const std::string& text, show_request& into) {
+    into.thread = text;
+    return text.empty() ? "it must be a part of a thread's name, or its number" : "";
+}
+
 std::string read_least_bytes(const std::string& text, show_request& into) {
     return read_amount(text, into.filter.least_bytes);
 }
@@ -112,6 +118,7 @@ constexpr verb_option<show_request> show_options[] = {
     {"--only", read_only},
     {"--type", read_type},
     {"--module", read_module},
+    {"--thread", read_thread},
     {"--min-bytes", read_least_bytes},
     {"--min-objects", read_least_objects},
     {"--tree", read_tree, false},
@@ -126,6 +133,7 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
     into.filter.frame = into.frame.c_str();
     into.filter.type = into.type.c_str();
     into.filter.module = into.module.c_str();
+    into.filter.thread = into.thread.c_str();
     if (!into.has_order || into.as != shown_as::rows) return {};
     if (into.order == stack_value::live_bytes) {
         into.text.sort = allocscope::row_order::bytes;
@@ -135,19 +143,39 @@ std::string read_show_request(const char* verb, const arguments& words, show_req
     return {};
 }
 
+std::string load_merged(const arguments& files, allocscope::snapshot& into) {
+    std::string error;
+    std::vector<allocscope::snapshot> parts(files.size());
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (!allocscope::load_snapshot(files[i].c_str(), parts[i], error)) return error;
+    }
+    if (!allocscope::merge(parts, into, error)) return "the files cannot be merged: " + error;
+    return {};
+}
+
 std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& into) {
     std::string error;
-    if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
-    if (asked.files.size() == 2) {
+    if (asked.is_difference && asked.files.size() == 2) {
         allocscope::snapshot later;
+        if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
         if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
         into = later.difference_from(into);
+    } else {
+        error = load_merged(asked.files, into);
+        if (!error.empty()) return error;
     }
     const bool needs_stacks = asked.as != shown_as::rows || !asked.frame.empty() ||
                               !asked.type.empty() || !asked.module.empty() ||
-                              asked.filter.least_bytes != 0 || asked.filter.least_objects != 0;
+                              !asked.thread.empty() || asked.filter.least_bytes != 0 ||
+                              asked.filter.least_objects != 0;
     if (needs_stacks && !into.has_stacks()) {
         return asked.files[0] + " has no stacks: its window recorded counters only";
+    }
+    if (!asked.thread.empty() && into.allocating_threads().empty()) {
+        return asked.is_difference
+                   ? std::string{"a difference does not know its threads; leave --thread out, or"
+                                 " show one of the files"}
+                   : asked.files[0] + " does not know its threads: an older allocscope saved it";
     }
     if (needs_stacks) into = into.filter(asked.filter);
     return {};

@@ -18,15 +18,19 @@ struct show_request {
     allocscope::group_key key = allocscope::group_key::place;
     allocscope::stack_value order = allocscope::stack_value::live_bytes;
     bool has_order = false;
-    std::string frame, type, module;  // parts of names; "" is any
-    allocscope::stack_filter filter;  // the numbers of it
+    std::string frame, type, module, thread;  // parts of names; "" is any
+    allocscope::stack_filter filter;          // the numbers of it
     arguments files;
+    bool is_difference = false;  // of two files, what the second has more
 };
 
 // "" or what is wrong, with the remedy.
 std::string read_show_request(const char* verb, const arguments& words, show_request& into);
 
-// The snapshots of one file, or what is more in the second than in the first; filtered.
+// The snapshots of all files as one. "" or why that cannot be.
+std::string load_merged(const arguments& files, allocscope::snapshot& into);
+
+// The snapshots of the files, merged, or what is more in the second than in the first; filtered.
 std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& into);
 
 // Of load_what_is_shown() to stdout.

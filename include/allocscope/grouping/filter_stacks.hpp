@@ -17,15 +17,18 @@
 
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
+#include <allocscope/snapshot/stack_order.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
@@ -37,6 +40,7 @@ struct stack_filter {
     const char* frame = "";           // the function, file or module of any frame, or the type
     const char* type = "";            // the type
     const char* module = "";          // the module of the frame that gave the row its place
+    const char* thread = "";          // the name of the thread that allocated, or all of its number
     std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
     std::uint64_t least_objects = 0;  // likewise
 };
@@ -114,6 +118,40 @@ inline bool fits_by_name(const snapshot::stack& stack, const stack_filter& wante
     return wanted.frame[0] == '\0' || has_frame(stack, wanted.frame);
 }
 
+// What some threads allocated at stacks.
+class stacks_of_threads {
+public:
+    // `wanted` as in the filter.
+    stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
+        : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
+        for (const snapshot::thread& each : of.allocating_threads()) {
+            text_out number{scratch};
+            number << decimal{each.number};
+            fits_.push_back(number.view() == wanted || text{each.name}.contains(wanted));
+        }
+    }
+
+    void add_to(list<snapshot::stack>& stacks, const snapshot::stack& stack) {
+        parts_.clear();
+        if (!is_any_) {
+            for_each_part(stack, [this](const snapshot::thread_part& part) {
+                if (fits_[part.thread]) parts_.push_back(part);
+            });
+            if (parts_.empty()) return;
+        }
+        stacks.push_back(stack);
+        if (!is_any_ && parts_.size() != stack.thread_count) {
+            set_parts(stacks.back(), parts_, memory_);
+        }
+    }
+
+private:
+    bool is_any_;
+    arena& memory_;
+    list<bool> fits_;
+    list<snapshot::thread_part> parts_;
+};
+
 // Takes the stacks of small rows away.
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
@@ -140,9 +178,11 @@ inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
     const bool is_made = is_done_with_memory([&] {
         arena scratch;
         list<snapshot::stack> stacks{block.memory()};
+        stacks_of_threads chosen{of, wanted.thread, block.memory(), scratch};
         for (const snapshot::stack& stack : of.stacks()) {
-            if (fits_by_name(stack, wanted)) stacks.push_back(stack);
+            if (fits_by_name(stack, wanted)) chosen.add_to(stacks, stack);
         }
+        if (wanted.thread[0] != '\0') sort_stacks(stacks, scratch, info.is_difference);
         if (wanted.least_bytes != 0 || wanted.least_objects != 0) {
             drop_small_rows(stacks, wanted, info.is_difference, scratch);
         }
@@ -150,8 +190,10 @@ inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
         sum_stacks(rows, stacks, info.is_difference);
         block.add_rows(rows, info, scratch);
         const auto modules = of.modules();
+        const auto threads = of.allocating_threads();
         block.set_stacks(*block.memory().make<stack_table>(
-            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size()}));
+            stack_table{stacks.data(), stacks.size(), modules.begin(), modules.size(),
+                        threads.begin(), threads.size()}));
         list<snapshot::family> families{scratch};
         for (std::size_t i = 0; i < info.family_count; ++i) families.push_back(info.families[i]);
         block.add_families(families);

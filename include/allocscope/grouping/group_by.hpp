@@ -1,4 +1,4 @@
-// group_by.hpp - the stacks of a snapshot summed by place, type, function, file, module or size.
+// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by the user and by the command-line program
@@ -17,6 +17,7 @@
 
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
@@ -39,7 +40,9 @@ enum class group_key : int {
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
     module,    // the program or library that the user's frame lies in
-    size       // "33..64 B": the mean size of what a stack allocated, in powers of two
+    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two
+    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
+               // snapshot has no threads, as a difference
 };
 
 struct group {
@@ -126,8 +129,40 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
         case group_key::size:
             write_size_class(out, stack);
             break;
+        case group_key::thread:
+            out << "not known";
+            break;
     }
 }
+
+// The groups while they are filled.
+class group_sums {
+public:
+    group_sums(arena& memory, std::vector<group>& groups)
+        : memory_(memory), groups_(groups), numbers_(memory) {}
+
+    // A stack, or a part of one.
+    template <class Part>
+    void add(text name, const Part& part) {
+        const std::size_t* known = numbers_.find(name);
+        if (known == nullptr) {
+            numbers_[copy_of(memory_, name)] = groups_.size();
+            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0});
+            known = numbers_.find(name);
+        }
+        group& sum = groups_[*known];
+        sum.objects += part.objects;
+        sum.bytes += part.bytes;
+        sum.allocations += part.allocations;
+        sum.bytes_allocated += part.bytes_allocated;
+        ++sum.stacks;
+    }
+
+private:
+    arena& memory_;
+    std::vector<group>& groups_;
+    table<text, std::size_t> numbers_;
+};
 
 }  // namespace detail
 
@@ -136,23 +171,18 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     made.key_ = key;
     made.is_difference_ = info().is_difference;
     detail::arena memory;
-    detail::table<detail::text, std::size_t> numbers{memory};
+    detail::group_sums sums{memory, made.groups_};
+    const detail::thread_names names{memory, *this};
     detail::text_out name{memory};
     for (const stack& each : stacks()) {
+        if (key == group_key::thread && each.thread_count != 0) {
+            detail::for_each_part(
+                each, [&](const thread_part& part) { sums.add(names[part.thread], part); });
+            continue;
+        }
         name.cut(0);
         detail::write_group_name(name, each, key);
-        const std::size_t* known = numbers.find(name.view());
-        if (known == nullptr) {
-            numbers[detail::copy_of(memory, name.view())] = made.groups_.size();
-            made.groups_.push_back({std::string{name.view().data(), name.size()}, 0, 0, 0, 0, 0});
-            known = numbers.find(name.view());
-        }
-        group& sum = made.groups_[*known];
-        sum.objects += each.objects;
-        sum.bytes += each.bytes;
-        sum.allocations += each.allocations;
-        sum.bytes_allocated += each.bytes_allocated;
-        ++sum.stacks;
+        sums.add(name.view(), each);
     }
     // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;

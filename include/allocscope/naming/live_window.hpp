@@ -25,7 +25,7 @@
 #include <allocscope/windows/window_sums.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -45,12 +45,30 @@ struct live_site {
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
     std::uint32_t tag;         // what its objects say of themselves
+    std::uint32_t instance;    // of the thread, where it is one; see thread_lifecycle.hpp
+    std::uint32_t part_count;  // 0: one thread
+    std::size_t first_part;    // index into live_window::parts
+};
+
+// The objects of one stack that one thread has allocated.
+struct live_part {
+    std::uint32_t instance;
+    std::uint64_t objects;
+    std::uint64_t bytes;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    sample_sums samples;
 };
 
 // One window at one moment. The stacks lie in `kept`, all else in `scratch`.
 struct live_window {
     live_window(arena& kept, arena& question) noexcept
-        : scratch(question), sites(kept), gone(kept), frames(kept), families(question) {}
+        : scratch(question),
+          sites(kept),
+          gone(kept),
+          parts(kept),
+          frames(kept),
+          families(question) {}
 
     arena& scratch;
     bool exists = false;
@@ -58,12 +76,14 @@ struct live_window {
     char name[sizeof(open_window::name)] = {};
     options wanted;
     std::uint64_t duration_ns = 0;
+    std::int64_t taken_unix_ns = 0;
     std::uint64_t own_memory_bytes = 0;
     window_sum totals;
     reading_doubt doubt;
     std::uint64_t losses[static_cast<std::uint32_t>(loss_reason::count)] = {};
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
+    list<live_part> parts;  // of stacks at which several threads have allocated
     list<std::uintptr_t> frames;
     list<family_sum> families;  // none where all is of one
 };
@@ -73,6 +93,7 @@ struct live_window {
 // One cohort's part of a site: as counted, or in a sampled window as estimated.
 struct cohort_part {
     std::uint32_t site;
+    std::uint32_t instance;
     std::uint64_t objects;  // alive
     std::uint64_t bytes;
     std::uint64_t allocations;
@@ -94,16 +115,21 @@ public:
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.site, 0, 0, 0, 0, each.alive, each.births});
+            parts.push_back({each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
         }
     }
 
 private:
+    static std::uint32_t instance_of(std::uint32_t id) noexcept {
+        return process.cohorts.by_id(id)->facts().instance.load(std::memory_order_relaxed);
+    }
+
     cohort_part part_of(const cohort_count& own) const noexcept {
         death_sum deaths = foreign_deaths_of_cohort(own.id);
         deaths.deaths += own.deaths;
         deaths.bytes += own.death_bytes;
         cohort_part part{own.site,
+                         instance_of(own.id),
                          own.births - deaths.deaths,
                          own.birth_bytes - deaths.bytes,
                          own.births,
@@ -164,6 +190,23 @@ inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_sam
     return sum;
 }
 
+// One site, thread by thread; `parts` are in the order of their threads.
+inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
+                      bool in_samples) {
+    site.instance = parts[0].instance;
+    if (parts[count - 1].instance == site.instance) return;
+    site.first_part = to.parts.size();
+    for (std::size_t i = 0; i < count;) {
+        std::size_t end = i;
+        while (end < count && parts[end].instance == parts[i].instance) ++end;
+        const live_site sum = sum_of(parts + i, end - i, in_samples);
+        to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
+                            sum.bytes_allocated, sum.samples});
+        ++site.part_count;
+        i = end;
+    }
+}
+
 // How much room the frames of a site take.
 inline std::uint32_t add_known_facts(live_site& to, std::uint32_t most_frames) noexcept {
     const site* known = process.sites.by_id(to.id);
@@ -195,14 +238,18 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     list<cohort_part> found{to.scratch};
     if (facts.how == recording::counters) return;
     cohort_parts{counts, in_samples, to.scratch}.add_to(found);
-    sort(found, [](const cohort_part& a, const cohort_part& b) { return a.site < b.site; });
+    sort(found, [](const cohort_part& a, const cohort_part& b) {
+        return a.site != b.site ? a.site < b.site : a.instance < b.instance;
+    });
     std::size_t all_frames = 0;
     for (std::size_t i = 0; i < found.size();) {
         std::size_t end = i;
         while (end < found.size() && found[end].site == found[i].site) ++end;
         live_site here = sum_of(&found[i], end - i, in_samples);
+        const std::size_t begin = i;
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
+        add_parts(to, here, &found[begin], end - begin, in_samples);
         all_frames += add_known_facts(here, to.wanted.stack_frames);
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
@@ -237,6 +284,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
     copy_name(taken.name, sizeof taken.name, window->name);
     taken.wanted = window->wanted;
     taken.duration_ns = monotonic_ns() - window->started_ns;
+    taken.taken_unix_ns = unix_time_ns();
     facts = begin_reading(*window, id);
     if (then == after_stats::forget) {
         facts.peak_bytes = peak_of_window(facts.slot, facts.opened_at);

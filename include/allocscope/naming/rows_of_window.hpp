@@ -18,7 +18,6 @@
 #include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
-#include <allocscope/platform/clocks.hpp>
 #include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
@@ -242,7 +241,7 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.loss_count = loss_count;
     info.not_recording = not_recording;
     info.process_id = static_cast<std::uint64_t>(::getpid());
-    info.taken_unix_ns = unix_time_ns();
+    info.taken_unix_ns = window.taken_unix_ns;
     info.command = "";
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
@@ -300,9 +299,10 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     hold_book(book);
     block.keep({&book, &let_go_of_book});
     if (info.record == recording::counters) return;
-    block.set_stacks(&find_stacks_of_window, block.memory().make<kept_stacks>(kept_stacks{
-                                                 window.sites, stacks, window.gone, window.frames,
-                                                 files, info.record == recording::sampled}));
+    block.set_stacks(&find_stacks_of_window,
+                     block.memory().make<kept_stacks>(
+                         kept_stacks{window.sites, stacks, window.gone, window.parts, window.frames,
+                                     files, info.record == recording::sampled}));
 }
 
 }  // namespace detail

@@ -18,6 +18,7 @@
 #include <allocscope/naming/live_window.hpp>
 #include <allocscope/naming/name_book.hpp>
 #include <allocscope/naming/process_names.hpp>
+#include <allocscope/naming/threads_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/table.hpp>
@@ -47,6 +48,7 @@ struct kept_stacks {
     list<live_site> sites;     // with live objects
     list<named_stack*> names;  // of these
     list<live_site> gone;
+    list<live_part> parts;
     list<std::uintptr_t> frames;
     list<file_name> files;
     bool is_sampled;
@@ -147,7 +149,8 @@ inline void let_go_of_book(void* book) {
     drop_book(*static_cast<name_book*>(book));
 }
 
-inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& made) {
+inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t process_id,
+                     later_stacks& made) {
     arena scratch;
     book.refresh();
     book.forget_new();
@@ -158,9 +161,14 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     files_like_rows file_of{kept.files, gone, scratch};
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(kept.sites.size() + kept.gone.size());
+    threads_of_window threads{made.memory, scratch, process_id};
+    for (const live_site& site : kept.sites) threads.meet(site, kept.parts.data());
+    for (const live_site& site : kept.gone) threads.meet(site, kept.parts.data());
+    threads.name_them();
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
-        stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+        snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept.is_sampled));
+        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled);
     };
     for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
     for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
@@ -168,15 +176,16 @@ inline void name_all(const kept_stacks& kept, name_book& book, later_stacks& mad
     list<snapshot::module> modules{made.memory};
     add_modules(modules, book, stacks, scratch);
     book.rest();
-    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(),  stacks.size(),        modules.data(),
+                  modules.size(), threads.all().data(), threads.all().size()};
     hold_book(book);
     made.kept = {&book, &let_go_of_book};
 }
 
-inline void find_stacks_of_window(const snapshot_data&, const void* source, later_stacks& made) {
+inline void find_stacks_of_window(const snapshot_data& of, const void* source, later_stacks& made) {
     const uncharged_work meanwhile;
     names_at_work names;
-    name_all(*static_cast<const kept_stacks*>(source), names.book(), made);
+    name_all(*static_cast<const kept_stacks*>(source), names.book(), of.info.process_id, made);
     names.done();
 }
 

@@ -178,6 +178,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
                         std::uint64_t instance) noexcept {
     state.primary_state.store(&primary, std::memory_order_relaxed);
     state.instance.store(instance, std::memory_order_relaxed);
+    state.task.store(own_thread_id_unasked(), std::memory_order_relaxed);
     state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
@@ -293,6 +294,9 @@ inline void forget_other_threads() noexcept {
         if (!t->is_taken.load(std::memory_order_relaxed)) continue;
         t->thread_id.store(0, std::memory_order_relaxed);
         give_back_state(*t);
+    }
+    if (own != nullptr) {
+        current_state()->task.store(own_thread_id_unasked(), std::memory_order_relaxed);
     }
     thread_state* const common = process.latecomer.load(std::memory_order_acquire);
     if (common == nullptr) return;

@@ -17,6 +17,8 @@
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
 //      "lost": {reason: n, ...},                only those that happened
+//      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
+//                   "bytes_allocated"}],
 //      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
 //                "type", "type_source", "function", "sites",
 //                "frames": [{"function", "file", "line", "module", "offset", "inlined"}]}],
@@ -28,8 +30,8 @@
 // the moments those of a window that kept a time series. A sampled snapshot's numbers are
 // estimates: it has "sample_bytes" and "samples", its totals and rows have "..._low" and
 // "..._high" (95%), and its rows "samples". In a difference numbers may be negative, and
-// "is_difference" is true. Text that is not valid UTF-8 or may not be shown is escaped as in a text
-// report.
+// "is_difference" is true. Of several windows "merged_windows" says how many. Text that is not
+// valid UTF-8 or may not be shown is escaped as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -37,8 +39,10 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
@@ -182,6 +186,7 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
         json.key("is_difference");
         json.value(true);
     }
+    if (info.merged_windows != 0) json.field("merged_windows", info.merged_windows);
     if (info.record == recording::sampled) {
         json.field("sample_bytes", info.sample_bytes);
         json.field("samples", info.samples);
@@ -202,12 +207,43 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.end('}');
 }
 
+inline void write_json_threads(json_writer& json, const snapshot& rows) {
+    const auto threads = rows.allocating_threads();
+    arena memory;
+    list<snapshot::thread_part> sums{memory};
+    sums.resize(threads.size());
+    for (const snapshot::stack& stack : rows.stacks()) {
+        for_each_part(stack, [&sums](const snapshot::thread_part& part) {
+            snapshot::thread_part& sum = sums[part.thread];
+            sum.objects += part.objects;
+            sum.bytes += part.bytes;
+            sum.allocations += part.allocations;
+            sum.bytes_allocated += part.bytes_allocated;
+        });
+    }
+    json.key("threads");
+    json.begin('[');
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+        json.begin('{');
+        json.field("number", threads[i].number);
+        json.field("name", threads[i].name);
+        json.field("process_id", threads[i].process_id);
+        json.field("objects", sums[i].objects);
+        json.field("bytes", sums[i].bytes);
+        json.field("allocations", sums[i].allocations);
+        json.field("bytes_allocated", sums[i].bytes_allocated);
+        json.end('}');
+    }
+    json.end(']');
+}
+
 inline void write_json_report(text_out& out, const snapshot& rows) {
     arena memory;
     const place_sums places{memory, rows};
     json_writer json{out, rows.info().is_difference};
     json.begin('{');
     write_json_head(json, rows.info());
+    if (rows.has_stacks()) write_json_threads(json, rows);
     write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
     if (rows.has_stacks()) {
         write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);

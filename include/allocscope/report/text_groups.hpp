@@ -50,6 +50,8 @@ inline const char* name_of(group_key key) noexcept {
             return "module";
         case group_key::size:
             return "size";
+        case group_key::thread:
+            return "thread";
     }
     return "";
 }

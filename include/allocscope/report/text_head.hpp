@@ -108,8 +108,13 @@ private:
 inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
     text_out title{form.parts};
     title << (info.is_difference ? "allocscope difference" : "allocscope report");
+    if (info.merged_windows != 0) title << " of " << decimal{info.merged_windows} << " windows";
     if (info.name[0] == '\0') {
-        title << " of an unnamed window";
+        if (info.merged_windows == 0) title << " of an unnamed window";
+    } else if (info.merged_windows != 0) {
+        title << " named \"";
+        write_printable(title, info.name);
+        title << '"';
     } else {
         title << " of window \"";
         write_printable(title, info.name);
@@ -217,7 +222,8 @@ inline void write_totals(text_out& out, const snapshot& rows, const text_form& f
         lines.add("in rows", rows.live_objects(), rows.live_bytes());
         out << '\n';
     }
-    lines.add("peak", lines.amount(info.totals.peak_bytes));
+    lines.add(info.merged_windows != 0 ? "peak, at most" : "peak",
+              lines.amount(info.totals.peak_bytes));
     text_out own{form.parts};
     write_bytes(own, info.own_memory_bytes);
     lines.add("own memory", own.view());

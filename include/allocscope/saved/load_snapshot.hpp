@@ -90,6 +90,11 @@ struct saved_stack {
     const snapshot::frame* frames;  // null: nobody needed them yet
 };
 
+struct saved_sums {
+    text record;
+    std::size_t first_part, part_count;  // in loaded_parts::thread_parts
+};
+
 // All of it lies in the block of the snapshot, and so does the file.
 struct loaded_parts {
     explicit loaded_parts(arena& memory) noexcept
@@ -100,6 +105,8 @@ struct loaded_parts {
           families(memory),
           moments(memory),
           modules(memory),
+          threads(memory),
+          thread_parts(memory),
           sums(memory) {}
 
     list<const char*> texts;  // the first is ""
@@ -109,7 +116,9 @@ struct loaded_parts {
     list<snapshot::family> families;
     list<snapshot::moment> moments;
     list<snapshot::module> modules;
-    list<text> sums;
+    list<snapshot::thread> threads;
+    list<snapshot::thread_part> thread_parts;
+    list<saved_sums> sums;
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
@@ -163,7 +172,25 @@ inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
     into.allocations = from.number();
     into.bytes_allocated = from.number();
     into.type_source = read_text(parts, from);
+    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    into.thread_count = thread != 0 ? 1 : 0;
+    into.thread = thread != 0 ? thread - 1 : 0;
     return stack;
+}
+
+inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
+    snapshot::thread_part part{};
+    part.thread = from.index(parts.threads.size());
+    part.objects = from.number();
+    part.bytes = from.number();
+    part.allocations = from.number();
+    part.bytes_allocated = from.number();
+    part.samples = from.number();
+    part.objects_low = part.objects - from.number();
+    part.objects_high = part.objects + from.number();
+    part.bytes_low = part.bytes - from.number();
+    part.bytes_high = part.bytes + from.number();
+    return part;
 }
 
 // All records have been checked when the file was loaded.
@@ -174,17 +201,23 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
     frames.resize(parts.stacks.size());
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(parts.sums.size());
-    for (const text record : parts.sums) {
-        saved_fields fields{record};
+    for (const saved_sums& each : parts.sums) {
+        saved_fields fields{each.record};
         snapshot::stack stack{};
         const std::size_t number = read_sums(parts, fields, stack);
         if (frames[number] == nullptr) {
             frames[number] = frames_of(parts, parts.stacks[number], made.memory);
         }
         stack.frames = frames[number];
+        if (each.part_count > 1) {
+            stack.thread_count = each.part_count;
+            stack.by_thread = parts.thread_parts.data() + each.first_part;
+            stack.thread = stack.by_thread->thread;
+        }
         stacks.push_back(stack);
     }
-    made.table = {stacks.data(), stacks.size(), parts.modules.data(), parts.modules.size()};
+    made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
+                  parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
 
 // --- the file ---
@@ -306,9 +339,26 @@ private:
             case saved_tag::sums: {
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
-                parts_->sums.push_back(payload);
+                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0});
                 return true;
             }
+            case saved_tag::thread: {
+                snapshot::thread each{};
+                each.number = from.number();
+                each.name = read_text(*parts_, from);
+                each.process_id = from.number();
+                parts_->threads.push_back(each);
+                return true;
+            }
+            case saved_tag::part: {
+                if (parts_->sums.empty() || parts_->threads.empty()) return false;
+                parts_->thread_parts.push_back(read_part(*parts_, from));
+                ++parts_->sums.back().part_count;
+                return true;
+            }
+            case saved_tag::merged:
+                parts_->info.merged_windows = from.number();
+                return true;
             case saved_tag::end:
                 break;
         }

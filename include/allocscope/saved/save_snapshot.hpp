@@ -81,6 +81,7 @@ public:
         for (const snapshot::row& row : rows) add_row(row);
         if (has_stacks) {
             for (const snapshot::module& module : rows.modules()) add_module(module);
+            for (const snapshot::thread& thread : rows.allocating_threads()) add_thread(thread);
             for (const snapshot::stack& stack : rows.stacks()) add_sums(stack);
         }
         add_end();
@@ -169,6 +170,9 @@ private:
         record << info.window << info.uncertain_objects << info.uncertain_bytes << info.process_id
                << static_cast<std::uint64_t>(info.taken_unix_ns) << command;
         put(saved_tag::info, record);
+        if (info.merged_windows != 0) {
+            put(saved_tag::merged, saved_record{} << info.merged_windows);
+        }
         for (std::size_t i = 0; i < info.loss_count; ++i) {
             const std::uint64_t reason = number_of(info.losses[i].reason);
             put(saved_tag::loss, saved_record{} << reason << info.losses[i].count);
@@ -215,8 +219,22 @@ private:
     void add_sums(const snapshot::stack& stack) {
         saved_record record;
         add_place(record, stack) << stack.allocations << stack.bytes_allocated
-                                 << number_of(stack.type_source);
+                                 << number_of(stack.type_source)
+                                 << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
+        if (stack.thread_count < 2) return;
+        for (std::size_t i = 0; i < stack.thread_count; ++i) add_part(stack.by_thread[i]);
+    }
+    void add_part(const snapshot::thread_part& part) {
+        saved_record record;
+        record << part.thread << part.objects << part.bytes << part.allocations
+               << part.bytes_allocated << part.samples;
+        put(saved_tag::part, record.reach(part.objects, part.objects_low, part.objects_high)
+                                 .reach(part.bytes, part.bytes_low, part.bytes_high));
+    }
+    void add_thread(const snapshot::thread& thread) {
+        const std::uint64_t name = number_of(thread.name);
+        put(saved_tag::thread, saved_record{} << thread.number << name << thread.process_id);
     }
 
     void add_end() {

@@ -39,8 +39,11 @@ enum class saved_tag : unsigned char {
     moment = 'o',
     module = 'm',
     row = 'r',
-    sums = 's',  // what snapshot::stacks() says of one stack
-    end = 'e'    // the checksum of all bytes before it, as eight bytes, least first
+    sums = 's',    // what snapshot::stacks() says of one stack
+    merged = 'g',  // of how many windows
+    thread = 'h',  // numbered from 0
+    part = 'p',    // of the stack before it, what one thread allocated
+    end = 'e'      // the checksum of all bytes before it, as eight bytes, least first
 };
 
 // FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv

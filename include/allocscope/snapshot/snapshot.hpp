@@ -75,6 +75,24 @@ public:
         const char* type_source;
     };
 
+    // A thread that allocated.
+    struct thread {
+        std::uint64_t number;  // in the order of their first events in the process, from 1; 0:
+                               // what threads allocate after their last destructor
+        const char* name;      // as in /proc/self/task/*/comm; "" when it was not known any more
+        std::uint64_t process_id;
+    };
+
+    // What one thread allocated at a stack, and what of it is alive, whoever freed the rest.
+    struct thread_part {
+        std::size_t thread;            // index into allocating_threads()
+        std::uint64_t objects, bytes;  // from here on as in the stack
+        std::uint64_t allocations, bytes_allocated;
+        std::uint64_t samples;
+        std::uint64_t objects_low, objects_high;
+        std::uint64_t bytes_low, bytes_high;
+    };
+
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
     // with equal frames differ in their return addresses, modules or family.
     struct stack {
@@ -93,6 +111,11 @@ public:
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
         const char* type_source;
+        // Which threads allocated here: `thread_count` of them. One: `thread` is its index in
+        // allocating_threads(). More: `by_thread` has a part for each. None: it is not known.
+        std::size_t thread_count;
+        std::size_t thread;
+        const thread_part* by_thread;
     };
 
     // A file that frames of stacks lie in.
@@ -167,6 +190,9 @@ public:
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
+        // How many windows were merged into this snapshot; 0: it is of one. The peak is then the
+        // sum of their peaks, which is the most that it can have been.
+        std::uint64_t merged_windows;
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -195,6 +221,9 @@ public:
     bool has_stacks() const;
     // The files that the frames of stacks() lie in; the program itself first.
     range<module> modules() const;
+    // The threads that allocated at stacks(), by process and number. None in a difference, nor in a
+    // file of an allocscope that did not save them.
+    range<thread> allocating_threads() const;
 
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
     // negative (as std::int64_t), what went. Rows without a change are left out.
@@ -244,6 +273,8 @@ struct stack_table {
     std::size_t stack_count;
     const snapshot::module* modules;
     std::size_t module_count;
+    const snapshot::thread* threads;
+    std::size_t thread_count;
 };
 
 // The head of the block. The engine that made it also frees it, through `release`.

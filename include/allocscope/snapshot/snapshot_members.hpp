@@ -49,7 +49,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              "",
              nullptr,
              0,
-             false},
+             false,
+             0},
             nullptr,
             nullptr};
 }
@@ -168,6 +169,12 @@ inline snapshot::range<snapshot::module> snapshot::modules() const {
     const detail::stack_table* known = detail::stacks_of(data_);
     if (known == nullptr) return {*this, nullptr, 0};
     return {*this, known->modules, known->module_count};
+}
+
+inline snapshot::range<snapshot::thread> snapshot::allocating_threads() const {
+    const detail::stack_table* known = detail::stacks_of(data_);
+    if (known == nullptr) return {*this, nullptr, 0};
+    return {*this, known->threads, known->thread_count};
 }
 
 inline snapshot snapshot::difference_from(const snapshot& earlier) const {

@@ -76,6 +76,8 @@ struct changed_stack : summed<snapshot::stack> {
 inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     snapshot::stack made = of;
     made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
+    made.thread_count = 0;
+    made.by_thread = nullptr;
     return made;
 }
 
@@ -105,7 +107,7 @@ inline void merge_stacks(const stack_table* const (&both)[2], later_stacks& made
         if (each.value.has_changed()) stacks.push_back(each.value.finished());
     }
     sort_stacks(stacks, scratch, true);
-    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size()};
+    made.table = {stacks.data(), stacks.size(), modules.data(), modules.size(), nullptr, 0};
 }
 
 inline void find_stacks_of_difference(const snapshot_data& of, const void*, later_stacks& made) {

@@ -181,6 +181,7 @@ struct thread_state : thread_entry {
     std::atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
     std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
+    std::atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
 

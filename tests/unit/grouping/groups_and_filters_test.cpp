@@ -146,6 +146,59 @@ TEST_CASE("filter: the rows of a sampled window keep their intervals") {
     CHECK(rows[0].bytes_low == 300);
 }
 
+TEST_CASE("threads: groups and filters know whose the allocations of a stack were") {
+    info_text info;
+    info.threads = {{1, "app", 70}, {4, "worker", 70}, {9, "", 70}};
+    stack_text shared = made_stack("a.cpp", 1, "int", 10, 100, 30, 300, "/bin/app");
+    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20}, {1, 8, 80, 20, 200, 0, 8, 8, 80, 80}};
+    stack_text own = made_stack("b.cpp", 2, "int", 1, 7, 1, 7, "/bin/app");
+    own.by_thread = {{2, 1, 7, 1, 7, 0, 1, 1, 7, 7}};
+    const stack_text unknown = made_stack("c.cpp", 3, "int", 1, 1, 1, 1, "/bin/app");
+    info.stacks = {shared, own, unknown};
+    const snapshot rows = made_snapshot({}, info);
+    const auto groups = rows.group_by(group_key::thread);
+    CHECK(names_of(groups) ==
+          names{"worker (thread 4)", "app (thread 1)", "thread 9", "not known"});
+    CHECK(groups[0].allocations == 20);
+    CHECK(groups[0].bytes_allocated == 200);
+
+    stack_filter wanted;
+    wanted.thread = "work";
+    const snapshot of_worker = rows.filter(wanted);
+    REQUIRE(of_worker.stacks().size() == 1);
+    CHECK(of_worker.stacks()[0].objects == 8);
+    CHECK(of_worker.stacks()[0].bytes_allocated == 200);
+    CHECK(of_worker.stacks()[0].thread_count == 1);
+    CHECK(of_worker[0].bytes == 80);
+    wanted.thread = "9";  // a number is meant as a whole
+    CHECK(rows.filter(wanted).stacks().size() == 1);
+    wanted.thread = "p";
+    CHECK(rows.filter(wanted)[0].objects == 2);
+    CHECK(rows.filter({}).stacks().size() == 3);
+    CHECK(rows.filter({}).group_by(group_key::thread)[0].bytes == 80);
+
+    // Of two processes the threads are told apart; one that both parts know is one.
+    info.process_id = 70;
+    info.duration_ns = 5;
+    info_text other = info;
+    other.process_id = 71;
+    for (thread_text& thread : other.threads) thread.process_id = 71;
+    const snapshot both = allocscope::merge({rows, made_snapshot({}, other)});
+    CHECK(both.allocating_threads().size() == 6);
+    CHECK(names_of(both.group_by(group_key::thread))[0] == "worker (thread 4 of process 70)");
+    other.threads = {{1, "", 70}};
+    other.stacks = {shared};
+    other.stacks[0].by_thread.resize(1);
+    const snapshot same = allocscope::merge({rows, made_snapshot({}, other)});
+    CHECK(same.allocating_threads().size() == 3);
+    CHECK(same.stacks()[0].by_thread[0].allocations == 40);  // one thread: all 30 are its own
+    CHECK(same.stacks()[0].by_thread[1].allocations == 20);
+    const std::string json = allocscope::to_json(rows);
+    CHECK(json.find("{\"number\": 4, \"name\": \"worker\", \"process_id\": 70, \"objects\": 8,"
+                    " \"bytes\": 80, \"allocations\": 20, \"bytes_allocated\": 200}") !=
+          std::string::npos);
+}
+
 TEST_CASE("tree: what leads to the largest numbers is shown, also when a parent changed less") {
     const std::string all = allocscope::to_tree(made());
     CHECK(all.find("1200 B  100.0%") != std::string::npos);

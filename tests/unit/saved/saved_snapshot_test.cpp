@@ -13,12 +13,14 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "support/dice.hpp"
 #include "support/made_snapshot.hpp"
 
 using namespace allocscope_tests;
 using allocscope::snapshot;
+namespace detail = allocscope::detail;
 
 namespace {
 
@@ -69,6 +71,12 @@ info_text info_with_everything() {
     for (const row_text& row : rows_with_everything()) {
         info.stacks.push_back(made_stack(row, 10 * row.objects, 20 * row.bytes));
     }
+    info.threads = {{1, "app", 4242}, {0, "", 4242}, {7, "a \"thread\"", 4242}};
+    info.stacks[0].by_thread = {{2, 7, 700, 70, 14000, 7, 6, 10, 0, 1400}};
+    info.stacks[1].by_thread = {{0, 2, 20, 20, 400, 2, 1, 5, 0, 40},
+                                {1, 1, 10, 10, 200, 1, 0, 4, 0, 20},
+                                {2, 2, 20, 20, 400, 2, 1, 5, 0, 40}};
+    info.merged_windows = 3;
     info.stacks.push_back(
         made_stack(made_row(0, 0, "gone.cpp", 8, "char", "churn()"), 1000, 64000));
     return info;
@@ -144,7 +152,22 @@ void require_same(const snapshot& a, const snapshot& b) {
         require_same_place(a.stacks()[i], b.stacks()[i]);
         REQUIRE(a.stacks()[i].allocations == b.stacks()[i].allocations);
         REQUIRE(a.stacks()[i].bytes_allocated == b.stacks()[i].bytes_allocated);
+        REQUIRE(a.stacks()[i].thread_count == b.stacks()[i].thread_count);
+        std::vector<snapshot::thread_part> parts;
+        detail::for_each_part(a.stacks()[i],
+                              [&](const snapshot::thread_part& part) { parts.push_back(part); });
+        std::size_t at = 0;
+        detail::for_each_part(b.stacks()[i], [&](const snapshot::thread_part& part) {
+            REQUIRE(std::memcmp(&part, &parts[at++], sizeof part) == 0);
+        });
     }
+    REQUIRE(a.allocating_threads().size() == b.allocating_threads().size());
+    for (std::size_t i = 0; i < a.allocating_threads().size(); ++i) {
+        REQUIRE(a.allocating_threads()[i].number == b.allocating_threads()[i].number);
+        REQUIRE(std::string{a.allocating_threads()[i].name} == b.allocating_threads()[i].name);
+        REQUIRE(a.allocating_threads()[i].process_id == b.allocating_threads()[i].process_id);
+    }
+    REQUIRE(a.info().merged_windows == b.info().merged_windows);
     REQUIRE(a.modules().size() == b.modules().size());
     for (std::size_t i = 0; i < a.modules().size(); ++i) {
         REQUIRE(std::string{a.modules()[i].path} == b.modules()[i].path);
@@ -348,6 +371,9 @@ TEST_CASE("saved snapshot: hostile files are refused, or read within their bound
         CHECK(allocscope::to_text(read).size() > 10);
         std::size_t length = 0;
         for (const snapshot::stack& stack : read.stacks()) {
+            detail::for_each_part(stack, [&](const snapshot::thread_part& part) {
+                length += std::strlen(read.allocating_threads()[part.thread].name);
+            });
             for (std::size_t frame = 0; frame < stack.frame_count; ++frame) {
                 length += std::strlen(stack.frames[frame].function);
             }

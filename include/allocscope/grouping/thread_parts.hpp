@@ -1,0 +1,164 @@
+// thread_parts.hpp - the threads of stacks: part by part, and summed where stacks are.
+//
+// Room:     grouping (floor 8), not malloc-safe
+// Called:   by grouping/group_by.hpp, filter_stacks.hpp, merged_stacks.hpp and by writers
+// Threads:  any
+// Memory:   of the arena that is given
+//
+//     for_each_part(stack, [](const snapshot::thread_part& part) { ... });
+
+#ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+#define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/estimates.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// All of a stack that one thread allocated.
+inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
+    return {stack.thread,          stack.objects,   stack.bytes,       stack.allocations,
+            stack.bytes_allocated, stack.samples,   stack.objects_low, stack.objects_high,
+            stack.bytes_low,       stack.bytes_high};
+}
+
+// None where the threads are not known.
+template <class Work>
+void for_each_part(const snapshot::stack& stack, const Work& work) {
+    if (stack.thread_count == 1) {
+        work(whole_part(stack));
+        return;
+    }
+    for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
+}
+
+// Which threads a stack is of. `memory` keeps the parts.
+inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
+                        arena& memory) {
+    stack.thread_count = parts.size();
+    stack.thread = parts.empty() ? 0 : parts[0].thread;
+    stack.by_thread = nullptr;
+    if (parts.size() < 2) return;
+    list<snapshot::thread_part> kept{memory};
+    kept.reserve(parts.size());
+    for (const snapshot::thread_part& part : parts) kept.push_back(part);
+    stack.by_thread = kept.data();
+}
+
+// The same, and the numbers of the stack become those of these parts.
+inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
+                      arena& memory) {
+    summed<snapshot::stack> sum{};
+    sum.sum = stack;
+    sum.sum.objects = sum.sum.bytes = sum.sum.samples = 0;
+    sum.sum.allocations = sum.sum.bytes_allocated = 0;
+    for (const snapshot::thread_part& part : parts) {
+        sum.add(part, true);
+        sum.sum.allocations += part.allocations;
+        sum.sum.bytes_allocated += part.bytes_allocated;
+    }
+    stack = sum.finished();
+    set_threads(stack, parts, memory);
+}
+
+// As people see it: "worker (thread 3)"; of several processes "worker (thread 3 of process 12)".
+inline void write_thread_name(text_out& out, const snapshot::thread& thread,
+                              bool has_many_processes) {
+    const bool has_name = thread.name[0] != '\0';
+    if (has_name) out << thread.name << " (";
+    if (thread.number == 0) {
+        out << "ended threads";
+    } else {
+        out << "thread " << decimal{thread.number};
+    }
+    if (has_many_processes) out << " of process " << decimal{thread.process_id};
+    if (has_name) out << ')';
+}
+
+// The names of all threads of a snapshot.
+class thread_names {
+public:
+    thread_names(arena& memory, const snapshot& rows) : names_(memory) {
+        const auto threads = rows.allocating_threads();
+        bool has_many_processes = false;
+        for (const snapshot::thread& each : threads) {
+            has_many_processes = has_many_processes || each.process_id != threads[0].process_id;
+        }
+        for (const snapshot::thread& each : threads) {
+            text_out name{memory};
+            write_thread_name(name, each, has_many_processes);
+            names_.push_back(name.view());
+        }
+    }
+    text operator[](std::size_t thread) const noexcept { return names_[thread]; }
+    std::size_t size() const noexcept { return names_.size(); }
+
+private:
+    list<text> names_;
+};
+
+// Parts of many stacks, in any order; those of one stack and thread are summed.
+class parts_of_stacks {
+public:
+    explicit parts_of_stacks(arena& scratch) : parts_(scratch) {}
+
+    // `stack` is any number that tells it from the others.
+    void add(std::size_t stack, const snapshot::thread_part& part) {
+        parts_.push_back({stack, part});
+    }
+
+    // Calls work(stack, parts) for each stack, least number first.
+    template <class Work>
+    void for_each(const Work& work) {
+        sort(parts_, [](const entry& a, const entry& b) {
+            return a.stack != b.stack ? a.stack < b.stack : a.part.thread < b.part.thread;
+        });
+        list<snapshot::thread_part> of_stack{parts_.memory()};
+        for (std::size_t i = 0; i < parts_.size();) {
+            const std::size_t stack = parts_[i].stack;
+            of_stack.clear();
+            while (i < parts_.size() && parts_[i].stack == stack) of_stack.push_back(next(i));
+            work(stack, of_stack);
+        }
+    }
+
+private:
+    struct entry {
+        std::size_t stack;
+        snapshot::thread_part part;
+    };
+
+    // The sum of the parts that follow and are of one stack and thread.
+    snapshot::thread_part next(std::size_t& at) {
+        const entry& first = parts_[at];
+        summed<snapshot::thread_part> sum{};
+        sum.sum.thread = first.part.thread;
+        for (; at < parts_.size() && parts_[at].stack == first.stack &&
+               parts_[at].part.thread == first.part.thread;
+             ++at) {
+            sum.add(parts_[at].part, true);
+            sum.sum.allocations += parts_[at].part.allocations;
+            sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
+        }
+        return sum.finished();
+    }
+
+    list<entry> parts_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP

@@ -46,7 +46,7 @@
 // The versioned namespace: two versions of the headers in one program stay two sets of names.
 #define ALLOCSCOPE_NAMESPACE_BEGIN \
     namespace allocscope {         \
-    inline namespace v3 {
+    inline namespace v4 {
 #define ALLOCSCOPE_NAMESPACE_END \
     }                            \
     }

@@ -95,6 +95,7 @@ struct info_text {
     std::int64_t taken_unix_ns = 0;
     std::string command;
     std::vector<moment_text> moments;
+    const allocscope::memory_use* memory = nullptr;  // must outlive the snapshot
     std::vector<stack_text> stacks;
     std::vector<module_text> modules;
 };
@@ -243,7 +244,8 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 kept(block.memory(), about.command),
                 nullptr,
                 about.moments.size(),
-                false};
+                false,
+                about.memory};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,

@@ -33,6 +33,7 @@ template <class T>
 class snapshot_range;
 class snapshot_groups;
 struct stack_filter;
+struct memory_use;
 enum class group_key : int;
 enum class stack_value : int;
 
@@ -167,6 +168,7 @@ public:
         const moment* moments;       // the time series, oldest first; none unless one was kept
         std::size_t moment_count;
         bool is_filtered;  // made by filter(): rows and stacks are a part, the totals are not
+        const memory_use* memory;  // where the resident memory was; null unless with_memory()
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window

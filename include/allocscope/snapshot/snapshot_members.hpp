@@ -49,7 +49,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              "",
              nullptr,
              0,
-             false},
+             false,
+             nullptr},
             nullptr,
             nullptr};
 }

@@ -30,6 +30,7 @@
 #include <allocscope/formats/speedscope_format.hpp>
 #include <allocscope/grouping/filter_stacks.hpp>
 #include <allocscope/grouping/group_by.hpp>
+#include <allocscope/report/explain_memory.hpp>
 #include <allocscope/report/json_report.hpp>
 #include <allocscope/report/merge_snapshots.hpp>
 #include <allocscope/report/text_groups.hpp>

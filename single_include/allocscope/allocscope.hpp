@@ -575,6 +575,7 @@ template <class T>
 class snapshot_range;
 class snapshot_groups;
 struct stack_filter;
+struct memory_use;
 enum class group_key : int;
 enum class stack_value : int;
 
@@ -735,6 +736,7 @@ public:
         // How many windows were merged into this snapshot; 0: it is of one. The peak is then the
         // sum of their peaks, which is the most that it can have been.
         std::uint64_t merged_windows;
+        const memory_use* memory;  // where the resident memory was; null unless with_memory()
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -881,7 +883,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              nullptr,
              0,
              false,
-             0},
+             0,
+             nullptr},
             nullptr,
             nullptr};
 }
@@ -2961,6 +2964,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_POOLS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // compiler.hpp - what we ask of the compiler beyond the language.
@@ -3059,7 +3063,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_COMPILER_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
@@ -3105,6 +3109,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <atomic>
@@ -3229,7 +3234,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -4301,6 +4306,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // hash_mix.hpp - one number from the return addresses of a stack.
@@ -4363,7 +4369,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_HASH_MIX_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -4518,6 +4524,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cmath>
@@ -4766,7 +4773,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_SUMS_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -11944,9 +11951,11 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <cstdlib>
+#include <cstring>
 #include <type_traits>
 
 // arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
@@ -12332,7 +12341,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_SORT_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -14123,6 +14132,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // text.hpp - characters that somebody else keeps.
@@ -14456,7 +14466,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TABLE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -16481,6 +16491,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // text_out.hpp - a text that is written to, piece by piece.
@@ -16623,7 +16634,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -22213,6 +22224,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // estimates.hpp - from sums of samples to the numbers of a snapshot, and their intervals.
@@ -22334,7 +22346,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_ESTIMATES_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -22454,6 +22466,7 @@ ALLOCSCOPE_COLD_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // snapshot_block.hpp - the memory of one snapshot: its rows in order, and what they point to.
@@ -22730,7 +22743,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_STACK_ORDER_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -22971,6 +22984,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // stacks_of_difference.hpp - the stacks of two snapshots, merged: what each has more or less.
@@ -23316,7 +23330,7 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SNAPSHOT_SNAPSHOT_DIFFERENCE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -31500,10 +31514,14 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <algorithm>
-#include <climits>
+#include <dlfcn.h>
+#include <elf.h>
 #include <exception>
+#include <malloc.h>
 #include <stdexcept>
 #include <string>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -33404,8 +33422,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-d+0stbUdavB0Na1v9mgCaiw0tac3c4BVNfy2zSNKT1c=';
-style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
+script-src 'sha256-ut8ySLhJ9FFgAdtZcLfywG4YLxhNrqglwfWHBHwBTSI=';
+style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -33479,36 +33497,37 @@ tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-sel
 background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
 max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
 direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
-var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; }
-.share_bar { display: block; text-align: right; padding: 0 5px; border-radius: 3px;
-background-repeat: no-repeat; background-image: linear-gradient(var(--bar), var(--bar)); } .up {
-color: var(--up); } .down { color: var(--down); } .pager { display: flex; gap: 12px; align-items:
-center; justify-content: flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20;
-max-width: min(620px, 90vw); padding: 9px 12px; pointer-events: none; background:
-light-dark(#ffffff, #262c36); border: 1px solid light-dark(#c5ccd6, #3f4855); border-radius: 8px;
-box-shadow: 0 6px 24px light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main {
-font-weight: 600; overflow-wrap: anywhere; } #tip .place { color: var(--quiet); overflow-wrap:
-anywhere; } #tip table { width: auto; margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0;
-} #tip td.number { padding-right: 12px; } #tip tr.chosen td { font-weight: 600; } .spoken {
-position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
-dialog { color: var(--text); background: var(--card); border: 1px solid var(--line); border-radius:
-12px; max-width: 660px; padding: 20px 24px; } dialog::backdrop { background: #0008; } #keys {
-display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; } kbd { font: 12px
-ui-monospace, monospace; border: 1px solid var(--line); border-bottom-width: 2px; border-radius:
-4px; padding: 0 5px; background: var(--back); } code { font: 12.5px ui-monospace, monospace; }
-#foot { margin-top: 22px; } @media (max-width: 1380px) { #columns { grid-template-columns:
-minmax(0, 1fr); } #types_card { position: static; } #types { height: 320px; } } @media (max-width:
-900px) { body { padding: 14px; } td.text { max-width: 34ch; width: auto; } } @media print { :root {
-color-scheme: light !important; --back: #ffffff; } body { padding: 0; max-width: none; font-size:
-11px; } .buttons, .pager button, #tools, #tip, details:not([open]) { display: none; } #totals {
-grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large { font-size: 19px; } #chart_scroll
-{ max-height: none; overflow: visible; } #chart_space { height: auto !important; } canvas {
-position: static !important; height: auto !important; } #columns { display: block; } #types_card {
-position: static; } .card, .total { break-inside: avoid; } #places_card { break-inside: auto; }
-.wide { overflow: visible; } th, td { padding: 2px 4px; font-size: 9px; } th button { padding: 0;
-min-height: 0; font-size: 9px; white-space: normal; } td.text { max-width: 0; width: 24%; }
-td.share { min-width: 60px; } tr { break-inside: avoid; } * { print-color-adjust: exact;
--webkit-print-color-adjust: exact; } }
+var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
+td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
+tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right; padding: 0
+5px; border-radius: 3px; background-repeat: no-repeat; background-image:
+linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down { color: var(--down); }
+.pager { display: flex; gap: 12px; align-items: center; justify-content: flex-end; margin-top:
+10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw); padding: 9px 12px;
+pointer-events: none; background: light-dark(#ffffff, #262c36); border: 1px solid
+light-dark(#c5ccd6, #3f4855); border-radius: 8px; box-shadow: 0 6px 24px light-dark(#1b243026,
+#00000080); font-size: 13px; } #tip .main { font-weight: 600; overflow-wrap: anywhere; } #tip
+.place { color: var(--quiet); overflow-wrap: anywhere; } #tip table { width: auto; margin-top: 6px;
+} #tip td { border: 0; padding: 0 14px 0 0; } #tip td.number { padding-right: 12px; } #tip
+tr.chosen td { font-weight: 600; } .spoken { position: absolute; width: 1px; height: 1px; margin:
+0; overflow: hidden; clip-path: inset(50%); } dialog { color: var(--text); background: var(--card);
+border: 1px solid var(--line); border-radius: 12px; max-width: 660px; padding: 20px 24px; }
+dialog::backdrop { background: #0008; } #keys { display: grid; grid-template-columns: max-content
+1fr; gap: 4px 18px; } kbd { font: 12px ui-monospace, monospace; border: 1px solid var(--line);
+border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--back); } code {
+font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
+#columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
+height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
+width: auto; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body {
+padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
+details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
+.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
+#chart_space { height: auto !important; } canvas { position: static !important; height: auto
+!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
+break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
+padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
+white-space: normal; } td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr {
+break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -33524,7 +33543,10 @@ id="how"></p> <div id="totals"></div> <div id="notes"></div> <details id="more">
 window</summary><dl id="facts"></dl><div id="families"></div></details> </header> <section
 id="timeline_card" class="card" aria-labelledby="timeline_title" hidden> <div class="card_head"><h2
 id="timeline_title">Over time</h2><span id="timeline_text" class="quiet"></span></div> <canvas
-id="timeline" tabindex="0" role="img"></canvas> </section> <div id="tools" role="toolbar"
+id="timeline" tabindex="0" role="img"></canvas> </section> <section id="memory_card" class="card"
+aria-labelledby="memory_title" hidden> <div class="card_head"><h2 id="memory_title">Resident
+memory</h2><span id="memory_text" class="quiet"></span></div> <div class="wide"><table><tbody
+id="memory"></tbody></table></div> </section> <div id="tools" role="toolbar"
 aria-label="What is shown"> <div id="metrics" class="group" role="radiogroup"
 aria-label="Number shown"></div> <div class="group" role="group" aria-label="Chart"> <button
 type="button" id="invert" aria-pressed="false" aria-keyshortcuts="i"
@@ -33577,6 +33599,78 @@ constexpr char page_end[] = R"page(}
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_FRAME_OF_PAGE_TEXT_HPP
+
+// memory_use.hpp - where the resident memory of a process is: parts that add up to it.
+
+#ifndef ALLOCSCOPE_BASE_MEMORY_USE_HPP
+#define ALLOCSCOPE_BASE_MEMORY_USE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class memory_part : std::uint32_t {
+    recorded,      // objects alive in the window, as requested
+    rounding,      // what malloc adds to them: headers, sizes rounded up. Computed from their sizes
+    other_blocks,  // further blocks in use by malloc's own count: not of the window, thread caches
+    free_blocks,   // freed, or never used, and kept by malloc
+    heap_rest,     // in malloc's heap and not recorded, where its own numbers are not known
+    allocscope,    // tables, names, snapshots
+    program,       // the program and its libraries: code, constants, variables
+    files,         // other files that are mapped
+    shared,        // memory shared with other processes: shm, memfd, System V
+    stacks,        // of the main thread, of other threads, and what is guarded as theirs is
+    anonymous,     // other memory from mmap, or of a malloc that could not be told from it
+    unexplained    // of devices, and what the kernel counts and nothing above holds
+};
+constexpr std::size_t memory_part_count = 12;
+
+struct memory_use {
+    std::uint64_t resident_bytes = 0;  // the sum of the parts; 0: it could not be read
+    std::uint64_t swapped_bytes = 0;   // written out by the kernel, and in no part
+    std::uint64_t at_ns = 0;           // since the window began; 0 without a window
+    std::uint64_t parts[memory_part_count] = {};
+
+    std::uint64_t& operator[](memory_part part) noexcept {
+        return parts[static_cast<std::size_t>(part)];
+    }
+    std::uint64_t operator[](memory_part part) const noexcept {
+        return parts[static_cast<std::size_t>(part)];
+    }
+};
+
+// The name of a part in JSON and in saved snapshots; never changed.
+constexpr const char* name_of(memory_part part) noexcept {
+    switch (part) {
+        case memory_part::recorded:
+            return "recorded";
+        case memory_part::rounding:
+            return "rounding";
+        case memory_part::other_blocks:
+            return "other_blocks";
+        case memory_part::free_blocks:
+            return "free_blocks";
+        case memory_part::heap_rest:
+            return "heap_rest";
+        case memory_part::allocscope:
+            return "allocscope";
+        case memory_part::program:
+            return "program";
+        case memory_part::files:
+            return "files";
+        case memory_part::shared:
+            return "shared";
+        case memory_part::stacks:
+            return "stacks";
+        case memory_part::anonymous:
+            return "anonymous";
+        case memory_part::unexplained:
+            break;
+    }
+    return "unexplained";
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_MEMORY_USE_HPP
 
 // page_escapes.hpp - names inside a page: they stay text, whatever they look like.
 
@@ -33933,6 +34027,50 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_NAMES_HPP
 
+// shown_memory.hpp - which snapshots say where the resident memory is, and in which words.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_SHOWN_MEMORY_HPP
+#define ALLOCSCOPE_SNAPSHOT_SHOWN_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Null: nobody asked for it, or all numbers of the snapshot are changes.
+inline const memory_use* shown_memory(const snapshot::window_info& info) noexcept {
+    return info.is_difference ? nullptr : info.memory;
+}
+
+struct memory_words {
+    const char* name;
+    const char* meaning;
+};
+
+// In the order of memory_part.
+ALLOCSCOPE_HIDDEN inline constexpr memory_words words_of_parts[memory_part_count] = {
+    {"recorded objects", "alive in this window, as requested"},
+    {"rounding, headers", "what malloc adds to them; computed from their sizes"},
+    {"other blocks in use", "not of this window, or in malloc's thread caches"},
+    {"free, kept by malloc", "freed or never used, and not given back to the kernel"},
+    {"rest of malloc's heap", "free, or in use and not recorded; malloc was not asked"},
+    {"allocscope", "its tables, names and snapshots"},
+    {"program and libraries", "code, constants and variables"},
+    {"other files", "mapped into memory"},
+    {"shared memory", "shm, memfd, System V"},
+    {"stacks", "of all threads"},
+    {"other anonymous memory", "from mmap, or of a malloc that cannot be told from it"},
+    {"unexplained", "devices, and what no other part holds"}};
+
+inline const memory_words& words_of(memory_part part) noexcept {
+    return words_of_parts[static_cast<std::size_t>(part)];
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_SHOWN_MEMORY_HPP
+
 // page_data.hpp - what a page knows, as JSON: a snapshot with each name and path said once.
 
 #ifndef ALLOCSCOPE_PAGE_PAGE_DATA_HPP
@@ -34091,6 +34229,25 @@ private:
             out_ << ']';
         }
         out_ << ']';
+        if (const memory_use* const memory = shown_memory(info_)) write_memory(*memory);
+    }
+
+    void write_memory(const memory_use& memory) {
+        key("memory") << "{\"resident\":" << decimal{memory.resident_bytes}
+                      << ",\"swapped\":" << decimal{memory.swapped_bytes}
+                      << ",\"at_ns\":" << decimal{memory.at_ns} << ",\"parts\":[";
+        bool is_first = true;
+        for (std::size_t i = 0; i < memory_part_count; ++i) {
+            if (memory.parts[i] == 0) continue;
+            const memory_words& words = words_of(static_cast<memory_part>(i));
+            out_ << (is_first ? "[" : ",[");
+            is_first = false;
+            write_script_text(out_, words.name);
+            out_ << ',';
+            write_script_text(out_, words.meaning);
+            out_ << ',' << decimal{memory.parts[i]} << ']';
+        }
+        out_ << "]}";
     }
 
     template <class Row>
@@ -34939,7 +35096,7 @@ for (let s = 0; s < stack_count; ++s) {
 const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
 if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
 function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
-start_chart(); start_places(); start_types(); start_timeline(); show_theme();
+start_chart(); start_places(); start_types(); start_timeline(); write_memory(); show_theme();
 if (begins_with_library()) { state.with_library = true;
 by_id('library').setAttribute('aria-pressed', true); }
 state.tree = tree_for(state.is_inverted, state.with_library);
@@ -34955,6 +35112,23 @@ value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
 numbers: numbers_of_box(drawn.box) })), cells: () => treemap.cells.map((cell) => ({
 name: cell_name(cell), left: cell.left, top: cell.top, width: cell.width,
 height: cell.height, value: cell.value })), timings: () => ({...timings}) }; start();
+
+function memory_row(name, meaning, bytes_of_part, resident) { const row = element('tr');
+row.append(element('td', name), element('td', plain_bytes(bytes_of_part), 'number'));
+const share = element('td', undefined, 'share');
+const bar = element('span', percent(bytes_of_part, resident), 'share_bar');
+bar.style.backgroundSize = (100 * bytes_of_part / resident) + '% 100%'; share.append(bar);
+row.append(share, element('td', meaning, 'meaning'));
+row.children[1].title = grouped.format(bytes_of_part) + ' bytes'; return row; }
+function write_memory() { const memory = data.memory; if (!memory) return;
+by_id('memory_card').hidden = false; if (memory.resident === 0) {
+by_id('memory_text').textContent = 'not known: /proc/self/smaps could not be read'; return; }
+let words = plain_bytes(memory.resident); if (memory.at_ns !== data.duration_ns) {
+words += ', ' + duration(memory.at_ns) + ' after the window began'; } if (memory.swapped !== 0) {
+words += '; swapped out, and in no part: ' + plain_bytes(memory.swapped); }
+by_id('memory_text').textContent = words;
+for (const [name, meaning, bytes_of_part] of memory.parts) {
+by_id('memory').append(memory_row(name, meaning, bytes_of_part, memory.resident)); } }
 )page";
 
 }  // namespace detail
@@ -35558,6 +35732,23 @@ inline void write_json_moments(json_writer& json, const snapshot::window_info& i
     json.end(']');
 }
 
+inline void write_json_memory(json_writer& json, const snapshot::window_info& info) {
+    const memory_use* const memory = shown_memory(info);
+    if (memory == nullptr) return;
+    json.key("memory");
+    json.begin('{');
+    json.field("resident_bytes", memory->resident_bytes);
+    json.field("swapped_bytes", memory->swapped_bytes);
+    json.field("at_ns", memory->at_ns);
+    json.key("parts");
+    json.begin('{');
+    for (std::size_t i = 0; i < memory_part_count; ++i) {
+        json.field(name_of(static_cast<memory_part>(i)), memory->parts[i]);
+    }
+    json.end('}');
+    json.end('}');
+}
+
 inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
@@ -35579,6 +35770,7 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     write_json_totals(json, info);
     write_json_families(json, info);
     write_json_moments(json, info);
+    write_json_memory(json, info);
     json.key("lost");
     json.begin('{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {
@@ -35718,11 +35910,25 @@ private:
             replace_since(out_, begin, "#", '@');
             out_ << '\n';
         });
+        write_marks(info);
         const std::size_t begin = out_.size();
         out_ << "cmd: ";
         write_printable(out_, is_empty(info.command) ? info.name : info.command);
         replace_since(out_, begin, "#", '@');
         out_ << "\ntime_unit: ms\n";
+    }
+
+    // The format has no place for names beside its points.
+    void write_marks(const snapshot::window_info& info) {
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const snapshot::moment& each = info.moments[i];
+            if (is_empty(each.mark)) continue;
+            const std::size_t begin = out_.size();
+            out_ << "desc: mark at " << decimal{each.at_ns / 1000000} << " ms: ";
+            write_printable(out_, each.mark);
+            replace_since(out_, begin, "#", '@');
+            out_ << '\n';
+        }
     }
 
     void write_point(std::uint64_t at_ms, std::uint64_t bytes, const char* heap_tree) {
@@ -36530,6 +36736,56 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
+// text_memory.hpp - where the resident memory is, as lines of a text report.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
+#define ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void write_memory(text_out& out, const snapshot::window_info& info) {
+    const memory_use* const memory = shown_memory(info);
+    if (memory == nullptr) return;
+    if (memory->resident_bytes == 0) {
+        out << "\nresident memory  not known: /proc/self/smaps cannot be read\n";
+        return;
+    }
+    out << "\nresident memory  ";
+    write_bytes(out, memory->resident_bytes);
+    if (memory->at_ns != info.duration_ns) {
+        out << ", ";
+        write_duration(out, memory->at_ns);
+        out << " after the window began";
+    }
+    if (memory->swapped_bytes != 0) {
+        out << "; swapped out, and in no part: ";
+        write_bytes(out, memory->swapped_bytes);
+    }
+    out << '\n';
+    arena parts;
+    for (std::size_t i = 0; i < memory_part_count; ++i) {
+        const std::uint64_t bytes = memory->parts[i];
+        if (bytes == 0) continue;
+        text_out amount{parts};
+        text_out share{parts};
+        write_bytes(amount, bytes);
+        write_share(share, bytes, memory->resident_bytes);
+        out << "  ";
+        write_left(out, words_of(static_cast<memory_part>(i)).name, 26);
+        write_right(out, amount.view(), 11);
+        write_right(out, share.view(), 8);
+        out << '\n';
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
+
 // text_timeline.hpp - the time series of a window as one line of bars.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
@@ -36540,6 +36796,34 @@ ALLOCSCOPE_COLD_BEGIN
 namespace detail {
 
 constexpr std::size_t most_bars = 60;
+constexpr std::size_t most_marks = 40;
+
+// The points that have names, a line each.
+inline void write_marks(text_out& out, const snapshot::window_info& info) {
+    std::size_t shown = 0;
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        const snapshot::moment& each = info.moments[i];
+        if (each.mark[0] == '\0') continue;
+        if (shown == most_marks) {
+            ++left_out;
+            continue;
+        }
+        ++shown;
+        arena parts;
+        text_out time{parts};
+        text_out bytes{parts};
+        write_duration(time, each.at_ns);
+        write_bytes(bytes, each.live_bytes);
+        write_right(out, time.view(), 15);
+        out << "  ";
+        write_right(out, bytes.view(), 10);
+        out << "  ";
+        write_printable(out, each.mark);
+        out << '\n';
+    }
+    if (left_out != 0) out << "  and " << decimal{left_out} << " more marks\n";
+}
 
 // Nothing, when there are fewer than two points.
 inline void write_timeline(text_out& out, const snapshot::window_info& info) {
@@ -36580,6 +36864,7 @@ inline void write_timeline(text_out& out, const snapshot::window_info& info) {
     out << "; " << decimal{info.moment_count} << " points in ";
     write_duration(out, last->at_ns);
     out << '\n';
+    write_marks(out, info);
 }
 
 }  // namespace detail
@@ -36602,6 +36887,7 @@ inline void write_text_report(text_out& out, const snapshot& rows, const text_op
                               int descriptor) {
     write_report(out, rows, wanted, descriptor);
     write_timeline(out, rows.info());
+    write_memory(out, rows.info());
 }
 
 template <class Target>
@@ -36712,6 +36998,7 @@ enum class saved_tag : unsigned char {
     loss = 'x',
     family = 'y',
     moment = 'o',
+    memory = 'u',  // where the resident memory was
     module = 'm',
     row = 'r',
     sums = 's',    // what snapshot::stacks() says of one stack
@@ -36909,6 +37196,20 @@ private:
                                                   << each.live_bytes << each.allocations
                                                   << each.bytes_allocated << mark);
         }
+        if (const memory_use* const memory = shown_memory(info)) add_memory(*memory);
+    }
+
+    // With the names of the parts, so that newer ones can be told from those that are known.
+    void add_memory(const memory_use& memory) {
+        saved_record record;
+        for (std::size_t i = 0; i < memory_part_count; ++i) {
+            number_of(name_of(static_cast<memory_part>(i)));
+        }
+        record << memory.resident_bytes << memory.swapped_bytes << memory.at_ns;
+        for (std::size_t i = 0; i < memory_part_count; ++i) {
+            record << number_of(name_of(static_cast<memory_part>(i))) << memory.parts[i];
+        }
+        put(saved_tag::memory, record);
     }
 
     void add_module(const snapshot::module& module) {
@@ -37515,6 +37816,820 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+// malloc_numbers.hpp - what the malloc of this process says about itself.
+
+#ifndef ALLOCSCOPE_PLATFORM_MALLOC_NUMBERS_HPP
+#define ALLOCSCOPE_PLATFORM_MALLOC_NUMBERS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class malloc_kind { unknown, glibc, other };
+
+struct malloc_numbers {
+    malloc_kind kind = malloc_kind::unknown;
+    std::uint64_t heap_bytes = 0;    // what it has from the kernel, but for `mapped_bytes`
+    std::uint64_t in_use_bytes = 0;  // of heap_bytes: handed out, with headers and thread caches
+    std::uint64_t mapped_bytes = 0;  // glibc: large blocks, each in a mapping of its own
+    std::uint64_t mapped_blocks = 0;
+};
+
+template <class Function>
+Function* function_named(const char* name) noexcept {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+inline bool read_jemalloc_numbers(malloc_numbers& into) noexcept {
+    const auto ask =
+        function_named<int(const char*, void*, std::size_t*, void*, std::size_t)>("mallctl");
+    if (ask == nullptr) return false;
+    std::uint64_t epoch = 1;
+    std::size_t bytes = sizeof epoch;
+    ask("epoch", &epoch, &bytes, &epoch, bytes);  // its numbers are those of the last epoch
+    std::size_t allocated = 0;
+    std::size_t resident = 0;
+    bytes = sizeof allocated;
+    const bool is_known = ask("stats.allocated", &allocated, &bytes, nullptr, 0) == 0 &&
+                          ask("stats.resident", &resident, &bytes, nullptr, 0) == 0;
+    if (is_known) into = {malloc_kind::other, resident, allocated, 0, 0};
+    return true;
+}
+
+inline bool read_tcmalloc_numbers(malloc_numbers& into) noexcept {
+    const auto ask =
+        function_named<int(const char*, std::size_t*)>("MallocExtension_GetNumericProperty");
+    if (ask == nullptr) return false;
+    std::size_t heap = 0;
+    std::size_t unmapped = 0;
+    std::size_t allocated = 0;
+    const bool is_known = ask("generic.heap_size", &heap) != 0 &&
+                          ask("tcmalloc.pageheap_unmapped_bytes", &unmapped) != 0 &&
+                          ask("generic.current_allocated_bytes", &allocated) != 0;
+    if (is_known && unmapped <= heap) into = {malloc_kind::other, heap - unmapped, allocated, 0, 0};
+    return true;
+}
+
+inline malloc_numbers read_malloc_numbers() noexcept {
+    malloc_numbers known;
+    if (read_jemalloc_numbers(known) || read_tcmalloc_numbers(known)) return known;
+    if (::dlsym(RTLD_DEFAULT, "mi_version") != nullptr) return known;  // mimalloc has none
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 all = ::mallinfo2();
+    // Nothing in it: somebody else is malloc, as under a sanitizer.
+    if (all.arena == 0 && all.hblkhd == 0) return known;
+    known = {malloc_kind::glibc, all.arena, all.uordblks, all.hblkhd, all.hblks};
+#endif
+    return known;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MALLOC_NUMBERS_HPP
+
+// pages_of_process.hpp - looks into the memory of this or another process, page by page.
+
+#ifndef ALLOCSCOPE_PLATFORM_PAGES_OF_PROCESS_HPP
+#define ALLOCSCOPE_PLATFORM_PAGES_OF_PROCESS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+class pages_of_process {
+public:
+    static constexpr std::size_t most_at_once = 128;
+
+    // `pagemap` is the path of that file.
+    pages_of_process(pid_t whose, const char* pagemap) noexcept
+        : process_(whose), descriptor_(::open(pagemap, O_RDONLY | O_CLOEXEC | O_NOCTTY)) {}
+    ~pages_of_process() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    pages_of_process(const pages_of_process&) = delete;
+    pages_of_process& operator=(const pages_of_process&) = delete;
+
+    // Which of the pages from `low` are in memory. All of them are not, where that is not told.
+    void find_present(std::uint64_t low, std::size_t count,
+                      bool (&present)[most_at_once]) const noexcept {
+        std::uint64_t entries[most_at_once];
+        const ssize_t got = ::pread(descriptor_, entries, count * sizeof entries[0],
+                                    static_cast<off_t>(low / page_bytes * sizeof entries[0]));
+        const std::size_t known = got > 0 ? static_cast<std::size_t>(got) / sizeof entries[0] : 0;
+        for (std::size_t i = 0; i < count; ++i) present[i] = i < known && (entries[i] >> 63U) != 0;
+    }
+
+    // How many bytes of the range are in memory.
+    std::uint64_t resident(std::uint64_t low, std::uint64_t high) const noexcept {
+        std::uint64_t pages = 0;
+        while (low < high) {
+            bool present[most_at_once];
+            const std::size_t count = pages_at_once(low, high);
+            find_present(low, count, present);
+            for (std::size_t i = 0; i < count; ++i) pages += present[i] ? 1 : 0;
+            low += count * page_bytes;
+        }
+        return pages * page_bytes;
+    }
+
+    static std::size_t pages_at_once(std::uint64_t low, std::uint64_t high) noexcept {
+        const std::uint64_t pages = (high - low + page_bytes - 1) / page_bytes;
+        return pages < most_at_once ? static_cast<std::size_t>(pages) : most_at_once;
+    }
+
+    // False when not all of it could be read.
+    template <class Value>
+    bool read(std::uint64_t address, Value& into) const noexcept {
+        struct iovec local = {&into, sizeof into};
+        struct iovec remote = {reinterpret_cast<void*>(address), sizeof into};
+        return ::process_vm_readv(process_, &local, 1, &remote, 1, 0) ==
+               static_cast<ssize_t>(sizeof into);
+    }
+
+    // The first two words of each present page.
+    struct first_words {
+        std::uint64_t word[2];
+    };
+    void read_first_words(std::uint64_t low, std::size_t count, bool (&present)[most_at_once],
+                          first_words (&into)[most_at_once]) const noexcept {
+        struct iovec remote[most_at_once];
+        first_words read[most_at_once];
+        std::size_t asked = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!present[i]) continue;
+            remote[asked++] = {reinterpret_cast<void*>(low + i * page_bytes), sizeof read[0]};
+        }
+        struct iovec local = {read, asked * sizeof read[0]};
+        const ssize_t got =
+            asked == 0 ? 0 : ::process_vm_readv(process_, &local, 1, remote, asked, 0);
+        const std::size_t known = got > 0 ? static_cast<std::size_t>(got) / sizeof read[0] : 0;
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!present[i]) continue;
+            present[i] = taken < known;
+            if (taken < known) into[i] = read[taken];
+            ++taken;
+        }
+    }
+
+private:
+    pid_t process_;
+    int descriptor_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PAGES_OF_PROCESS_HPP
+
+// smaps_reader.hpp - the mappings of a process, one after the other, from /proc/PID/smaps.
+
+#ifndef ALLOCSCOPE_PLATFORM_SMAPS_READER_HPP
+#define ALLOCSCOPE_PLATFORM_SMAPS_READER_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct mapping {
+    std::uint64_t low = 0, high = 0;  // its addresses: low <= address < high
+    std::uint64_t resident = 0;       // bytes
+    std::uint64_t swapped = 0;        // bytes
+    std::uint64_t device = 0;         // of the file; with the inode it tells files apart
+    std::uint64_t inode = 0;          // 0: of no file
+    bool is_readable = false;
+    bool is_writable = false;
+    bool is_executable = false;
+    bool is_shared = false;
+    bool is_not_dumped = false;  // MADV_DONTDUMP
+    bool is_never_huge = false;  // MADV_NOHUGEPAGE
+    char name[48] = {};          // the beginning of it
+
+    bool is_named(const char* beginning) const noexcept {
+        return std::strncmp(name, beginning, std::strlen(beginning)) == 0;
+    }
+    std::uint64_t size() const noexcept { return high - low; }
+};
+
+class smaps_reader {
+public:
+    explicit smaps_reader(const char* path) noexcept
+        : descriptor_(::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) {
+        has_line_ = read_line();
+    }
+    ~smaps_reader() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    smaps_reader(const smaps_reader&) = delete;
+    smaps_reader& operator=(const smaps_reader&) = delete;
+
+    // False: there was none left.
+    bool next(mapping& into) noexcept {
+        while (has_line_ && !is_head()) has_line_ = read_line();
+        if (!has_line_) return false;
+        into = mapping{};
+        read_head(into);
+        while ((has_line_ = read_line()) && !is_head()) read_field(into);
+        return true;
+    }
+
+private:
+    static constexpr std::size_t line_bytes = 256;
+
+    bool is_head() const noexcept {
+        return (line_[0] >= '0' && line_[0] <= '9') || (line_[0] >= 'a' && line_[0] <= 'f');
+    }
+
+    bool fill() noexcept {
+        ssize_t got = 0;
+        do {
+            got = descriptor_ < 0 ? 0 : ::read(descriptor_, buffer_, sizeof buffer_);
+        } while (got < 0 && errno == EINTR);
+        at_ = 0;
+        filled_ = got > 0 ? static_cast<std::size_t>(got) : 0;
+        return filled_ != 0;
+    }
+
+    bool read_line() noexcept {
+        std::size_t length = 0;
+        for (;;) {
+            if (at_ == filled_ && !fill()) break;
+            const char next = buffer_[at_++];
+            if (next == '\n') break;
+            if (length + 1 < line_bytes) line_[length] = next;
+            ++length;
+        }
+        line_[length < line_bytes ? length : line_bytes - 1] = '\0';
+        return length != 0 || filled_ != 0;
+    }
+
+    // Numbers of the line, from the place `at`, which moves behind them.
+    static std::uint64_t number(const char*& at, unsigned base) noexcept {
+        std::uint64_t value = 0;
+        for (;; ++at) {
+            unsigned digit = base;
+            if (*at >= '0' && *at <= '9') digit = static_cast<unsigned>(*at - '0');
+            if (*at >= 'a' && *at <= 'f') digit = static_cast<unsigned>(*at - 'a') + 10;
+            if (digit >= base) return value;
+            value = value * base + digit;
+        }
+    }
+    static void skip_word(const char*& at) noexcept {
+        while (*at != '\0' && *at != ' ') ++at;
+        while (*at == ' ') ++at;
+    }
+
+    void read_head(mapping& into) const noexcept {
+        const char* at = line_;
+        into.low = number(at, 16);
+        if (*at == '-') ++at;
+        into.high = number(at, 16);
+        if (into.high < into.low) into.high = into.low;
+        skip_word(at);
+        if (std::strlen(at) < 4) return;
+        into.is_readable = at[0] == 'r';
+        into.is_writable = at[1] == 'w';
+        into.is_executable = at[2] == 'x';
+        into.is_shared = at[3] == 's';
+        skip_word(at);
+        skip_word(at);  // where in the file
+        into.device = number(at, 16) << 32U;
+        if (*at == ':') ++at;
+        into.device |= number(at, 16);
+        skip_word(at);
+        into.inode = number(at, 10);
+        skip_word(at);
+        const std::size_t length = std::strlen(at);
+        const std::size_t kept = length < sizeof into.name ? length : sizeof into.name - 1;
+        std::memcpy(into.name, at, kept);
+        into.name[kept] = '\0';
+    }
+
+    std::uint64_t kilobytes() const noexcept {
+        const char* at = line_;
+        skip_word(at);
+        return number(at, 10) * 1024;
+    }
+    bool has_flag(const char* flag) const noexcept {
+        for (const char* at = line_; *at != '\0'; skip_word(at)) {
+            if (std::memcmp(at, flag, 2) == 0 && (at[2] == ' ' || at[2] == '\0')) return true;
+        }
+        return false;
+    }
+    bool begins_with(const char* beginning) const noexcept {
+        return std::strncmp(line_, beginning, std::strlen(beginning)) == 0;
+    }
+    void read_field(mapping& into) const noexcept {
+        if (begins_with("Rss:")) into.resident = kilobytes();
+        if (begins_with("Swap:")) into.swapped = kilobytes();
+        if (!begins_with("VmFlags:")) return;
+        into.is_not_dumped = has_flag("dd");
+        into.is_never_huge = has_flag("nh");
+    }
+
+    int descriptor_;
+    bool has_line_ = false;
+    std::size_t at_ = 0;
+    std::size_t filled_ = 0;
+    char line_[line_bytes];
+    char buffer_[4096];
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_SMAPS_READER_HPP
+
+// resident_memory.hpp - which resident pages of a process are heap, stacks, programs or files
+
+#ifndef ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Bytes in memory, unless said otherwise.
+struct resident_memory {
+    std::uint64_t total = 0;  // of all below
+    std::uint64_t swapped = 0;
+    std::uint64_t heap = 0;        // of malloc's arenas
+    std::uint64_t heap_size = 0;   // of their addresses
+    std::uint64_t large = 0;       // of malloc's large blocks
+    std::uint64_t large_size = 0;  // of their addresses
+    std::uint64_t allocscope = 0;
+    std::uint64_t program = 0;
+    std::uint64_t files = 0;
+    std::uint64_t shared = 0;
+    std::uint64_t stacks = 0;
+    std::uint64_t anonymous = 0;
+    std::uint64_t unexplained = 0;
+};
+
+class resident_walk {
+public:
+    // `most_large`: how many bytes malloc has in large blocks; ~0: not known.
+    resident_walk(const pages_of_process& pages, std::uint64_t usual_stack,
+                  std::uint64_t most_large) noexcept
+        : pages_(pages), usual_stack_(usual_stack), most_large_(most_large) {}
+
+    // False: the file cannot be read.
+    bool walk(const char* smaps, resident_memory& into) noexcept {
+        smaps_reader reader{smaps};
+        mapping next;
+        while (reader.next(next)) {
+            add(next);
+            sums_.total += next.resident;
+            sums_.swapped += next.swapped;
+            before_ = next;
+        }
+        end_file();
+        into = sums_;
+        return sums_.total != 0;
+    }
+
+private:
+    static constexpr std::uint64_t arena_room = std::uint64_t{64} << 20U;
+
+    // --- what it is, by its name ---
+
+    void add(const mapping& here) noexcept {
+        const bool is_of_file = here.name[0] == '/' && !is_shared_memory(here);
+        if (!is_of_file || here.inode != file_.inode || here.device != file_.device) {
+            if (is_of_file || here.low != file_.high) end_file();
+        }
+        if (is_of_file) {
+            add_to_file(here);
+        } else if (here.is_named("/memfd:allocscope")) {
+            sums_.allocscope += here.resident;
+        } else if (is_shared_memory(here)) {
+            sums_.shared += here.resident;
+        } else if (here.is_named("[stack")) {
+            sums_.stacks += here.resident;
+        } else if (here.is_named("[vdso]")) {
+            sums_.program += here.resident;
+        } else if (here.is_named("[heap]")) {
+            add_heap(here);
+        } else if (here.name[0] == '\0' || here.is_named("[anon:")) {
+            add_anonymous(here);
+        } else {
+            sums_.unexplained += here.resident;
+        }
+    }
+
+    static bool is_shared_memory(const mapping& here) noexcept {
+        if (here.name[0] != '/') return here.is_shared && !here.is_named("anon_inode:");
+        return here.is_named("/memfd:") || here.is_named("/dev/shm/") || here.is_named("/SYSV") ||
+               here.is_named("/dev/zero");
+    }
+
+    // --- files: what can be executed makes a file a program ---
+
+    struct file {
+        std::uint64_t device = 0, inode = 0;
+        std::uint64_t low = 0, high = 0;
+        std::uint64_t resident = 0;
+        bool is_program = false;
+    };
+
+    void add_to_file(const mapping& here) noexcept {
+        if (file_.resident == 0 && file_.high == 0) {
+            file_.device = here.device;
+            file_.inode = here.inode;
+            file_.low = here.low;
+        }
+        file_.high = here.high;
+        file_.resident += here.resident;
+        file_.is_program = file_.is_program || here.is_executable;
+    }
+    void end_file() noexcept {
+        (file_.is_program ? sums_.program : sums_.files) += file_.resident;
+        file_ = file{};
+    }
+
+    // Where the zeroed variables of the program that was just met end; 0: it has none here.
+    std::uint64_t end_of_variables(const mapping& here) const noexcept {
+        Elf64_Ehdr head;
+        if (!file_.is_program || here.low != file_.high) return 0;
+        if (!pages_.read(file_.low, head) || head.e_phentsize != sizeof(Elf64_Phdr)) return 0;
+        if (head.e_ident[0] != 0x7f || head.e_ident[EI_CLASS] != ELFCLASS64) return 0;
+        std::uint64_t base = 0;
+        std::uint64_t end = 0;
+        bool has_base = false;
+        for (unsigned i = 0; i < head.e_phnum; ++i) {
+            Elf64_Phdr segment;
+            if (!pages_.read(file_.low + head.e_phoff + i * sizeof segment, segment)) return 0;
+            if (segment.p_type != PT_LOAD) continue;
+            if (!has_base) base = file_.low - (segment.p_vaddr & ~std::uint64_t{page_bytes - 1});
+            has_base = true;
+            if (segment.p_vaddr + segment.p_memsz > end) end = segment.p_vaddr + segment.p_memsz;
+        }
+        end = whole_pages_up(base + end);
+        if (end <= here.low) return 0;
+        return end < here.high ? end : here.high;
+    }
+    static std::uint64_t whole_pages_up(std::uint64_t address) noexcept {
+        return (address + page_bytes - 1) & ~std::uint64_t{page_bytes - 1};
+    }
+
+    // --- no name: parts of a mapping, which together have what the mapping has ---
+
+    // Takes what is in memory of [low, high), at most what is left of the mapping.
+    std::uint64_t take(std::uint64_t low, std::uint64_t high) noexcept {
+        if (left_ == 0) return 0;
+        const std::uint64_t found = pages_.resident(low, high);
+        const std::uint64_t taken = found < left_ ? found : left_;
+        left_ -= taken;
+        return taken;
+    }
+
+    void add_heap(const mapping& here) noexcept {
+        left_ = here.resident;
+        const std::uint64_t variables = end_of_variables(here);
+        if (variables != 0) sums_.program += take(here.low, variables);
+        sums_.heap += left_;
+        sums_.heap_size += here.high - (variables != 0 ? variables : here.low);
+    }
+
+    void add_anonymous(const mapping& here) noexcept {
+        left_ = here.resident;
+        const bool is_writable = here.is_readable && here.is_writable && !here.is_executable;
+        if (here.is_not_dumped && here.is_never_huge) {
+            sums_.allocscope += left_;
+        } else if (is_writable && left_ != 0) {
+            std::uint64_t low = here.low;
+            if (const std::uint64_t end = end_of_variables(here)) {
+                sums_.program += take(low, end);
+                low = end;
+            } else if (is_guarded(here)) {
+                const std::uint64_t end_of_stack = find_end_of_stack(here);
+                sums_.stacks += end_of_stack == here.high ? left_ : take(low, end_of_stack);
+                low = end_of_stack;
+                if (low == here.high) left_ = 0;
+            }
+            find_heap(low, here.high);
+            sums_.anonymous += left_;
+        } else {
+            sums_.anonymous += left_;
+        }
+    }
+
+    // --- stacks ---
+
+    bool is_guarded(const mapping& here) const noexcept {
+        constexpr std::uint64_t largest_guard = std::uint64_t{1} << 20U;
+        const bool is_guard = before_.high == here.low && !before_.is_readable &&
+                              !before_.is_writable && !before_.is_executable &&
+                              before_.name[0] == '\0' && before_.size() <= largest_guard;
+        return is_guard && here.low != end_of_arena_;
+    }
+
+    bool is_control_block_in(std::uint64_t page) const noexcept {
+        std::uint64_t words[page_bytes / 8];
+        if (!pages_.read(page, words)) return false;
+        for (std::size_t i = 0; i + 2 < page_bytes / 8; i += 8) {
+            const std::uint64_t own = page + i * 8;
+            if (words[i] == own && words[i + 2] == own) return true;
+        }
+        return false;
+    }
+
+    // Kernels before Linux 6.7 make one mapping of a stack and of what lies above it.
+    std::uint64_t find_end_of_stack(const mapping& here) const noexcept {
+        if (here.high - before_.low <= usual_stack_) return here.high;
+        if (is_control_block_in(here.high - page_bytes)) return here.high;
+        const std::uint64_t usual = before_.low + usual_stack_;
+        return usual > here.low ? usual : here.high;
+    }
+
+    // --- malloc ---
+
+    struct arena_head {
+        std::uint64_t arena, heap_before, size, open_size;
+    };
+
+    // The addresses of an arena of glibc that begins here; 0: none does.
+    std::uint64_t size_of_arena(std::uint64_t low, std::uint64_t high) const noexcept {
+        arena_head head;
+        if (low % arena_room != 0 || !pages_.read(low, head)) return 0;
+        const bool is_own = head.arena - low < 256;  // the arena itself lies in its first heap
+        const bool is_later = head.heap_before != 0 && head.heap_before % arena_room == 0 &&
+                              head.arena % arena_room < 256 && head.arena >= arena_room;
+        if (!is_own && !is_later) return 0;
+        if (head.size == 0 || head.size > head.open_size || head.open_size > arena_room) return 0;
+        if (head.open_size % page_bytes != 0 || low + head.open_size > high) return 0;
+        return head.open_size;
+    }
+
+    std::uint64_t size_of_large_block(const pages_of_process::first_words& words, std::uint64_t low,
+                                      std::uint64_t high) const noexcept {
+        const std::uint64_t size = words.word[1] - 2;
+        if (words.word[0] != 0 || size == 0 || size % page_bytes != 0 || size > high - low) {
+            return 0;
+        }
+        return size <= most_large_ ? size : 0;
+    }
+
+    void find_heap(std::uint64_t low, std::uint64_t high) noexcept {
+        std::uint64_t free_from = low;  // up to here all is known
+        while (low < high && left_ != 0) {
+            if (most_large_ == 0 && low % arena_room != 0) {  // only an arena can come
+                low = (low | (arena_room - 1)) + 1;
+                continue;
+            }
+            bool present[pages_of_process::most_at_once];
+            pages_of_process::first_words words[pages_of_process::most_at_once];
+            const std::size_t count = pages_of_process::pages_at_once(low, high);
+            pages_.find_present(low, count, present);
+            pages_.read_first_words(low, count, present, words);
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::uint64_t page = low + i * page_bytes;
+                if (present[i] && page >= free_from) free_from = add_heap_at(page, high, words[i]);
+            }
+            low += count * page_bytes;
+            if (free_from > low) low = free_from;
+        }
+    }
+
+    // Where what begins here ends; the page itself, when it is nothing of malloc's.
+    std::uint64_t add_heap_at(std::uint64_t page, std::uint64_t high,
+                              const pages_of_process::first_words& words) noexcept {
+        if (const std::uint64_t size = size_of_arena(page, high)) {
+            sums_.heap += take(page, page + size);
+            sums_.heap_size += size;
+            end_of_arena_ = page + arena_room;
+            return page + size;
+        }
+        if (const std::uint64_t size = size_of_large_block(words, page, high)) {
+            sums_.large += take(page, page + size);
+            sums_.large_size += size;
+            if (most_large_ != ~std::uint64_t{0}) most_large_ -= size;
+            return page + size;
+        }
+        return page;
+    }
+
+    const pages_of_process& pages_;
+    std::uint64_t usual_stack_;
+    std::uint64_t most_large_;
+    resident_memory sums_;
+    mapping before_;
+    file file_;
+    std::uint64_t left_ = 0;  // of the mapping, and in no part yet
+    std::uint64_t end_of_arena_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// annotated_snapshot.hpp - a snapshot that says more about its window than it was made with.
+
+#ifndef ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
+#define ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void drop_snapshot(void* kept) {
+    static_cast<snapshot*>(kept)->~snapshot();
+}
+
+inline void find_stacks_of_kept(const snapshot_data&, const void* source, later_stacks& made) {
+    const snapshot& kept = *static_cast<const snapshot*>(source);
+    if (!kept.has_stacks()) refuse_memory();  // it has none, and neither has this one
+    const auto stacks = kept.stacks();
+    const auto modules = kept.modules();
+    made.table = {stacks.begin(), stacks.size(), modules.begin(), modules.size()};
+}
+
+// `change(info, memory)` writes what is to be said; what it points to lies in `memory`.
+template <class Change>
+snapshot annotated(const snapshot& of, const Change& change) {
+    snapshot_block block;
+    if (!block.has_memory()) return refused_snapshot();
+    snapshot::window_info info = of.info();
+    const bool is_made = is_done_with_memory([&] {
+        void* const place = block.memory().allocate(sizeof(snapshot));
+        auto* const kept = ::new (place) snapshot{of};
+        block.keep(kept_thing{kept, &drop_snapshot});
+        block.set_stacks(&find_stacks_of_kept, kept);
+        change(info, block.memory());
+    });
+    if (!is_made) return refused_snapshot();
+    snapshot_data* const made = block.finish(info);
+    made->rows = of.begin();
+    made->row_count = of.size();
+    made->live_objects = of.live_objects();
+    made->live_bytes = of.live_bytes();
+    made->info.families = info.families;
+    made->info.family_count = info.family_count;
+    return snapshot{made};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SNAPSHOT_ANNOTATED_SNAPSHOT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <climits>
+
+// explain_memory.hpp - where the resident memory of this process is.
+
+#ifndef ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
+#define ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What is known of the objects of a window.
+struct recorded_sizes {
+    std::uint64_t bytes = 0;     // alive, as requested
+    std::uint64_t rounding = 0;  // what glibc's malloc adds to them
+};
+
+// The size of the block that glibc's malloc takes for a request.
+inline std::uint64_t glibc_block_bytes(std::uint64_t requested) noexcept {
+    constexpr std::uint64_t least_large = 128 * 1024;
+    if (requested >= least_large) return (requested + 16 + 4095) / 4096 * 4096;
+    const std::uint64_t bytes = (requested + 8 + 15) / 16 * 16;
+    return bytes < 32 ? 32 : bytes;
+}
+
+// Of objects that may differ in size, the mean: 8 bytes of header, and half of 16 less one.
+inline std::uint64_t glibc_rounding(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    if (objects == 0) return 0;
+    if (bytes % objects != 0) return objects * 31 / 2;
+    return objects * glibc_block_bytes(bytes / objects) - bytes;
+}
+
+inline recorded_sizes recorded_in(const snapshot& rows) noexcept {
+    recorded_sizes sizes;
+    sizes.bytes = rows.info().estimates.live_bytes.value;
+    for (const snapshot::row& row : rows) sizes.rounding += glibc_rounding(row.objects, row.bytes);
+    return sizes;
+}
+
+// Moves up to `bytes` from one number to another.
+inline std::uint64_t move_up_to(std::uint64_t bytes, std::uint64_t& from,
+                                std::uint64_t& to) noexcept {
+    const std::uint64_t moved = bytes < from ? bytes : from;
+    from -= moved;
+    to += moved;
+    return moved;
+}
+
+inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
+    return more > less ? more - less : 0;
+}
+
+// From what is resident, what malloc says and what the window knows. What is in use but not in
+// memory is taken to be free memory first, then other blocks, then recorded objects.
+inline memory_use divide_memory(resident_memory found, const malloc_numbers& known,
+                                const recorded_sizes& recorded) noexcept {
+    memory_use use;
+    use.resident_bytes = found.total;
+    use.swapped_bytes = found.swapped;
+    use[memory_part::allocscope] = found.allocscope;
+    use[memory_part::program] = found.program;
+    use[memory_part::files] = found.files;
+    use[memory_part::shared] = found.shared;
+    use[memory_part::stacks] = found.stacks;
+    use[memory_part::unexplained] = found.unexplained;
+    std::uint64_t heap = found.heap;
+    std::uint64_t in_use = 0;
+    std::uint64_t& rest = use[known.kind == malloc_kind::unknown ? memory_part::heap_rest
+                                                                 : memory_part::other_blocks];
+    if (known.kind == malloc_kind::glibc) {
+        // Heaps and large blocks that were not recognised, as those that are aligned.
+        move_up_to(excess(known.heap_bytes, found.heap_size), found.anonymous, heap);
+        move_up_to(excess(known.mapped_bytes, found.large_size), found.anonymous, found.large);
+        move_up_to(known.in_use_bytes, heap, in_use);
+        use[memory_part::free_blocks] = heap;
+        in_use += found.large;
+    } else {
+        heap += found.large;
+        if (known.kind == malloc_kind::other) {
+            move_up_to(excess(known.heap_bytes, heap), found.anonymous, heap);
+            move_up_to(known.in_use_bytes, heap, in_use);
+            use[memory_part::free_blocks] = heap;
+        } else {
+            // A malloc whose memory cannot be told from other memory has the recorded objects.
+            move_up_to(excess(recorded.bytes, heap), found.anonymous, heap);
+            in_use = heap;
+        }
+    }
+    move_up_to(recorded.bytes, in_use, use[memory_part::recorded]);
+    if (known.kind != malloc_kind::other) {
+        move_up_to(recorded.rounding, in_use, use[memory_part::rounding]);
+    }
+    rest = in_use;
+    use[memory_part::anonymous] = found.anonymous;
+    return use;
+}
+
+inline std::uint64_t usual_stack_bytes() noexcept {
+    constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
+    struct rlimit limit = {};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
+    return limit.rlim_cur;
+}
+
+inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
+    const malloc_numbers known = read_malloc_numbers();
+    const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
+    resident_walk walk{pages, usual_stack_bytes(),
+                       known.kind == malloc_kind::glibc ? known.mapped_bytes : 0};
+    resident_memory found;
+    if (!walk.walk("/proc/self/smaps", found)) return {};
+    return divide_memory(found, known, recorded);
+}
+
+}  // namespace detail
+
+// Where the resident memory of this process is now; all blocks in use count as `other_blocks`.
+// Cost: the kernel counts the pages of all mappings, which takes about 1 ms for each 100 MiB.
+// Where /proc/self/smaps cannot be read, resident_bytes is 0.
+inline memory_use explain_memory() noexcept {
+    const pause_recording quietly;
+    return detail::explain_memory_with({});
+}
+
+// The snapshot with where the resident memory is now: the part `recorded` is what is alive in it.
+// Reports have a block of lines for it, saved snapshots keep it, info().memory points to it.
+inline snapshot with_memory(const snapshot& rows) {
+    const pause_recording quietly;
+    memory_use now = detail::explain_memory_with(detail::recorded_in(rows));
+    now.at_ns = rows.info().duration_ns;
+    return detail::annotated(rows, [&now](snapshot::window_info& info, detail::arena& memory) {
+        info.memory = memory.make<memory_use>(now);
+    });
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
 
 // merged_modules.hpp - the modules of several processes in one list, each with its own addresses.
 
@@ -38817,6 +39932,8 @@ private:
             }
             case saved_tag::moment:
                 return read_moment(from);
+            case saved_tag::memory:
+                return read_memory(from);
             case saved_tag::module: {
                 snapshot::module each{};
                 each.path = read_text(*parts_, from);
@@ -38935,6 +40052,28 @@ private:
         return true;
     }
 
+    // What a newer allocscope tells apart is unexplained to this one.
+    bool read_memory(saved_fields& from) {
+        memory_use& memory = *memory_.make<memory_use>();
+        memory.resident_bytes = from.number();
+        memory.swapped_bytes = from.number();
+        memory.at_ns = from.number();
+        std::uint64_t sum = 0;
+        while (!from.is_at_end() && !from.is_damaged()) {
+            const text name = read_text(*parts_, from);
+            std::size_t part = 0;
+            while (part + 1 < memory_part_count &&
+                   name != text{name_of(static_cast<memory_part>(part))}) {
+                ++part;
+            }
+            const std::uint64_t bytes = from.number();
+            memory.parts[part] += bytes;
+            sum += bytes;
+        }
+        parts_->info.memory = &memory;
+        return sum == memory.resident_bytes;
+    }
+
     bool read_row(saved_fields& from) {
         snapshot::row row{};
         const std::size_t number = read_place(*parts_, from, row);
@@ -39033,3 +40172,293 @@ ALLOCSCOPE_NAMESPACE_END
 #endif  // ALLOCSCOPE_REPORT_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <unistd.h>
+
+// timed_scope.hpp - a window that also keeps what was alive over time, with marks.
+
+#ifndef ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
+#define ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The points of a series, oldest first. When there is no more room every second one goes, but not
+// those with marks.
+class moment_list {
+public:
+    static constexpr std::size_t most = 4096;
+    static constexpr std::size_t mark_bytes = 64;
+
+    moment_list() {
+        const pause_recording quietly;
+        points_.reset(new (std::nothrow) point[most]);
+    }
+
+    void add(const snapshot::moment& at, const char* mark) noexcept {
+        if (points_ != nullptr && count_ == most) thin_out();
+        if (points_ == nullptr || count_ == most) {
+            if (mark[0] != '\0') ++lost_marks_;
+            return;
+        }
+        point& here = points_[count_++];
+        here.at = at;
+        const std::size_t length = ::strnlen(mark, mark_bytes - 1);
+        std::memcpy(here.mark, mark, length);
+        here.mark[length] = '\0';
+    }
+    void clear() noexcept {
+        count_ = 0;
+        lost_marks_ = 0;
+    }
+    std::uint64_t lost_marks() const noexcept { return lost_marks_; }
+
+    // Those up to `last`, and `last` itself. Throws std::bad_alloc.
+    void copy_to(snapshot::window_info& info, const snapshot::moment& last, arena& memory) const {
+        list<snapshot::moment> copied{memory};
+        copied.reserve(count_ + 1);
+        for (std::size_t i = 0; i < count_ && points_[i].at.at_ns <= last.at_ns; ++i) {
+            snapshot::moment& made = copied.push_back(points_[i].at);
+            made.mark = copy_of(memory, points_[i].mark).data();
+        }
+        copied.push_back(last);
+        info.moments = copied.data();
+        info.moment_count = copied.size();
+    }
+
+private:
+    struct point {
+        snapshot::moment at;
+        char mark[mark_bytes];
+    };
+
+    void thin_out() noexcept {
+        std::size_t kept = 0;
+        bool goes = false;
+        for (std::size_t i = 0; i < count_; ++i) {
+            const bool is_marked = points_[i].mark[0] != '\0';
+            if (!is_marked) goes = !goes;
+            if (is_marked || !goes) points_[kept++] = points_[i];
+        }
+        count_ = kept;
+    }
+
+    std::unique_ptr<point[]> points_;
+    std::size_t count_ = 0;
+    std::uint64_t lost_marks_ = 0;
+};
+
+}  // namespace detail
+
+// A scope that keeps a time series: points where mark() is called and, if asked for, one every so
+// many milliseconds. At most 4096 points are kept: when there are more, every second one without a
+// mark goes. A forked child has the points up to the fork and no thread; its marks are points, too.
+class timed_scope {
+public:
+    // Starts. With `every` above 0 a thread of its own takes the points; all signals are blocked in
+    // it, and what it allocates is charged to nobody. Each point costs as much as counts(). Where
+    // no thread can be had, is_sampling() is false and only marks are points.
+    // Throws what the constructor of scope throws.
+    [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},
+                                       const options& wanted = {});
+    ~timed_scope();
+    timed_scope(const timed_scope&) = delete;
+    timed_scope& operator=(const timed_scope&) = delete;
+
+    // A point with a name (the first 63 bytes), now. No effect after stop().
+    void mark(const char* name) noexcept;
+    bool is_sampling() const noexcept { return has_thread_.load(); }
+
+    // As those of scope. The snapshots have the points up to then; stats_and_forget() begins the
+    // series anew.
+    allocation_counts counts() const noexcept { return window_.counts(); }
+    snapshot stats();
+    snapshot stats_and_forget();
+    snapshot stop();
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    static void* take_points(void* series);
+    void begin_thread() noexcept;
+    void end_thread() noexcept;
+    void add_point(const char* name) noexcept;
+    void settle_after_fork() noexcept;
+    snapshot with_points(const snapshot& of);
+
+    const std::chrono::milliseconds every_;
+    detail::moment_list points_;
+    scope window_;
+    clock::time_point began_;
+    std::mutex lock_;
+    std::condition_variable ends_;
+    bool is_ending_ = false;
+    bool is_stopped_ = false;
+    pthread_t thread_ = {};
+    std::atomic<bool> has_thread_{false};
+    std::atomic<pid_t> process_;
+    snapshot last_;
+};
+
+// A scope inside a timed one: its beginning and its end are marks of that.
+class marked_scope : public scope {
+public:
+    [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
+        : scope(name, wanted), series_(series) {
+        const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
+        std::memcpy(name_, "end of ", sizeof "end of ");
+        std::memcpy(name_ + sizeof "end of " - 1, name, length);
+        name_[sizeof "end of " - 1 + length] = '\0';
+        series_.mark(name);
+    }
+    ~marked_scope() { series_.mark(name_); }
+
+private:
+    timed_scope& series_;
+    char name_[detail::moment_list::mark_bytes];
+};
+
+// definitions
+
+inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
+                                const options& wanted)
+    : every_(every), window_(name, wanted), began_(clock::now()), process_(::getpid()) {
+    if (every_.count() > 0) begin_thread();
+}
+
+inline timed_scope::~timed_scope() {
+    end_thread();
+}
+
+inline void timed_scope::begin_thread() noexcept {
+    const pause_recording quietly;
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    has_thread_ = ::pthread_create(&thread_, nullptr, &take_points, this) == 0;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+inline void timed_scope::end_thread() noexcept {
+    settle_after_fork();
+    if (!has_thread_.exchange(false)) return;
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        is_ending_ = true;
+    }
+    ends_.notify_one();
+    ::pthread_join(thread_, nullptr);
+}
+
+inline void* timed_scope::take_points(void* series) {
+    const pause_recording quietly;
+    auto& own = *static_cast<timed_scope*>(series);
+    std::unique_lock<std::mutex> locked{own.lock_};
+    clock::time_point next = clock::now();
+    while (!own.is_ending_) {
+        if (clock::now() >= next) {
+            own.add_point("");
+            next = clock::now() + own.every_;
+        }
+        own.ends_.wait_until(locked, next);
+    }
+    return nullptr;
+}
+
+// The child has one thread, and that is in here. The lock may have been taken by a thread that it
+// does not have: then the points may be half written, and are forgotten.
+inline void timed_scope::settle_after_fork() noexcept {
+    const pid_t own = ::getpid();
+    if (process_.exchange(own) == own) return;
+    has_thread_ = false;
+    const bool was_locked = !lock_.try_lock();
+    if (!was_locked) lock_.unlock();
+    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // of which a thread waited
+    if (!was_locked) return;
+    ::new (static_cast<void*>(&lock_)) std::mutex;
+    points_.clear();
+}
+
+inline void timed_scope::add_point(const char* name) noexcept {
+    const allocation_counts now = window_.counts();
+    const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - began_);
+    points_.add({static_cast<std::uint64_t>(since.count()), now.live_objects(), now.live_bytes(),
+                 now.allocations, now.bytes_allocated, ""},
+                name);
+}
+
+inline void timed_scope::mark(const char* name) noexcept {
+    const pause_recording quietly;
+    settle_after_fork();
+    const std::lock_guard<std::mutex> locked{lock_};
+    if (!is_stopped_) add_point(name != nullptr ? name : "");
+}
+
+// The snapshot is the last point.
+inline snapshot timed_scope::with_points(const snapshot& of) {
+    return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
+        const snapshot::window_estimates& about = info.estimates;
+        points_.copy_to(info,
+                        {info.duration_ns, about.live_objects.value, about.live_bytes.value,
+                         about.allocations.value, about.bytes_allocated.value, ""},
+                        memory);
+        if (points_.lost_marks() == 0) return;
+        detail::list<snapshot::loss> losses{memory};
+        for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
+        losses.push_back(
+            {"marks were not kept: a time series has room for 4096 points", points_.lost_marks()});
+        info.losses = losses.data();
+        info.loss_count = losses.size();
+    });
+}
+
+inline snapshot timed_scope::stats() {
+    const pause_recording quietly;
+    settle_after_fork();
+    const std::lock_guard<std::mutex> locked{lock_};
+    return is_stopped_ ? last_ : with_points(window_.stats());
+}
+
+inline snapshot timed_scope::stats_and_forget() {
+    const pause_recording quietly;
+    settle_after_fork();
+    const std::lock_guard<std::mutex> locked{lock_};
+    if (is_stopped_) return last_;
+    const snapshot reported = with_points(window_.stats_and_forget());
+    began_ = clock::now();
+    points_.clear();
+    return reported;
+}
+
+inline snapshot timed_scope::stop() {
+    const pause_recording quietly;
+    end_thread();
+    const std::lock_guard<std::mutex> locked{lock_};
+    if (!is_stopped_) last_ = with_points(window_.stop());
+    is_stopped_ = true;
+    return last_;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
+
+// time_series.hpp - the door to windows that keep what was alive over time, with marks.
+
+#ifndef ALLOCSCOPE_TIME_SERIES_HPP
+#define ALLOCSCOPE_TIME_SERIES_HPP
+
+#endif  // ALLOCSCOPE_TIME_SERIES_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING

@@ -38,6 +38,7 @@ class reported_resource;
 template <class T>
 class allocator;
 struct leak_options;
+struct memory_use;
 struct run_counts;
 struct sweep_options;
 

@@ -431,6 +431,24 @@ def timeline(page, folder):
     assert page.run("document.getElementById('timeline_card').hidden")
 
 
+def memory(page, folder):
+    truth = opened(page, folder, "series")["memory"]
+    assert not page.run("document.getElementById('memory_card').hidden")
+    words = page.text("#memory_text")
+    assert words == ("4.00 MiB, 2.0 \u00b5s after the window began; swapped out, and in no part:"
+                     " 4.00 KiB"), words
+    assert page.texts("#memory td") == [
+        "recorded objects", "3.00 MiB", "75.0%", "alive in this window, as requested",
+        "free, kept by malloc", "1.00 MiB", "25.0%",
+        "freed or never used, and not given back to the kernel"], page.texts("#memory td")
+    exact = page.run("[...document.querySelectorAll('#memory td:nth-child(2)')]"
+                     ".map((cell) => cell.title)")
+    assert sum(int(each.split()[0].replace(",", "")) for each in exact) == truth["resident_bytes"]
+    opened(page, folder, "by_hand")
+    assert page.run("document.getElementById('memory_card').hidden")
+    quiet(page)
+
+
 def nothing_to_show(page, folder):
     opened(page, folder, "empty")
     assert page.text("#chart_note") == "Nothing is alive."
@@ -577,8 +595,8 @@ def main():
         try:
             for check in (the_chart_by_hand, library_of_the_user, zoom_and_back, hover, metrics,
                           search, invert, table, treemap, keys_of_the_chart, themes, differences,
-                          sampled, timeline, nothing_to_show, hostile, without_scripts, prints,
-                          names_for_those_who_do_not_see, many_stacks):
+                          sampled, timeline, memory, nothing_to_show, hostile,
+                          without_scripts, prints, names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)
             for each in ("real", "by_hand"):

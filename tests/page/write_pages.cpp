@@ -219,6 +219,13 @@ static void write_others() {
     series.losses = {{"allocations came while the tables were full", 12}};
     series.uncertain_objects = 1;
     series.uncertain_bytes = 2048;
+    allocscope::memory_use memory;
+    memory.at_ns = 2000;
+    memory.swapped_bytes = 4096;
+    memory[allocscope::memory_part::recorded] = 3 << 20U;
+    memory[allocscope::memory_part::free_blocks] = 1 << 20U;
+    memory.resident_bytes = 4 << 20U;
+    series.memory = &memory;
     write_both("series", snapshot_of(series));
 
     write_both("empty", snapshot_of(about("nothing")));

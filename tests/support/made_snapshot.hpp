@@ -112,6 +112,7 @@ struct info_text {
     std::uint64_t merged_windows = 0;
     std::vector<family_text> families;
     std::vector<moment_text> moments;
+    const allocscope::memory_use* memory = nullptr;  // must outlive the snapshot
     std::vector<stack_text> stacks;
     std::vector<module_text> modules;
     std::vector<thread_text> threads;
@@ -272,7 +273,8 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 nullptr,
                 about.moments.size(),
                 false,
-                about.merged_windows};
+                about.merged_windows,
+                about.memory};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,

@@ -326,6 +326,7 @@ function start() {
   start_places();
   start_types();
   start_timeline();
+  write_memory();
   show_theme();
   if (begins_with_library()) {
     state.with_library = true;

@@ -66,11 +66,25 @@ private:
             replace_since(out_, begin, "#", '@');
             out_ << '\n';
         });
+        write_marks(info);
         const std::size_t begin = out_.size();
         out_ << "cmd: ";
         write_printable(out_, is_empty(info.command) ? info.name : info.command);
         replace_since(out_, begin, "#", '@');
         out_ << "\ntime_unit: ms\n";
+    }
+
+    // The format has no place for names beside its points.
+    void write_marks(const snapshot::window_info& info) {
+        for (std::size_t i = 0; i < info.moment_count; ++i) {
+            const snapshot::moment& each = info.moments[i];
+            if (is_empty(each.mark)) continue;
+            const std::size_t begin = out_.size();
+            out_ << "desc: mark at " << decimal{each.at_ns / 1000000} << " ms: ";
+            write_printable(out_, each.mark);
+            replace_since(out_, begin, "#", '@');
+            out_ << '\n';
+        }
     }
 
     void write_point(std::uint64_t at_ms, std::uint64_t bytes, const char* heap_tree) {

@@ -20,8 +20,8 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-d+0stbUdavB0Na1v9mgCaiw0tac3c4BVNfy2zSNKT1c=';
-style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
+script-src 'sha256-ut8ySLhJ9FFgAdtZcLfywG4YLxhNrqglwfWHBHwBTSI=';
+style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
 content="no-referrer">
@@ -95,36 +95,37 @@ tr:hover { background: light-dark(#f1f5fa, #232934); } #places tbody tr[aria-sel
 background: var(--accent_back); } #places tbody tr:last-child td { border-bottom: 0; } td.text {
 max-width: 0; width: 26%; overflow: hidden; text-overflow: ellipsis; } td.place, td.function {
 direction: rtl; color: var(--quiet); } td bdi { color: var(--text); } td.type bdi, .outer { color:
-var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; }
-.share_bar { display: block; text-align: right; padding: 0 5px; border-radius: 3px;
-background-repeat: no-repeat; background-image: linear-gradient(var(--bar), var(--bar)); } .up {
-color: var(--up); } .down { color: var(--down); } .pager { display: flex; gap: 12px; align-items:
-center; justify-content: flex-end; margin-top: 10px; } #tip { position: fixed; z-index: 20;
-max-width: min(620px, 90vw); padding: 9px 12px; pointer-events: none; background:
-light-dark(#ffffff, #262c36); border: 1px solid light-dark(#c5ccd6, #3f4855); border-radius: 8px;
-box-shadow: 0 6px 24px light-dark(#1b243026, #00000080); font-size: 13px; } #tip .main {
-font-weight: 600; overflow-wrap: anywhere; } #tip .place { color: var(--quiet); overflow-wrap:
-anywhere; } #tip table { width: auto; margin-top: 6px; } #tip td { border: 0; padding: 0 14px 0 0;
-} #tip td.number { padding-right: 12px; } #tip tr.chosen td { font-weight: 600; } .spoken {
-position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
-dialog { color: var(--text); background: var(--card); border: 1px solid var(--line); border-radius:
-12px; max-width: 660px; padding: 20px 24px; } dialog::backdrop { background: #0008; } #keys {
-display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; } kbd { font: 12px
-ui-monospace, monospace; border: 1px solid var(--line); border-bottom-width: 2px; border-radius:
-4px; padding: 0 5px; background: var(--back); } code { font: 12.5px ui-monospace, monospace; }
-#foot { margin-top: 22px; } @media (max-width: 1380px) { #columns { grid-template-columns:
-minmax(0, 1fr); } #types_card { position: static; } #types { height: 320px; } } @media (max-width:
-900px) { body { padding: 14px; } td.text { max-width: 34ch; width: auto; } } @media print { :root {
-color-scheme: light !important; --back: #ffffff; } body { padding: 0; max-width: none; font-size:
-11px; } .buttons, .pager button, #tools, #tip, details:not([open]) { display: none; } #totals {
-grid-template-columns: repeat(4, 1fr); gap: 8px; } .total .large { font-size: 19px; } #chart_scroll
-{ max-height: none; overflow: visible; } #chart_space { height: auto !important; } canvas {
-position: static !important; height: auto !important; } #columns { display: block; } #types_card {
-position: static; } .card, .total { break-inside: avoid; } #places_card { break-inside: auto; }
-.wide { overflow: visible; } th, td { padding: 2px 4px; font-size: 9px; } th button { padding: 0;
-min-height: 0; font-size: 9px; white-space: normal; } td.text { max-width: 0; width: 24%; }
-td.share { min-width: 60px; } tr { break-inside: avoid; } * { print-color-adjust: exact;
--webkit-print-color-adjust: exact; } }
+var(--quiet); } td.type { color: var(--quiet); width: 20%; } td.share { min-width: 84px; } #memory
+td.share { width: 34%; } #memory td.meaning { color: var(--quiet); width: 40%; } #memory
+tr:last-child td { border-bottom: 0; } .share_bar { display: block; text-align: right; padding: 0
+5px; border-radius: 3px; background-repeat: no-repeat; background-image:
+linear-gradient(var(--bar), var(--bar)); } .up { color: var(--up); } .down { color: var(--down); }
+.pager { display: flex; gap: 12px; align-items: center; justify-content: flex-end; margin-top:
+10px; } #tip { position: fixed; z-index: 20; max-width: min(620px, 90vw); padding: 9px 12px;
+pointer-events: none; background: light-dark(#ffffff, #262c36); border: 1px solid
+light-dark(#c5ccd6, #3f4855); border-radius: 8px; box-shadow: 0 6px 24px light-dark(#1b243026,
+#00000080); font-size: 13px; } #tip .main { font-weight: 600; overflow-wrap: anywhere; } #tip
+.place { color: var(--quiet); overflow-wrap: anywhere; } #tip table { width: auto; margin-top: 6px;
+} #tip td { border: 0; padding: 0 14px 0 0; } #tip td.number { padding-right: 12px; } #tip
+tr.chosen td { font-weight: 600; } .spoken { position: absolute; width: 1px; height: 1px; margin:
+0; overflow: hidden; clip-path: inset(50%); } dialog { color: var(--text); background: var(--card);
+border: 1px solid var(--line); border-radius: 12px; max-width: 660px; padding: 20px 24px; }
+dialog::backdrop { background: #0008; } #keys { display: grid; grid-template-columns: max-content
+1fr; gap: 4px 18px; } kbd { font: 12px ui-monospace, monospace; border: 1px solid var(--line);
+border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; background: var(--back); } code {
+font: 12.5px ui-monospace, monospace; } #foot { margin-top: 22px; } @media (max-width: 1380px) {
+#columns { grid-template-columns: minmax(0, 1fr); } #types_card { position: static; } #types {
+height: 320px; } } @media (max-width: 900px) { body { padding: 14px; } td.text { max-width: 34ch;
+width: auto; } } @media print { :root { color-scheme: light !important; --back: #ffffff; } body {
+padding: 0; max-width: none; font-size: 11px; } .buttons, .pager button, #tools, #tip,
+details:not([open]) { display: none; } #totals { grid-template-columns: repeat(4, 1fr); gap: 8px; }
+.total .large { font-size: 19px; } #chart_scroll { max-height: none; overflow: visible; }
+#chart_space { height: auto !important; } canvas { position: static !important; height: auto
+!important; } #columns { display: block; } #types_card { position: static; } .card, .total {
+break-inside: avoid; } #places_card { break-inside: auto; } .wide { overflow: visible; } th, td {
+padding: 2px 4px; font-size: 9px; } th button { padding: 0; min-height: 0; font-size: 9px;
+white-space: normal; } td.text { max-width: 0; width: 24%; } td.share { min-width: 60px; } tr {
+break-inside: avoid; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )page";
 
 constexpr char page_after_style[] = R"page(</style>
@@ -140,7 +141,10 @@ id="how"></p> <div id="totals"></div> <div id="notes"></div> <details id="more">
 window</summary><dl id="facts"></dl><div id="families"></div></details> </header> <section
 id="timeline_card" class="card" aria-labelledby="timeline_title" hidden> <div class="card_head"><h2
 id="timeline_title">Over time</h2><span id="timeline_text" class="quiet"></span></div> <canvas
-id="timeline" tabindex="0" role="img"></canvas> </section> <div id="tools" role="toolbar"
+id="timeline" tabindex="0" role="img"></canvas> </section> <section id="memory_card" class="card"
+aria-labelledby="memory_title" hidden> <div class="card_head"><h2 id="memory_title">Resident
+memory</h2><span id="memory_text" class="quiet"></span></div> <div class="wide"><table><tbody
+id="memory"></tbody></table></div> </section> <div id="tools" role="toolbar"
 aria-label="What is shown"> <div id="metrics" class="group" role="radiogroup"
 aria-label="Number shown"></div> <div class="group" role="group" aria-label="Chart"> <button
 type="button" id="invert" aria-pressed="false" aria-keyshortcuts="i"

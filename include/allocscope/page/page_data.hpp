@@ -21,6 +21,7 @@
 #define ALLOCSCOPE_PAGE_PAGE_DATA_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/page/page_escapes.hpp>
@@ -29,6 +30,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
+#include <allocscope/snapshot/shown_memory.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_members.hpp>
@@ -190,6 +192,25 @@ private:
             out_ << ']';
         }
         out_ << ']';
+        if (const memory_use* const memory = shown_memory(info_)) write_memory(*memory);
+    }
+
+    void write_memory(const memory_use& memory) {
+        key("memory") << "{\"resident\":" << decimal{memory.resident_bytes}
+                      << ",\"swapped\":" << decimal{memory.swapped_bytes}
+                      << ",\"at_ns\":" << decimal{memory.at_ns} << ",\"parts\":[";
+        bool is_first = true;
+        for (std::size_t i = 0; i < memory_part_count; ++i) {
+            if (memory.parts[i] == 0) continue;
+            const memory_words& words = words_of(static_cast<memory_part>(i));
+            out_ << (is_first ? "[" : ",[");
+            is_first = false;
+            write_script_text(out_, words.name);
+            out_ << ',';
+            write_script_text(out_, words.meaning);
+            out_ << ',' << decimal{memory.parts[i]} << ']';
+        }
+        out_ << "]}";
     }
 
     template <class Row>

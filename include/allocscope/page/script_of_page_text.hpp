@@ -218,7 +218,7 @@ for (let s = 0; s < stack_count; ++s) {
 const frame = last_resort(s) > 0 ? path_frame[last_resort(s)] : -1;
 if (frame >= 0 && frame_is_library[frame] === 0) ++named; } return named * 2 < stack_count; }
 function start() { by_id('page').hidden = false; make_colors(); write_head(); start_tools();
-start_chart(); start_places(); start_types(); start_timeline(); show_theme();
+start_chart(); start_places(); start_types(); start_timeline(); write_memory(); show_theme();
 if (begins_with_library()) { state.with_library = true;
 by_id('library').setAttribute('aria-pressed', true); }
 state.tree = tree_for(state.is_inverted, state.with_library);
@@ -234,6 +234,23 @@ value: state.tree.value[drawn.box], depth: state.tree.depth[drawn.box],
 numbers: numbers_of_box(drawn.box) })), cells: () => treemap.cells.map((cell) => ({
 name: cell_name(cell), left: cell.left, top: cell.top, width: cell.width,
 height: cell.height, value: cell.value })), timings: () => ({...timings}) }; start();
+
+function memory_row(name, meaning, bytes_of_part, resident) { const row = element('tr');
+row.append(element('td', name), element('td', plain_bytes(bytes_of_part), 'number'));
+const share = element('td', undefined, 'share');
+const bar = element('span', percent(bytes_of_part, resident), 'share_bar');
+bar.style.backgroundSize = (100 * bytes_of_part / resident) + '% 100%'; share.append(bar);
+row.append(share, element('td', meaning, 'meaning'));
+row.children[1].title = grouped.format(bytes_of_part) + ' bytes'; return row; }
+function write_memory() { const memory = data.memory; if (!memory) return;
+by_id('memory_card').hidden = false; if (memory.resident === 0) {
+by_id('memory_text').textContent = 'not known: /proc/self/smaps could not be read'; return; }
+let words = plain_bytes(memory.resident); if (memory.at_ns !== data.duration_ns) {
+words += ', ' + duration(memory.at_ns) + ' after the window began'; } if (memory.swapped !== 0) {
+words += '; swapped out, and in no part: ' + plain_bytes(memory.swapped); }
+by_id('memory_text').textContent = words;
+for (const [name, meaning, bytes_of_part] of memory.parts) {
+by_id('memory').append(memory_row(name, meaning, bytes_of_part, memory.resident)); } }
 )page";
 
 }  // namespace detail

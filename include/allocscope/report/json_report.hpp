@@ -16,6 +16,7 @@
 //      "families": [{"name", "allocations", "frees", "bytes_allocated", "bytes_freed"}],
 //      "moments": [{"at_ns", "live_objects", "live_bytes", "allocations", "bytes_allocated",
 //                   "mark"}],
+//      "memory": {"resident_bytes", "swapped_bytes", "at_ns", "parts": {name: bytes, ...}},
 //      "lost": {reason: n, ...},                only those that happened
 //      "threads": [{"number", "name", "process_id", "objects", "bytes", "allocations",
 //                   "bytes_allocated"}],
@@ -27,16 +28,18 @@
 // "file" is as in the rows of a report: a path, or where there is no line information the function
 // or module, and "line" is then 0. What a row allocated is not there, nor are freed_rows, when the
 // snapshot knows no stacks. The families are those of a window in which not all is operator new's,
-// the moments those of a window that kept a time series. A sampled snapshot's numbers are
-// estimates: it has "sample_bytes" and "samples", its totals and rows have "..._low" and
-// "..._high" (95%), and its rows "samples". In a difference numbers may be negative, and
-// "is_difference" is true. Of several windows "merged_windows" says how many. Text that is not
-// valid UTF-8 or may not be shown is escaped as in a text report.
+// the moments those of a window that kept a time series; "memory" is there after with_memory(), and
+// its parts add up to "resident_bytes". A sampled snapshot's numbers are estimates: it has
+// "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
+// rows "samples". In a difference numbers may be negative, and "is_difference" is true. Of several
+// windows "merged_windows" says how many. Text that is not valid UTF-8 or may not be shown is
+// escaped as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 #define ALLOCSCOPE_REPORT_JSON_REPORT_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
@@ -47,6 +50,7 @@
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
 #include <allocscope/report/place_sums.hpp>
+#include <allocscope/snapshot/shown_memory.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
@@ -178,6 +182,23 @@ inline void write_json_moments(json_writer& json, const snapshot::window_info& i
     json.end(']');
 }
 
+inline void write_json_memory(json_writer& json, const snapshot::window_info& info) {
+    const memory_use* const memory = shown_memory(info);
+    if (memory == nullptr) return;
+    json.key("memory");
+    json.begin('{');
+    json.field("resident_bytes", memory->resident_bytes);
+    json.field("swapped_bytes", memory->swapped_bytes);
+    json.field("at_ns", memory->at_ns);
+    json.key("parts");
+    json.begin('{');
+    for (std::size_t i = 0; i < memory_part_count; ++i) {
+        json.field(name_of(static_cast<memory_part>(i)), memory->parts[i]);
+    }
+    json.end('}');
+    json.end('}');
+}
+
 inline void write_json_head(json_writer& json, const snapshot::window_info& info) {
     json.field("allocscope", ALLOCSCOPE_VERSION_STRING);
     json.field("window", info.name);
@@ -199,6 +220,7 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     write_json_totals(json, info);
     write_json_families(json, info);
     write_json_moments(json, info);
+    write_json_memory(json, info);
     json.key("lost");
     json.begin('{');
     for (std::size_t i = 0; i < info.loss_count; ++i) {

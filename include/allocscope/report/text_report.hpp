@@ -26,6 +26,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/piece_target.hpp>
+#include <allocscope/report/text_memory.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/report/text_timeline.hpp>
@@ -47,6 +48,7 @@ inline void write_text_report(text_out& out, const snapshot& rows, const text_op
                               int descriptor) {
     write_report(out, rows, wanted, descriptor);
     write_timeline(out, rows.info());
+    write_memory(out, rows.info());
 }
 
 template <class Target>

@@ -18,6 +18,7 @@
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
@@ -325,6 +326,8 @@ private:
             }
             case saved_tag::moment:
                 return read_moment(from);
+            case saved_tag::memory:
+                return read_memory(from);
             case saved_tag::module: {
                 snapshot::module each{};
                 each.path = read_text(*parts_, from);
@@ -441,6 +444,28 @@ private:
         parts_->moments.push_back(each);
         set_lists();
         return true;
+    }
+
+    // What a newer allocscope tells apart is unexplained to this one.
+    bool read_memory(saved_fields& from) {
+        memory_use& memory = *memory_.make<memory_use>();
+        memory.resident_bytes = from.number();
+        memory.swapped_bytes = from.number();
+        memory.at_ns = from.number();
+        std::uint64_t sum = 0;
+        while (!from.is_at_end() && !from.is_damaged()) {
+            const text name = read_text(*parts_, from);
+            std::size_t part = 0;
+            while (part + 1 < memory_part_count &&
+                   name != text{name_of(static_cast<memory_part>(part))}) {
+                ++part;
+            }
+            const std::uint64_t bytes = from.number();
+            memory.parts[part] += bytes;
+            sum += bytes;
+        }
+        parts_->info.memory = &memory;
+        return sum == memory.resident_bytes;
     }
 
     bool read_row(saved_fields& from) {

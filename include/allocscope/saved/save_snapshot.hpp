@@ -15,6 +15,7 @@
 #define ALLOCSCOPE_SAVED_SAVE_SNAPSHOT_HPP
 
 #include <allocscope/base/hash_mix.hpp>
+#include <allocscope/base/memory_use.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/measure/scope.hpp>
@@ -26,6 +27,7 @@
 #include <allocscope/report/piece_target.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
+#include <allocscope/snapshot/shown_memory.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
@@ -190,6 +192,20 @@ private:
                                                   << each.live_bytes << each.allocations
                                                   << each.bytes_allocated << mark);
         }
+        if (const memory_use* const memory = shown_memory(info)) add_memory(*memory);
+    }
+
+    // With the names of the parts, so that newer ones can be told from those that are known.
+    void add_memory(const memory_use& memory) {
+        saved_record record;
+        for (std::size_t i = 0; i < memory_part_count; ++i) {
+            number_of(name_of(static_cast<memory_part>(i)));
+        }
+        record << memory.resident_bytes << memory.swapped_bytes << memory.at_ns;
+        for (std::size_t i = 0; i < memory_part_count; ++i) {
+            record << number_of(name_of(static_cast<memory_part>(i))) << memory.parts[i];
+        }
+        put(saved_tag::memory, record);
     }
 
     void add_module(const snapshot::module& module) {

@@ -37,6 +37,7 @@ enum class saved_tag : unsigned char {
     loss = 'x',
     family = 'y',
     moment = 'o',
+    memory = 'u',  // where the resident memory was
     module = 'm',
     row = 'r',
     sums = 's',    // what snapshot::stacks() says of one stack

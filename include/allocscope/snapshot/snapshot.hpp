@@ -33,6 +33,7 @@ template <class T>
 class snapshot_range;
 class snapshot_groups;
 struct stack_filter;
+struct memory_use;
 enum class group_key : int;
 enum class stack_value : int;
 
@@ -193,6 +194,7 @@ public:
         // How many windows were merged into this snapshot; 0: it is of one. The peak is then the
         // sum of their peaks, which is the most that it can have been.
         std::uint64_t merged_windows;
+        const memory_use* memory;  // where the resident memory was; null unless with_memory()
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window

@@ -50,7 +50,8 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              nullptr,
              0,
              false,
-             0},
+             0,
+             nullptr},
             nullptr,
             nullptr};
 }

@@ -1,0 +1,304 @@
+// timed_scope.hpp - a window that also keeps what was alive over time, with marks.
+//
+// Room:     measure (floor 8), not malloc-safe
+// Called:   by the user, through the door time_series.hpp
+// Threads:  every member may be called from any thread; one thread of its own, if asked for
+// Memory:   104 bytes for each point, charged to no window
+//
+//     allocscope::timed_scope window{"load", std::chrono::milliseconds{10}};
+//     parse();
+//     window.mark("parsed");
+//     { allocscope::marked_scope inner{window, "index"}; build_index(); }   // two marks
+//     allocscope::write_html(window.stop(), "load.html");     // the timeline with all of them
+//
+// The points are info().moments of its snapshots: a line of bars in the text report, the timeline
+// of the page, snapshots of massif, "moments" in JSON.
+
+#ifndef ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
+#define ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP
+
+#include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/snapshot/annotated_snapshot.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <atomic>              // atomic
+#include <chrono>              // milliseconds, steady_clock
+#include <condition_variable>  // condition_variable
+#include <csignal>             // sigfillset
+#include <cstddef>             // size_t
+#include <cstdint>             // uint64_t
+#include <cstring>             // memcpy, strnlen
+#include <memory>              // unique_ptr
+#include <mutex>               // lock_guard, mutex, unique_lock
+#include <new>                 // nothrow, placement new
+
+#include <pthread.h>  // pthread_create, pthread_join, pthread_sigmask
+#include <unistd.h>   // getpid
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The points of a series, oldest first. When there is no more room every second one goes, but not
+// those with marks.
+class moment_list {
+public:
+    static constexpr std::size_t most = 4096;
+    static constexpr std::size_t mark_bytes = 64;
+
+    moment_list() {
+        const pause_recording quietly;
+        points_.reset(new (std::nothrow) point[most]);
+    }
+
+    void add(const snapshot::moment& at, const char* mark) noexcept {
+        if (points_ != nullptr && count_ == most) thin_out();
+        if (points_ == nullptr || count_ == most) {
+            if (mark[0] != '\0') ++lost_marks_;
+            return;
+        }
+        point& here = points_[count_++];
+        here.at = at;
+        const std::size_t length = ::strnlen(mark, mark_bytes - 1);
+        std::memcpy(here.mark, mark, length);
+        here.mark[length] = '\0';
+    }
+    void clear() noexcept {
+        count_ = 0;
+        lost_marks_ = 0;
+    }
+    std::uint64_t lost_marks() const noexcept { return lost_marks_; }
+
+    // Those up to `last`, and `last` itself. Throws std::bad_alloc.
+    void copy_to(snapshot::window_info& info, const snapshot::moment& last, arena& memory) const {
+        list<snapshot::moment> copied{memory};
+        copied.reserve(count_ + 1);
+        for (std::size_t i = 0; i < count_ && points_[i].at.at_ns <= last.at_ns; ++i) {
+            snapshot::moment& made = copied.push_back(points_[i].at);
+            made.mark = copy_of(memory, points_[i].mark).data();
+        }
+        copied.push_back(last);
+        info.moments = copied.data();
+        info.moment_count = copied.size();
+    }
+
+private:
+    struct point {
+        snapshot::moment at;
+        char mark[mark_bytes];
+    };
+
+    void thin_out() noexcept {
+        std::size_t kept = 0;
+        bool goes = false;
+        for (std::size_t i = 0; i < count_; ++i) {
+            const bool is_marked = points_[i].mark[0] != '\0';
+            if (!is_marked) goes = !goes;
+            if (is_marked || !goes) points_[kept++] = points_[i];
+        }
+        count_ = kept;
+    }
+
+    std::unique_ptr<point[]> points_;
+    std::size_t count_ = 0;
+    std::uint64_t lost_marks_ = 0;
+};
+
+}  // namespace detail
+
+// A scope that keeps a time series: points where mark() is called and, if asked for, one every so
+// many milliseconds. At most 4096 points are kept: when there are more, every second one without a
+// mark goes. A forked child has the points up to the fork and no thread; its marks are points, too.
+class timed_scope {
+public:
+    // Starts. With `every` above 0 a thread of its own takes the points; all signals are blocked in
+    // it, and what it allocates is charged to nobody. Each point costs as much as counts(). Where
+    // no thread can be had, is_sampling() is false and only marks are points.
+    // Throws what the constructor of scope throws.
+    [[nodiscard]] explicit timed_scope(const char* name = "", std::chrono::milliseconds every = {},
+                                       const options& wanted = {});
+    ~timed_scope();
+    timed_scope(const timed_scope&) = delete;
+    timed_scope& operator=(const timed_scope&) = delete;
+
+    // A point with a name (the first 63 bytes), now. No effect after stop().
+    void mark(const char* name) noexcept;
+    bool is_sampling() const noexcept { return has_thread_.load(); }
+
+    // As those of scope. The snapshots have the points up to then; stats_and_forget() begins the
+    // series anew.
+    allocation_counts counts() const noexcept { return window_.counts(); }
+    snapshot stats();
+    snapshot stats_and_forget();
+    snapshot stop();
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    static void* take_points(void* series);
+    void begin_thread() noexcept;
+    void end_thread() noexcept;
+    void add_point(const char* name) noexcept;
+    void settle_after_fork() noexcept;
+    snapshot with_points(const snapshot& of);
+
+    const std::chrono::milliseconds every_;
+    detail::moment_list points_;
+    scope window_;
+    clock::time_point began_;
+    std::mutex lock_;
+    std::condition_variable ends_;
+    bool is_ending_ = false;
+    bool is_stopped_ = false;
+    pthread_t thread_ = {};
+    std::atomic<bool> has_thread_{false};
+    std::atomic<pid_t> process_;
+    snapshot last_;
+};
+
+// A scope inside a timed one: its beginning and its end are marks of that.
+class marked_scope : public scope {
+public:
+    [[nodiscard]] marked_scope(timed_scope& series, const char* name, const options& wanted = {})
+        : scope(name, wanted), series_(series) {
+        const std::size_t length = ::strnlen(name, sizeof name_ - sizeof "end of ");
+        std::memcpy(name_, "end of ", sizeof "end of ");
+        std::memcpy(name_ + sizeof "end of " - 1, name, length);
+        name_[sizeof "end of " - 1 + length] = '\0';
+        series_.mark(name);
+    }
+    ~marked_scope() { series_.mark(name_); }
+
+private:
+    timed_scope& series_;
+    char name_[detail::moment_list::mark_bytes];
+};
+
+// definitions
+
+inline timed_scope::timed_scope(const char* name, std::chrono::milliseconds every,
+                                const options& wanted)
+    : every_(every), window_(name, wanted), began_(clock::now()), process_(::getpid()) {
+    if (every_.count() > 0) begin_thread();
+}
+
+inline timed_scope::~timed_scope() {
+    end_thread();
+}
+
+inline void timed_scope::begin_thread() noexcept {
+    const pause_recording quietly;
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    has_thread_ = ::pthread_create(&thread_, nullptr, &take_points, this) == 0;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+inline void timed_scope::end_thread() noexcept {
+    settle_after_fork();
+    if (!has_thread_.exchange(false)) return;
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        is_ending_ = true;
+    }
+    ends_.notify_one();
+    ::pthread_join(thread_, nullptr);
+}
+
+inline void* timed_scope::take_points(void* series) {
+    const pause_recording quietly;
+    auto& own = *static_cast<timed_scope*>(series);
+    std::unique_lock<std::mutex> locked{own.lock_};
+    clock::time_point next = clock::now();
+    while (!own.is_ending_) {
+        if (clock::now() >= next) {
+            own.add_point("");
+            next = clock::now() + own.every_;
+        }
+        own.ends_.wait_until(locked, next);
+    }
+    return nullptr;
+}
+
+// The child has one thread, and that is in here. The lock may have been taken by a thread that it
+// does not have: then the points may be half written, and are forgotten.
+inline void timed_scope::settle_after_fork() noexcept {
+    const pid_t own = ::getpid();
+    if (process_.exchange(own) == own) return;
+    has_thread_ = false;
+    const bool was_locked = !lock_.try_lock();
+    if (!was_locked) lock_.unlock();
+    ::new (static_cast<void*>(&ends_)) std::condition_variable;  // of which a thread waited
+    if (!was_locked) return;
+    ::new (static_cast<void*>(&lock_)) std::mutex;
+    points_.clear();
+}
+
+inline void timed_scope::add_point(const char* name) noexcept {
+    const allocation_counts now = window_.counts();
+    const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - began_);
+    points_.add({static_cast<std::uint64_t>(since.count()), now.live_objects(), now.live_bytes(),
+                 now.allocations, now.bytes_allocated, ""},
+                name);
+}
+
+inline void timed_scope::mark(const char* name) noexcept {
+    const pause_recording quietly;
+    settle_after_fork();
+    const std::lock_guard<std::mutex> locked{lock_};
+    if (!is_stopped_) add_point(name != nullptr ? name : "");
+}
+
+// The snapshot is the last point.
+inline snapshot timed_scope::with_points(const snapshot& of) {
+    return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
+        const snapshot::window_estimates& about = info.estimates;
+        points_.copy_to(info,
+                        {info.duration_ns, about.live_objects.value, about.live_bytes.value,
+                         about.allocations.value, about.bytes_allocated.value, ""},
+                        memory);
+        if (points_.lost_marks() == 0) return;
+        detail::list<snapshot::loss> losses{memory};
+        for (std::size_t i = 0; i < info.loss_count; ++i) losses.push_back(info.losses[i]);
+        losses.push_back(
+            {"marks were not kept: a time series has room for 4096 points", points_.lost_marks()});
+        info.losses = losses.data();
+        info.loss_count = losses.size();
+    });
+}
+
+inline snapshot timed_scope::stats() {
+    const pause_recording quietly;
+    settle_after_fork();
+    const std::lock_guard<std::mutex> locked{lock_};
+    return is_stopped_ ? last_ : with_points(window_.stats());
+}
+
+inline snapshot timed_scope::stats_and_forget() {
+    const pause_recording quietly;
+    settle_after_fork();
+    const std::lock_guard<std::mutex> locked{lock_};
+    if (is_stopped_) return last_;
+    const snapshot reported = with_points(window_.stats_and_forget());
+    began_ = clock::now();
+    points_.clear();
+    return reported;
+}
+
+inline snapshot timed_scope::stop() {
+    const pause_recording quietly;
+    end_thread();
+    const std::lock_guard<std::mutex> locked{lock_};
+    if (!is_stopped_) last_ = with_points(window_.stop());
+    is_stopped_ = true;
+    return last_;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_MEASURE_TIMED_SCOPE_HPP

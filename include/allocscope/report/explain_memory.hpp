@@ -1,0 +1,162 @@
+// explain_memory.hpp - where the resident memory of this process is.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by the user
+// Threads:  any; other threads go on meanwhile, so numbers may be of slightly different moments
+// Memory:   none that lasts; charged to no window
+//
+//     allocscope::memory_use now = allocscope::explain_memory();
+//     allocscope::write_text(allocscope::with_memory(window.stats()), "heap.txt");
+//
+// The parts always add up to the resident memory, as /proc/self/smaps has it. What each of them is:
+// base/memory_use.hpp and docs/report_fields.md.
+
+#ifndef ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
+#define ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP
+
+#include <allocscope/base/memory_use.hpp>
+#include <allocscope/base/options.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/measure/scope.hpp>
+#include <allocscope/platform/malloc_numbers.hpp>
+#include <allocscope/platform/pages_of_process.hpp>
+#include <allocscope/platform/resident_memory.hpp>
+#include <allocscope/snapshot/annotated_snapshot.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstdint>  // uint64_t
+
+#include <sys/resource.h>  // getrlimit
+#include <unistd.h>        // getpid
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What is known of the objects of a window.
+struct recorded_sizes {
+    std::uint64_t bytes = 0;     // alive, as requested
+    std::uint64_t rounding = 0;  // what glibc's malloc adds to them
+};
+
+// The size of the block that glibc's malloc takes for a request.
+inline std::uint64_t glibc_block_bytes(std::uint64_t requested) noexcept {
+    constexpr std::uint64_t least_large = 128 * 1024;
+    if (requested >= least_large) return (requested + 16 + 4095) / 4096 * 4096;
+    const std::uint64_t bytes = (requested + 8 + 15) / 16 * 16;
+    return bytes < 32 ? 32 : bytes;
+}
+
+// Of objects that may differ in size, the mean: 8 bytes of header, and half of 16 less one.
+inline std::uint64_t glibc_rounding(std::uint64_t objects, std::uint64_t bytes) noexcept {
+    if (objects == 0) return 0;
+    if (bytes % objects != 0) return objects * 31 / 2;
+    return objects * glibc_block_bytes(bytes / objects) - bytes;
+}
+
+inline recorded_sizes recorded_in(const snapshot& rows) noexcept {
+    recorded_sizes sizes;
+    sizes.bytes = rows.info().estimates.live_bytes.value;
+    for (const snapshot::row& row : rows) sizes.rounding += glibc_rounding(row.objects, row.bytes);
+    return sizes;
+}
+
+// Moves up to `bytes` from one number to another.
+inline std::uint64_t move_up_to(std::uint64_t bytes, std::uint64_t& from,
+                                std::uint64_t& to) noexcept {
+    const std::uint64_t moved = bytes < from ? bytes : from;
+    from -= moved;
+    to += moved;
+    return moved;
+}
+
+inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
+    return more > less ? more - less : 0;
+}
+
+// From what is resident, what malloc says and what the window knows. What is in use but not in
+// memory is taken to be free memory first, then other blocks, then recorded objects.
+inline memory_use divide_memory(resident_memory found, const malloc_numbers& known,
+                                const recorded_sizes& recorded) noexcept {
+    memory_use use;
+    use.resident_bytes = found.total;
+    use.swapped_bytes = found.swapped;
+    use[memory_part::allocscope] = found.allocscope;
+    use[memory_part::program] = found.program;
+    use[memory_part::files] = found.files;
+    use[memory_part::shared] = found.shared;
+    use[memory_part::stacks] = found.stacks;
+    use[memory_part::unexplained] = found.unexplained;
+    std::uint64_t heap = found.heap;
+    std::uint64_t in_use = 0;
+    std::uint64_t& rest = use[known.kind == malloc_kind::unknown ? memory_part::heap_rest
+                                                                 : memory_part::other_blocks];
+    if (known.kind == malloc_kind::glibc) {
+        // Heaps and large blocks that were not recognised, as those that are aligned.
+        move_up_to(excess(known.heap_bytes, found.heap_size), found.anonymous, heap);
+        move_up_to(excess(known.mapped_bytes, found.large_size), found.anonymous, found.large);
+        move_up_to(known.in_use_bytes, heap, in_use);
+        use[memory_part::free_blocks] = heap;
+        in_use += found.large;
+    } else {
+        heap += found.large;
+        if (known.kind == malloc_kind::other) {
+            move_up_to(excess(known.heap_bytes, heap), found.anonymous, heap);
+            move_up_to(known.in_use_bytes, heap, in_use);
+            use[memory_part::free_blocks] = heap;
+        } else {
+            // A malloc whose memory cannot be told from other memory has the recorded objects.
+            move_up_to(excess(recorded.bytes, heap), found.anonymous, heap);
+            in_use = heap;
+        }
+    }
+    move_up_to(recorded.bytes, in_use, use[memory_part::recorded]);
+    if (known.kind != malloc_kind::other) {
+        move_up_to(recorded.rounding, in_use, use[memory_part::rounding]);
+    }
+    rest = in_use;
+    use[memory_part::anonymous] = found.anonymous;
+    return use;
+}
+
+inline std::uint64_t usual_stack_bytes() noexcept {
+    constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
+    struct rlimit limit = {};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
+    return limit.rlim_cur;
+}
+
+inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
+    const malloc_numbers known = read_malloc_numbers();
+    const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
+    resident_walk walk{pages, usual_stack_bytes(),
+                       known.kind == malloc_kind::glibc ? known.mapped_bytes : 0};
+    resident_memory found;
+    if (!walk.walk("/proc/self/smaps", found)) return {};
+    return divide_memory(found, known, recorded);
+}
+
+}  // namespace detail
+
+// Where the resident memory of this process is now; all blocks in use count as `other_blocks`.
+// Cost: the kernel counts the pages of all mappings, which takes about 1 ms for each 100 MiB.
+// Where /proc/self/smaps cannot be read, resident_bytes is 0.
+inline memory_use explain_memory() noexcept {
+    const pause_recording quietly;
+    return detail::explain_memory_with({});
+}
+
+// The snapshot with where the resident memory is now: the part `recorded` is what is alive in it.
+// Reports have a block of lines for it, saved snapshots keep it, info().memory points to it.
+inline snapshot with_memory(const snapshot& rows) {
+    const pause_recording quietly;
+    memory_use now = detail::explain_memory_with(detail::recorded_in(rows));
+    now.at_ns = rows.info().duration_ns;
+    return detail::annotated(rows, [&now](snapshot::window_info& info, detail::arena& memory) {
+        info.memory = memory.make<memory_use>(now);
+    });
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_EXPLAIN_MEMORY_HPP

@@ -1,0 +1,203 @@
+// Danger: a time series is charged for itself, hangs in a forked child or at the end of a thread
+// that it has waited for, or has points that are not those of its marks.
+
+#include "../../support/escape.hpp"
+#include "../../support/forked_child.hpp"
+#include "../../support/process_test.hpp"
+
+#include <allocscope/report.hpp>
+#include <allocscope/time_series.hpp>
+
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+using namespace allocscope_test;
+using allocscope::marked_scope;
+using allocscope::snapshot;
+using allocscope::timed_scope;
+using std::chrono::milliseconds;
+
+namespace {
+
+const snapshot::moment* moment_named(const snapshot& of, const char* mark) {
+    const auto& info = of.info();
+    for (std::size_t i = 0; i < info.moment_count; ++i) {
+        if (std::strcmp(info.moments[i].mark, mark) == 0) return &info.moments[i];
+    }
+    return nullptr;
+}
+
+void expect_moment(const snapshot& of, const char* mark, std::uint64_t objects, std::uint64_t bytes,
+                   std::uint64_t allocations) {
+    const snapshot::moment* const found = moment_named(of, mark);
+    if (!expect(found != nullptr, mark, __FILE__, __LINE__)) return;
+    ALLOCSCOPE_EXPECT_EQUAL(found->live_objects, objects);
+    ALLOCSCOPE_EXPECT_EQUAL(found->live_bytes, bytes);
+    ALLOCSCOPE_EXPECT_EQUAL(found->allocations, allocations);
+}
+
+void expect_in_order(const snapshot& of) {
+    const auto& info = of.info();
+    for (std::size_t i = 1; i < info.moment_count; ++i) {
+        ALLOCSCOPE_EXPECT(info.moments[i - 1].at_ns <= info.moments[i].at_ns);
+    }
+    if (!ALLOCSCOPE_EXPECT(info.moment_count > 0)) return;
+    ALLOCSCOPE_EXPECT_EQUAL(info.moments[info.moment_count - 1].at_ns, info.duration_ns);
+}
+
+void marks_have_the_numbers_of_their_moment() {
+    timed_scope window{"marks"};
+    ALLOCSCOPE_EXPECT(!window.is_sampling());
+    window.mark("empty");
+    void* const first = allocate(100);
+    window.mark("one");
+    void* const second = allocate(50);
+    release(first);
+    window.mark("the other");
+    {
+        const marked_scope inner{window, "part"};
+        void* const passing = allocate(10);
+        window.mark("within");
+        release(passing);
+        ALLOCSCOPE_EXPECT_EQUAL(inner.counts().allocations, 1);
+    }
+    try {
+        const marked_scope inner{window, "thrown"};
+        throw std::runtime_error{"out of it"};
+    } catch (const std::runtime_error&) {
+    }
+    const snapshot last = window.stop();
+    window.mark("too late");
+    expect_moment(last, "empty", 0, 0, 0);
+    expect_moment(last, "one", 1, 100, 1);
+    expect_moment(last, "the other", 1, 50, 2);
+    expect_moment(last, "part", 1, 50, 2);
+    expect_moment(last, "within", 2, 60, 3);
+    expect_moment(last, "end of part", 1, 50, 3);
+    ALLOCSCOPE_EXPECT(moment_named(last, "end of thrown") != nullptr);
+    ALLOCSCOPE_EXPECT(moment_named(window.stats(), "too late") == nullptr);
+    ALLOCSCOPE_EXPECT(moment_named(window.stop(), "one") != nullptr);
+    ALLOCSCOPE_EXPECT_EQUAL(last.size(), 1);
+    expect_in_order(last);
+    const std::string text = allocscope::to_text(last);
+    ALLOCSCOPE_EXPECT(text.find("  end of part\n") != std::string::npos);
+    ALLOCSCOPE_EXPECT(allocscope::to_json(last).find("\"end of part\"") != std::string::npos);
+    release(second);
+}
+
+void a_thread_takes_points_and_is_charged_to_nobody() {
+    allocscope::scope outer{"outer"};
+    {
+        timed_scope window{"sampled", milliseconds{1}};
+        ALLOCSCOPE_EXPECT(window.is_sampling());
+        snapshot now;
+        do {
+            std::this_thread::sleep_for(milliseconds{2});
+            now = window.stats();
+        } while (now.info().moment_count < 5);
+        expect_in_order(now);
+        ALLOCSCOPE_EXPECT(allocscope::with_memory(now).info().moment_count >= 5);
+        window.mark("before");
+        const snapshot forgotten = window.stats_and_forget();
+        ALLOCSCOPE_EXPECT(moment_named(forgotten, "before") != nullptr);
+        window.mark("after");
+        ALLOCSCOPE_EXPECT(moment_named(window.stats(), "before") == nullptr);
+        expect_in_order(window.stop());
+        ALLOCSCOPE_EXPECT(!window.is_sampling());
+    }
+    ALLOCSCOPE_EXPECT_EQUAL(outer.counts().allocations, 0);
+}
+
+void too_many_points_go_and_marks_stay() {
+    timed_scope window{"long"};
+    window.mark("first");
+    for (int i = 0; i < 20000; ++i) {
+        window.mark(i % 5000 == 4999 ? "a mark" : "");
+    }
+    const snapshot thin = window.stats();
+    ALLOCSCOPE_EXPECT(thin.info().moment_count <= 4097);
+    ALLOCSCOPE_EXPECT(thin.info().moment_count >= 2000);
+    ALLOCSCOPE_EXPECT(moment_named(thin, "first") != nullptr);
+    std::size_t marks = 0;
+    for (std::size_t i = 0; i < thin.info().moment_count; ++i) {
+        if (thin.info().moments[i].mark[0] == 'a') ++marks;
+    }
+    ALLOCSCOPE_EXPECT_EQUAL(marks, 4);
+    ALLOCSCOPE_EXPECT_EQUAL(thin.info().loss_count, 0);
+    expect_in_order(thin);
+    for (int i = 0; i < 5000; ++i) window.mark("one of too many");
+    const snapshot full = window.stop();
+    ALLOCSCOPE_EXPECT_EQUAL(full.info().moment_count, 4097);
+    if (ALLOCSCOPE_EXPECT(full.info().loss_count == 1)) {
+        ALLOCSCOPE_EXPECT_EQUAL(full.info().losses[0].count, 5 + 5000 - 4096);
+    }
+    const std::string long_name(1000, 'x');
+    timed_scope other{"names"};
+    other.mark(long_name.c_str());
+    other.mark(nullptr);
+    ALLOCSCOPE_EXPECT(moment_named(other.stop(), std::string(63, 'x').c_str()) != nullptr);
+}
+
+void children_go_on_without_the_thread() {
+    for (int i = 0; i < 50; ++i) {
+        timed_scope window{"parent", milliseconds{1}};
+        window.mark("before the fork");
+        std::this_thread::sleep_for(milliseconds{1});
+        const child_end end = in_child(
+            [&window] {
+                window.mark("in the child");
+                const snapshot own = window.stop();
+                const bool is_right =
+                    !window.is_sampling() && moment_named(own, "in the child") != nullptr;
+                window.~timed_scope();
+                return is_right ? 0 : 1;
+            },
+            child_exit::at_once);
+        if (!ALLOCSCOPE_EXPECT(end.exited_with(0))) return;
+        ALLOCSCOPE_EXPECT(window.is_sampling());
+        ALLOCSCOPE_EXPECT(moment_named(window.stop(), "in the child") == nullptr);
+    }
+}
+
+void threads_mark_and_stop_at_once() {
+    timed_scope window{"shared", milliseconds{1}};
+    std::thread threads[4];
+    for (std::thread& each : threads) {
+        each = std::thread{[&window] {
+            for (int i = 0; i < 200; ++i) window.mark("one of many");
+            expect_in_order(window.stop());
+        }};
+    }
+    for (std::thread& each : threads) each.join();
+}
+
+void a_process_ends_with_an_open_one() {
+    const child_end end = in_child(
+        [] {
+            auto* const left_open = new timed_scope{"left open", milliseconds{1}};
+            left_open->mark("begun");
+            static timed_scope of_the_process{"static", milliseconds{1}};
+            of_the_process.mark("begun");
+            return 0;
+        },
+        child_exit::through_exit);
+    ALLOCSCOPE_EXPECT(end.exited_with(0));
+}
+
+}  // namespace
+
+int main() {
+    watchdog();
+    marks_have_the_numbers_of_their_moment();
+    a_thread_takes_points_and_is_charged_to_nobody();
+    too_many_points_go_and_marks_stay();
+    children_go_on_without_the_thread();
+    threads_mark_and_stop_at_once();
+    a_process_ends_with_an_open_one();
+    return verdict();
+}

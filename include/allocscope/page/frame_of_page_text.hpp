@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-d+0stbUdavB0Na1v9mgCaiw0tac3c4BVNfy2zSNKT1c=';
+script-src 'sha256-0CuUvzX/1pC6O9TasN1w2ShnqDpOyQSJyIr8a3iUhHQ=';
 style-src 'sha256-ik9h47wxe2D5SVC7tl1hbaIFwhaq0yiPrJyF68koNGs=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"

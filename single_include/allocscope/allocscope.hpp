@@ -612,9 +612,9 @@ public:
         // to objects and bytes. In a difference two's complement; see docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
-        // How the type is known: "report", "allocator", "make_function", "vtable" or "source"; ""
-        // when it is not. What is "source" was read in the source file, which may have changed
-        // since: see docs/types_and_places.md.
+        // How the type is known: "report", "allocator", "make_function", "vtable", "source" or
+        // "unsized_vtable"; "" when it is not. The last two are no proof: what is "source" was read
+        // in the source file, which may have changed since. See docs/types_and_places.md.
         const char* type_source;
     };
 
@@ -14472,6 +14472,35 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <sys/uio.h>
+
+// probe_memory.hpp - reads memory of this process that may be gone.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// False when not all of it could be read, or where the kernel forbids the question. One system
+// call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
 // code_location.hpp - what is known about one code address: module, symbol, logical frames.
 
 #ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
@@ -15306,6 +15335,7 @@ constexpr std::uint16_t tag_namespace = 0x39;
 
 constexpr std::uint16_t at_sibling = 0x01;
 constexpr std::uint16_t at_name = 0x03;
+constexpr std::uint16_t at_byte_size = 0x0b;
 constexpr std::uint16_t at_stmt_list = 0x10;
 constexpr std::uint16_t at_low_pc = 0x11;
 constexpr std::uint16_t at_high_pc = 0x12;
@@ -17681,7 +17711,7 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 
-// type_names.hpp - which names of types the debug information of one unit knows.
+// type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
 
 #ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
@@ -17689,6 +17719,14 @@ ALLOCSCOPE_WARM_END
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
+
+// One type of a unit. Those with the same name stand in a chain.
+struct named_type {
+    text whole;               // its own name with its template arguments
+    text qualified;           // with its scopes; "" for one of a function or of a template
+    std::uint64_t bytes = 0;  // of an object; 0: not told, or it is no class
+    const named_type* next = nullptr;
+};
 
 class type_names {
 public:
@@ -17709,15 +17747,21 @@ public:
             const std::uint16_t tag = shape->tag;
             const std::int64_t depth = walker.depth();
             if (!is_scope && !names_a_type(tag)) continue;
-            const text whole = read_name(units, unit, walker);
+            named_type type;
+            read_entry(units, unit, walker, type);
             const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const text own = whole.substr(0, whole.find('<'));
+            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+            const text own =
+                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
             const text qualified =
                 outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
-            if (names_a_type(tag) && !whole.empty()) add(own, outer.is_named ? qualified : text{});
+            if (names_a_type(tag) && !type.whole.empty()) {
+                if (outer.is_named) type.qualified = qualified;
+                add(units.memory(), own, type);
+            }
             if (!is_scope) continue;
-            // Nobody writes the name of an unnamed namespace.
-            const bool is_named = outer.is_named && !own.empty() && own.size() >= whole.size() &&
+            const bool is_named = outer.is_named && !own.empty() &&
+                                  own.size() >= type.whole.size() &&
                                   tag != detail::dwarf::tag_subprogram;
             open.push_back({depth, qualified, is_named});
         }
@@ -17726,11 +17770,35 @@ public:
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
     bool has(text name) const { return names_.find(name) != nullptr; }
 
-    // With the namespaces and classes around it; "" when there are several of that name, and when
-    // it is one of a function or of a template.
-    text qualified(text name) const {
-        const text* known = names_.find(name);
-        return known != nullptr ? *known : text{};
+    // Nothing but classes with template arguments are called so.
+    bool is_template(text name) const {
+        const named_type* type = all(name);
+        if (type == nullptr) return false;
+        while (type != nullptr && type->whole.contains("<")) type = type->next;
+        return type == nullptr;
+    }
+
+    // With the namespaces and classes around it: what the name means in a function of that
+    // qualified name, the innermost of its scopes first. "" when that is not certain.
+    text qualified(text name, text function) const {
+        text found;
+        std::size_t scope_bytes = 0;
+        for (const named_type* type = all(name); type != nullptr; type = type->next) {
+            if (type->qualified.empty()) return {};  // it may be this one
+            const std::size_t bytes = type->qualified.size() - name.size();
+            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            if (found.empty() || bytes > scope_bytes) {
+                found = type->qualified;
+                scope_bytes = bytes;
+            }
+        }
+        return found;
+    }
+
+    // All types of the name, which has no template arguments; null: there are none.
+    const named_type* all(text name) const {
+        const named_type* const* first = names_.find(name);
+        return first != nullptr ? *first : nullptr;
     }
 
 private:
@@ -17740,24 +17808,51 @@ private:
         bool is_named = true;  // whether a name in it can be written down
     };
 
-    static text read_name(const debug_units& units, const debug_unit& unit, entry_walker& walker) {
-        text whole;
+    static constexpr text unnamed_namespace = "(anonymous namespace)";
+
+    static void read_entry(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+                           named_type& into) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
-            if (name != detail::dwarf::at_name) continue;
-            whole = detail::dwarf_text(units.sections(), unit.header, value);
+            if (name == detail::dwarf::at_name) {
+                into.whole = detail::dwarf_text(units.sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_byte_size) {
+                into.bytes = value.number;
+            }
         }
-        return whole;
     }
 
-    void add(text own, text qualified) {
-        const auto known = names_.insert(own);
-        if (known.is_new) {
-            known.value = qualified;
-        } else if (known.value != qualified) {
-            known.value = {};
+    // "app::" is around "app::run", and so is "app::(anonymous namespace)::".
+    static bool is_around(text scope, text function) noexcept {
+        constexpr text unnamed = "(anonymous namespace)::";
+        while (!scope.empty()) {
+            text& shorter = scope.starts_with(unnamed) ? scope : function;
+            if (shorter.starts_with(unnamed)) {
+                shorter.remove_prefix(unnamed.size());
+            } else if (function.empty() || scope.front() != function.front()) {
+                return false;
+            } else {
+                scope.remove_prefix(1);
+                function.remove_prefix(1);
+            }
         }
+        return true;
+    }
+
+    void add(arena& memory, text own, const named_type& type) {
+        const auto known = names_.insert(own);
+        int looked_at = 0;  // equal ones come close together
+        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
+            if (at->qualified == type.qualified && at->whole == type.whole &&
+                at->bytes == type.bytes) {
+                return;
+            }
+            ++looked_at;
+        }
+        named_type* kept = memory.make<named_type>(type);
+        kept->next = known.value;
+        known.value = kept;
     }
 
     static bool opens_scope(std::uint16_t tag) noexcept {
@@ -17773,7 +17868,7 @@ private:
                tag == detail::dwarf::tag_imported_declaration;
     }
 
-    table<text, text> names_;
+    table<text, const named_type*> names_;
 };
 
 }  // namespace symbolize
@@ -19490,6 +19585,7 @@ private:
         }
         const list<text> arguments = parts('>', depth);
         if (is_failed_) return;
+        if (to.out.back() == '<') to.out << ' ';  // operator< <int>
         write_arguments(to.out, to.name_begin, arguments);
         to.space_before = false;
     }
@@ -19889,6 +19985,9 @@ public:
         return scopes_.size() - 1;
     }
 
+    // What follows is the template itself.
+    bool is_behind_header() const noexcept { return !pending_.empty(); }
+
     bool is_in_template() const noexcept {
         if (!pending_.empty()) return true;
         std::size_t scope = current_;
@@ -20094,6 +20193,8 @@ public:
     // A type or a namespace of this file.
     bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
 
+    bool is_class_template(text name) const noexcept { return is_known_as(name, template_name); }
+
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
     bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
@@ -20131,7 +20232,8 @@ private:
         class_name = 4,     // declared or named as such
         standard_name = 8,  // of a using-declaration
         defined_name = 16,  // of a type or a namespace that is defined here
-        expression_alias_name = 32
+        expression_alias_name = 32,
+        template_name = 64  // of a class template
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -20164,7 +20266,8 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
-                    names_[text_at(at + 1)] |= class_name;
+                    names_[text_at(at + 1)] |=
+                        scopes_.is_behind_header() ? class_name | template_name : class_name;
                     read_definition(at + 1);
                 }
                 break;
@@ -20360,6 +20463,22 @@ namespace symbolize {
 constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
 
+// Where a file of the debug information is, by what ALLOCSCOPE_SOURCES says (see above): the first
+// FROM that is `path` up to one of its slashes. The path itself when there is none.
+inline text moved_source(arena& memory, text path, text folders) {
+    while (!folders.empty()) {
+        const std::size_t end = folders.find(':');
+        const text one = folders.substr(0, end);
+        folders = end == text::npos ? text{} : folders.substr(end + 1);
+        const std::size_t equals = one.find('=');
+        if (equals == text::npos || !path.starts_with(one.substr(0, equals))) continue;
+        const text rest = path.substr(equals);
+        const bool is_folder = equals == 0 || one[equals - 1] == '/' || rest.starts_with("/");
+        if (is_folder) return joined(memory, one.substr(equals + 1), rest);
+    }
+    return path;
+}
+
 class source_cache {
 public:
     source_cache() noexcept : files_(memory_) {}
@@ -20373,7 +20492,9 @@ public:
         if (file == nullptr) {
             if (files_.size() >= max_source_files) return nullptr;
             const text kept = copy_of(memory_, path);
-            const source_file made = read(kept.data());
+            const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+            const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+            const source_file made = read(moved.data());
             file = &(files_[kept] = made);
         }
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;
@@ -20453,6 +20574,175 @@ inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::si
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
+
+// pretty_function.hpp - spells a function the way people write it, from a demangled name.
+
+#ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// As g++, clang++ and LLVM's demangler call them.
+inline bool is_lambda(text component) noexcept {
+    return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
+}
+
+// " const &" of " const & [clone .cold]".
+inline text leading_qualifiers(text behind) noexcept {
+    std::size_t end = 0;
+    for (;;) {
+        const text rest = behind.substr(end);
+        std::size_t size = 0;
+        constexpr text words[] = {" const", " volatile", " &&", " &"};
+        for (const text word : words) {
+            if (size == 0 && rest.starts_with(word)) size = word.size();
+        }
+        if (size == 0) return behind.substr(0, end);
+        end += size;
+    }
+}
+
+// The function itself when its name is not understood. The result lives in the arena or is a view
+// of the input.
+inline text pretty_function(arena& memory, text function) {
+    const function_name name = parse_function_name(memory, function);
+    if (!name.is_known()) return function;
+    text_out spelled{memory};
+    text qualifiers;
+    bool is_in_lambda = false;
+    for (const name_component& component : name.components) {
+        if (is_in_lambda && is_listed(component.name, "operator() _FUN __invoke")) continue;
+        is_in_lambda = is_lambda(component.name);
+        if (!spelled.empty()) spelled << "::";
+        spelled << (is_in_lambda ? text{"{lambda}"} : component.name);
+        if (component.name.ends_with("<")) spelled << ' ';  // operator< <int>
+        spelled << component.arguments;
+    }
+    if (!is_in_lambda) {  // parameters and qualifiers
+        text behind = function.substr(static_cast<std::size_t>(name.whole.end() - function.data()));
+        if (behind.starts_with("[abi:")) behind.remove_prefix(skip_brackets(behind, 0));
+        // g++ calls the body of a coroutine f(f(int)::_Z1fi.Frame*).
+        const std::size_t frame = behind.find(".Frame*)");
+        const std::size_t outer = frame != no_position ? behind.rfind("::_Z") : frame;
+        if (outer != no_position) return pretty_function(memory, behind.substr(1, outer - 1));
+        const std::size_t close = behind.starts_with("(") ? skip_brackets(behind, 0) : no_position;
+        if (close != no_position) {
+            spelled << behind.substr(0, close);
+            qualifiers = leading_qualifiers(behind.substr(close));
+        }
+    }
+    const text pretty = pretty_type(memory, spelled.view());
+    return qualifiers.empty() ? pretty : joined(memory, pretty, qualifiers);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+
+// coroutine_frame.hpp - tells the frame of a coroutine by the source text of its function.
+
+#ifndef ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
+#define ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The `{` of the body behind a function's name or a lambda's `[`, or that the `}` at `at` closes;
+// 0: there is none.
+inline std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    if (tokens[at].spelling == "}") return file.partner(at);
+    for (const std::size_t far = at + 256; at < far && at < tokens.size(); ++at) {
+        const text token = tokens[at].spelling;
+        if (token == "{") return at;
+        if (token == ";" || token == "}") return 0;
+        const bool opens = token == "(" || token == "[";
+        if (opens && file.partner(at) > at) at = file.partner(at);
+    }
+    return 0;
+}
+
+// `[` of a lambda, not of a subscript or an array.
+inline bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    if (tokens[at].spelling != "[" || at == 0 || file.partner(at) + 1 >= tokens.size())
+        return false;
+    const text before = tokens[at - 1].spelling;
+    const bool is_subscript = before == ")" || before == "]" ||
+                              (is_word(before) && !is_listed(before,
+                                                             "return co_return "
+                                                             "co_yield "
+                                                             "co_await"));
+    return !is_subscript && is_listed(tokens[file.partner(at) + 1].spelling, "( { <");
+}
+
+// Whether the body at `open` is that of a coroutine; lambdas in it count for themselves.
+inline bool is_coroutine_body(const source_outline& file, std::size_t open) noexcept {
+    const std::size_t close = file.partner(open);
+    for (std::size_t at = open + 1; at < close; ++at) {
+        const text token = file.tokens()[at].spelling;
+        if (is_listed(token, "co_await co_return co_yield")) return true;
+        if (token != "[" || !begins_lambda(file, at)) continue;
+        const std::size_t inner = body_of(file, at);
+        if (inner > at && file.partner(inner) > inner) at = file.partner(inner);
+    }
+    return false;
+}
+
+// The token that names the function with this body, or the `[` of the lambda; `open` when that is
+// not found.
+inline std::size_t name_of_body(const source_outline& file, std::size_t open) noexcept {
+    for (std::size_t at = open; at > 1 && open - at < 64; --at) {
+        const text before = file.tokens()[at - 1].spelling;
+        if (before == ";" || before == "}" || before == "{") break;
+        if (before != ")" && before != "]") continue;
+        const std::size_t partner = file.partner(at - 1);
+        if (before == "]" && begins_lambda(file, partner)) return partner;
+        if (partner == 0) break;
+        const text name = file.tokens()[partner - 1].spelling;
+        if (before == ")" && name == "]") return file.partner(partner - 1);
+        if (before == ")" && is_word(name) && !is_listed(name, "noexcept requires")) {
+            return partner - 1;
+        }
+        at = partner + 1;
+    }
+    return open;
+}
+
+// "frame of work()", "" when `frame` does not allocate one. The frame then gets the line of the
+// function's name.
+inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.column <= 0 || frame.is_nearby) return {};
+    if (is_standard_header(frame.file)) return {};
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return {};
+    const std::size_t at = file->token_from(frame.line, frame.column);
+    if (at >= file->tokens().size()) return {};
+    const source_token& token = file->tokens()[at];
+    if (token.line != frame.line || token.column != frame.column) return {};
+    const bool is_place = token.spelling == "}" || token.spelling == "[" ||
+                          (at + 1 < file->tokens().size() && is_word(token.spelling) &&
+                           file->tokens()[at + 1].spelling == "(");
+    if (!is_place) return {};
+    const std::size_t open = body_of(*file, at);
+    if (open == 0 || !is_coroutine_body(*file, open)) return {};
+    frame.line = file->tokens()[name_of_body(*file, open)].line;
+    frame.column = 0;
+    frame.is_nearby = true;
+    const text function = pretty_function(memory, frame.function);
+    return joined(memory, "frame of ", function.substr(0, function.find('(')), "()");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_COROUTINE_FRAME_HPP
 
 // frame_rule.hpp - tells the user's frames from the library's: which one gives a row its line.
 
@@ -21003,6 +21293,46 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
+// class_size.hpp - whether a block is as large as an object of a class.
+
+#ifndef ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
+#define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+enum class size_fit {
+    unknown,  // the debug information does not describe the class, or not only one of that name
+    same,
+    other
+};
+
+// `type` as a demangler or a source file spells it. A class of a function is looked for by its own
+// name: the debug information does not tell the parameters of that function.
+inline size_fit compare_size(arena& memory, text type, const type_names& known,
+                             std::uint64_t block_bytes) {
+    const function_name name = parse_function_name(memory, type);
+    if (!name.is_known()) return size_fit::unknown;
+    const name_component& own = name.last();
+    const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
+    size_fit fit = size_fit::unknown;
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        const bool is_alias = each->bytes == 0;  // or only declared: it may be of any size
+        if (is_alias && own.arguments.empty()) return size_fit::unknown;
+        if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
+        if (each->bytes == block_bytes) return size_fit::same;
+        fit = size_fit::other;
+    }
+    return fit;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
+
 // wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
 
 #ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
@@ -21178,6 +21508,10 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
 
 // Functions of libstdc++.so that allocate one thing only, by their whole name.
 inline text type_of_compiled_function(text plain) noexcept {
+    if (plain.starts_with("std::filesystem::") &&
+        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
+        return "std::filesystem::path components";
+    }
     if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
@@ -21222,7 +21556,7 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
             is_listed(function,
                       "make_unique make_unique_for_overwrite make_shared allocate_shared "
                       "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
-                      "__valarray_get_storage");
+                      "__valarray_get_storage make_exception_ptr");
         return is_maker ? without_array(call.function_first) : text{};
     }
     if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
@@ -21321,12 +21655,18 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
+enum class name_kind {
+    unknown,
+    type,           // or a namespace
+    class_template  // without arguments it is the name of no type
+};
+
 // What types the debug information around the frame describes.
 struct type_knowledge {
-    bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
-    // With its scopes; "" when it is not the only one of that name.
-    text (*qualified)(void* context, text name) = nullptr;
+    // With its scopes, as a function of that qualified name means it; "" when that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
 };
 
 // Puts what the frame's function shows in the place of template parameters.
@@ -21365,7 +21705,7 @@ public:
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
                     return {};
                 }
-                if (word.empty()) return {};
+                if (word.empty() || is_bare_template(i, word)) return {};
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';
@@ -21432,20 +21772,32 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // With the scopes around it that are also around the frame's function: what is found there by
-    // the bare name, as long as no other type has it.
+    // With the scopes that it is found in by the bare name.
     text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
-        const text whole = knowledge_.qualified(knowledge_.context, word);
-        if (whole.size() < word.size() + 3) return word;
-        const text scope = whole.substr(0, whole.size() - word.size());  // with its colons
-        return plain_name(memory_, name_).starts_with(scope) ? whole : word;
+        const text whole =
+            knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        return whole.empty() ? word : whole;
     }
 
     // False for what may be a macro that another file defines.
     bool is_type_or_namespace(text word) const {
-        return file_.is_defined(word) || knowledge_.knows == nullptr ||
-               knowledge_.knows(knowledge_.context, word);
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
+    }
+
+    // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
+    // `meaning` is what stands for the word at `at`.
+    bool is_bare_template(std::size_t at, text meaning) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text behind = at + 1 < expression_.type_end ? tokens[at + 1].spelling : text{};
+        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        const text word = tokens[at].spelling;
+        const bool is_replaced = meaning != word && !meaning.ends_with(word);
+        return !is_replaced &&
+               (file_.is_class_template(word) ||
+                (knowledge_.kind != nullptr &&
+                 knowledge_.kind(knowledge_.context, word) == name_kind::class_template));
     }
 
     arena& memory_;
@@ -21499,9 +21851,9 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
 }
 
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new.
+// direct caller of operator new. `is_array`: `new T[n]`.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}) {
+                             const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
     const function_name function = parse_function_name(memory, frame.function);
@@ -21515,6 +21867,10 @@ inline text type_from_source(arena& memory, const code_frame& frame, source_cach
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
+    const std::size_t behind = expression->type_end;
+    if (is_array != nullptr) {
+        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+    }
     return source_spelling{memory, *file, *expression, function, knowledge}.spelled();
 }
 
@@ -21539,8 +21895,9 @@ enum class type_evidence {
     tag,              // the code that allocated says it: allocscope::allocator<T> and its like
     allocator_frame,  // std::allocator<T>::allocate called operator new
     make_frame,       // std::make_unique<T> and its like did
-    vtable,           // the live object points to the vtable of T
-    source_text       // `new T` stands at that line and column
+    vtable,           // the live object points to the vtable of T, and is as large as a T
+    source_text,      // `new T` stands at that line and column
+    unsized_vtable    // as vtable; but how large a T is, nothing tells
 };
 
 // As snapshot::row::type_source says it.
@@ -21556,6 +21913,8 @@ inline const char* word_of(type_evidence evidence) noexcept {
             return "vtable";
         case type_evidence::source_text:
             return "source";
+        case type_evidence::unsized_vtable:
+            return "unsized_vtable";
         case type_evidence::none:
             break;
     }
@@ -21565,6 +21924,7 @@ inline const char* word_of(type_evidence evidence) noexcept {
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
+    bool is_array = false;  // said to be: the block may be larger than one of them
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
@@ -21604,7 +21964,8 @@ inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
+           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
+           is_reporting_frame(plain);
 }
 
 inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
@@ -21632,7 +21993,7 @@ inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std:
     for (std::size_t i = 0; i < asking; ++i) {
         if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
         const text type = type_from_source(memory, frames[i], sources, knowledge);
-        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
     return true;
@@ -21720,10 +22081,17 @@ inline type_answer type_of_typed_allocator(arena& memory, const code_frame& fram
     return {printed_type(memory, arguments[0]), type_evidence::tag};
 }
 
-// What the asking frame tells by its name.
+// What the asking frame tells by its name. One without a name is believed to be of the library's
+// own code when its caller is, and only that can be allocated there.
 inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
+    if (frames[asking].function.empty() && asking + 1 < frames.size()) {
+        named_frame caller = read_frame(memory, frames[asking + 1]);
+        caller.has_line = false;
+        const type_answer answer = type_from_frame(memory, caller);
+        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+    }
     const type_answer tagged = type_of_typed_allocator(memory, frames[asking]);
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(memory, frames, asking);
@@ -21744,30 +22112,40 @@ inline text type_from_vtable(arena& memory, text symbol) {
     return symbol.starts_with(mark) ? printed_type(memory, symbol.substr(mark.size())) : text{};
 }
 
+// How the sizes of classes compare with that of a live object of the stack.
+struct known_fits {
+    size_fit of_vtable = size_fit::unknown;
+    size_fit of_answer = size_fit::unknown;
+};
+
 // `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
-// into, "" when it points to none. A vtable says the whole name; but it may be that of the first
-// member of a class without virtual functions, so it does not stand against the source text.
-inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol) {
+// into, "" when it points to none. A vtable says the whole name; but it may be that of a first
+// member, so the block must be as large, and it does not stand against a source text that can be
+// true.
+inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol,
+                               const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
+    const bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
     const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return so_far;
-    const bool agrees = !so_far.is_known() || type == so_far.name ||
-                        type.ends_with(joined(memory, "::", so_far.name));
-    return agrees ? type_answer{type, type_evidence::vtable} : so_far;
+    if (type.empty()) return is_refuted ? type_answer{} : so_far;
+    const bool agrees = so_far.is_known() &&
+                        (type == so_far.name || type.ends_with(joined(memory, "::", so_far.name)));
+    if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
+        return {type, type_evidence::vtable};
+    }
+    if (is_refuted) return {};
+    const bool is_likely = !so_far.is_known() && fits.of_vtable == size_fit::unknown;
+    return is_likely ? type_answer{type, type_evidence::unsized_vtable} : so_far;
 }
 
 // `knowledge` is asked about the frame asking_frame().
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
-                             text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
+                             const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
     type_answer answer;
-    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
-        return with_vtable(memory, answer, vtable_symbol);
-    }
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(memory, frames, asking);
-    if (answer.is_known() || asking == frames.size()) {
-        return with_vtable(memory, answer, vtable_symbol);
-    }
+    if (answer.is_known() || asking == frames.size()) return answer;
     code_frame frame = frames[asking];
     if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
         // When it was folded with another instantiation of the same template, its name says
@@ -21775,9 +22153,10 @@ inline type_answer name_type(arena& memory, const list<code_frame>& frames, sour
         const named_frame outer = read_frame(memory, frames[asking + 1]);
         if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
     }
-    const text type = type_from_source(memory, frame, sources, knowledge);
-    if (!type.empty()) answer = {type, type_evidence::source_text};
-    return with_vtable(memory, answer, vtable_symbol);
+    bool is_array = false;
+    const text type = type_from_source(memory, frame, sources, knowledge, &is_array);
+    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
+    return answer;
 }
 
 }  // namespace symbolize
@@ -21810,13 +22189,25 @@ struct named_stack {
     const char* place = "";       // when there is no line: the function, else the module
     int line = 0;
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
-    const char* type = "?";
+    bool is_array = false;  // type_answer
+    const char* type = no_type;
     const char* function = "";
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
     std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
-    bool is_type_final = false;   // false: a live object's vtable might still tell
+    std::uintptr_t asking = 0;    // address of the frame that wanted the memory; 0: none
+    bool is_type_final = false;   // false: a live object might still tell
+
+    static constexpr const char* no_type = "?";
+};
+
+// A live object of a stack.
+struct sample_block {
+    std::uintptr_t address;
+    std::uint64_t bytes;
+
+    static constexpr std::uint32_t most = 4;  // that are looked at
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -21897,16 +22288,43 @@ public:
         return made;
     }
 
-    // The type, now that `first_word` of a live object of the stack is known: it may point to a
-    // vtable.
-    void settle_type(named_stack& stack, std::uintptr_t first_word) {
+    // The type, now that live objects of the stack are known: they may begin with the address of a
+    // vtable, and the debug information tells how large the objects of a class are.
+    void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count) {
+        const std::uint64_t bytes = blocks[0].bytes;
+        std::uintptr_t first_word = 0;
+        if (bytes >= sizeof first_word &&
+            !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
+            return;
+        }
         stack.is_type_final = true;
         const borrowed_memory meanwhile{scratch_};
         bool is_certain = true;
         const met_module* home = home_of_data(stack, first_word, is_certain);
         text symbol;
         if (is_certain) symbol = symbols_.data_symbol_at(first_word, scratch_, home);
-        set_type(stack, symbolize::with_vtable(scratch_, {stack.type, stack.evidence}, symbol));
+        if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) {
+            symbol = {};
+        }
+        symbolize::type_answer so_far{stack.type, stack.evidence, stack.is_array};
+        symbolize::known_fits fits;
+        if (so_far.is_known() && !so_far.is_array) {
+            fits.of_answer = fit_at(stack, stack.asking, so_far.name, bytes);
+        }
+        if (!symbol.empty()) {
+            const text type = symbol.substr(11);
+            fits.of_vtable = fit_at(stack, stack.asking, type, bytes);
+            // The unit that defines a class's virtual functions describes the class.
+            std::uintptr_t functions[4] = {};
+            if (fits.of_vtable == symbolize::size_fit::unknown) {
+                probe_memory(first_word, functions, sizeof functions);
+            }
+            for (const std::uintptr_t function : functions) {
+                if (fits.of_vtable != symbolize::size_fit::unknown || function == 0) break;
+                fits.of_vtable = fit_at(stack, function, type, bytes);
+            }
+        }
+        set_type(stack, symbolize::with_vtable(scratch_, so_far, symbol, fits));
     }
 
     // The one copy of an equal text.
@@ -21969,6 +22387,32 @@ private:
         return only;
     }
 
+    // What one of them says holds for all.
+    static bool are_alike(const sample_block* blocks, std::uint32_t count,
+                          std::uintptr_t first_word) noexcept {
+        for (std::uint32_t i = 1; i < count; ++i) {
+            std::uintptr_t word = 0;
+            if (blocks[i].bytes < sizeof word ||
+                !probe_memory(blocks[i].address, &word, sizeof word)) {
+                continue;
+            }
+            if (word != first_word || blocks[i].bytes != blocks[0].bytes) return false;
+        }
+        return true;
+    }
+
+    // Whether a block of so many bytes can be one object of the type, as the unit of an address
+    // describes it.
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) {
+        bool is_certain = true;
+        const met_module* home = home_of_data(stack, address, is_certain);
+        const symbolize::type_names* known =
+            is_certain && address != 0 ? symbols_.types_at(address, home) : nullptr;
+        return known != nullptr ? symbolize::compare_size(scratch_, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+
     // Where a type is asked for by a name in the source.
     struct asked_place {
         symbolize::symbolizer& symbols;
@@ -21979,19 +22423,22 @@ private:
             const auto& asked = *static_cast<const asked_place*>(place);
             return asked.symbols.types_at(asked.address, asked.home);
         }
-        static bool knows_type(void* place, text name) {
+        static symbolize::name_kind kind(void* place, text name) {
             const symbolize::type_names* known = types(place);
-            return known != nullptr && known->has(name);
+            if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
+            return known->is_template(name) ? symbolize::name_kind::class_template
+                                            : symbolize::name_kind::type;
         }
-        static text qualified(void* place, text name) {
+        static text qualified(void* place, text name, text function) {
             const symbolize::type_names* known = types(place);
-            return known != nullptr ? known->qualified(name) : text{};
+            return known != nullptr ? known->qualified(name, function) : text{};
         }
     };
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        if (answer.is_known()) stack.type = keep(answer.name);
+        stack.type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
         stack.evidence = answer.evidence;
+        stack.is_array = answer.is_array;
     }
 
     void name(named_stack& stack, const stack_modules& modules, const symbolize::frame_rule& rule) {
@@ -22016,6 +22463,11 @@ private:
             }
         }
         find_place(stack, frames, owners, rule);
+        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
+        text coroutine;
+        if (asking < frames.size()) {
+            coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
+        }
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -22024,10 +22476,9 @@ private:
         for (std::size_t i = 0; i < frames.size(); ++i) {
             stack.frames.push_back(kept_frame(frames[i], *owners[i]));
         }
-        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
         asked_place place_asked{symbols_, 0, nullptr};
         if (asking < frames.size()) {
-            place_asked.address = owners[asking]->address;
+            place_asked.address = stack.asking = owners[asking]->address;
             for (const met_module* home : stack.homes) {
                 if (home->holds(place_asked.address)) place_asked.home = home;
             }
@@ -22035,9 +22486,12 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known()) {
-            type = symbolize::name_type(
-                scratch_, frames, sources_, {},
-                {&asked_place::knows_type, &place_asked, &asked_place::qualified});
+            type =
+                symbolize::name_type(scratch_, frames, sources_,
+                                     {&asked_place::kind, &place_asked, &asked_place::qualified});
+        }
+        if (!type.is_known() && !coroutine.empty()) {
+            type = {coroutine, symbolize::type_evidence::source_text, true};
         }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
@@ -22078,23 +22532,35 @@ private:
     }
 
     // What was resolved is kept as long as the book.
-    static snapshot::frame kept_frame(const code_frame& frame,
-                                      const code_location& location) noexcept {
-        return {frame.function.data(),  frame.file.data(),     frame.line,
-                frame.column,           frame.is_inlined,      location.address,
-                location.module.data(), location.module_offset};
+    snapshot::frame kept_frame(const code_frame& frame, const code_location& location) {
+        return {pretty_name(frame.function),
+                frame.file.data(),
+                frame.line,
+                frame.column,
+                frame.is_inlined,
+                location.address,
+                location.module.data(),
+                location.module_offset};
+    }
+
+    // `function` is a kept text.
+    const char* pretty_name(text function) {
+        const auto known = functions_.insert(function.data());
+        if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
+        return known.value;
     }
 
     void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        stack.function = frame.function.data();
+        stack.function = pretty_name(frame.function);
         if (frame.line != 0 && !frame.file.empty()) {
             stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
             stack.line = frame.line;
         } else if (!location.symbol.empty()) {
-            stack.place = keep(symbols_.is_program(location.module)
-                                   ? location.symbol
-                                   : joined(scratch_, symbolize::file_name_of(location.module), "!",
-                                            location.symbol));
+            const text symbol = pretty_name(location.symbol);
+            stack.place =
+                keep(symbols_.is_program(location.module)
+                         ? symbol
+                         : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
             stack.offset = location.symbol_offset;
         } else {
             stack.place = keep(symbolize::file_name_of(location.module));
@@ -22109,6 +22575,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
+    table<const void*, const char*> functions_{kept_};          // pretty, by the kept text
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none
@@ -22749,8 +23216,6 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <sys/uio.h>
-
 // uncharged_work.hpp - while one lives, what this thread allocates is charged to no window.
 
 #ifndef ALLOCSCOPE_WINDOWS_UNCHARGED_WORK_HPP
@@ -22951,33 +23416,6 @@ inline void find_stacks_of_window(const snapshot_data& of, const void* source, l
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_STACKS_OF_WINDOW_HPP
-
-// probe_memory.hpp - reads memory of this process that may be gone.
-
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// False when not all of it could be read, or where the kernel forbids the question. One system
-// call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -23347,50 +23785,50 @@ namespace detail {
 
 // --- types from live objects ---
 
-struct sample_object {
+// A few live objects of a stack.
+struct sample_of_stack {
     named_stack* stack;
-    std::uintptr_t address;
+    sample_block blocks[sample_block::most];
+    std::uint32_t count;
+    std::uint32_t wanted;
 };
 
-// One live object of each of `wanted`'s sites, which are taken out of it as they are found. The
-// walk of the live object map throws nothing: there is room for all.
-inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample_object>& found) {
-    found.reserve(wanted.size());
-    const auto look_at = [&wanted, &found](const live_object& object) {
+// Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
+// adds no entry.
+inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
+    std::size_t missing = 0;
+    for (const auto& each : wanted) missing += each.value.wanted;
+    const auto look_at = [&wanted, &missing](const live_object& object) {
         const cohort& born = *process.cohorts.by_id(object.cohort);
-        named_stack** stack = wanted.find(born.facts().site.load(std::memory_order_relaxed));
-        if (stack == nullptr || *stack == nullptr || object.bytes < sizeof(std::uintptr_t)) {
-            return true;
-        }
-        found.push_back({*stack, object.address});
-        *stack = nullptr;
-        return found.size() < wanted.size();
+        sample_of_stack* of = wanted.find(born.facts().site.load(std::memory_order_relaxed));
+        if (of == nullptr || of->count == of->wanted) return true;
+        of->blocks[of->count++] = {object.address, object.bytes};
+        return --missing != 0;
     };
     const walking_lock tables_stay;
     process.objects.for_each(process.session, look_at);
-    if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
-    if (found.size() < wanted.size()) process.pools.for_each(process.session, look_at);
+    if (missing != 0) process.samples.for_each(process.session, look_at);
+    if (missing != 0) process.pools.for_each(process.session, look_at);
 }
 
-// For each stack whose type may still be told by a vtable: looks at one live object of it. The
-// object may go meanwhile, so its memory is read through the kernel.
+// For each stack whose type may still be told, or refuted, by its objects: looks at some of them.
+// They may go meanwhile, so their memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
                          const list<named_stack*>& stacks) {
-    arena& scratch = window.scratch;
-    table<std::uint64_t, named_stack*> open{scratch};
+    table<std::uint64_t, sample_of_stack> open{window.scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
-        if (window.sites[i].id != 0 && !stacks[i]->is_type_final) {
-            open[window.sites[i].id] = stacks[i];
-        }
+        const live_site& site = window.sites[i];
+        if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
+        sample_of_stack& sample = open[site.id];
+        sample.stack = stacks[i];
+        sample.wanted = site.objects < sample_block::most ? static_cast<std::uint32_t>(site.objects)
+                                                          : sample_block::most;
     }
     if (open.empty()) return;
-    list<sample_object> found{scratch};
-    find_objects(open, found);
-    for (const sample_object& sample : found) {
-        std::uintptr_t first_word = 0;
-        if (probe_memory(sample.address, &first_word, sizeof first_word)) {
-            book.settle_type(*sample.stack, first_word);
-        }
+    find_objects(open);
+    for (const auto& each : open) {
+        const sample_of_stack& sample = each.value;
+        if (sample.count != 0) book.settle_type(*sample.stack, sample.blocks, sample.count);
     }
 }
 
@@ -26175,6 +26613,18 @@ inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
     write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
 }
 
+// Directories give way from the left, the file's name never.
+inline void write_path(text_out& out, text path, std::size_t columns) {
+    const std::size_t slash = path.rfind('/');
+    if (columns_of(path) > columns && slash != text::npos) {
+        const std::size_t least = columns_of(path.substr(slash));
+        const std::size_t room = columns > cut_mark_columns ? columns - cut_mark_columns : 0;
+        path = last_columns(path, room > least ? room : least);
+        out << "...";
+    }
+    out << path;
+}
+
 inline void pad(text_out& out, text shown, std::size_t columns) {
     const std::size_t taken = columns_of(shown);
     if (taken < columns) out.fill(columns - taken, ' ');
@@ -26565,25 +27015,40 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
+// What has no room gives way: the middle of the function, then the directories, never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
-    text_out line{form.parts};
-    line << "            at ";
+    text_out function{form.parts};
     if (frame.function[0] != '\0') {
-        write_printable(line, frame.function);
+        write_printable(function, frame.function);
     } else {
-        write_printable(line, frame.module[0] != '\0' ? frame.module : "?");
-        line << "+0x" << hexadecimal{frame.offset};
+        write_printable(function, frame.module[0] != '\0' ? frame.module : "?");
+        function << "+0x" << hexadecimal{frame.offset};
     }
+    text_out place{form.parts};
     if (frame.file[0] != '\0') {
+        write_printable(place, frame.file);
+        if (frame.line != 0) place << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+    constexpr text at = "            at ";
+    constexpr text inlined = " [inlined]";
+    constexpr std::size_t least_function = 8;
+    std::size_t room = ~std::size_t{0} / 2;
+    if (form.width != 0) {
+        const std::size_t taken = at.size() + (frame.is_inlined ? inlined.size() : 0) + 3;
+        room = form.width > taken + 2 * least_function ? form.width - taken : 2 * least_function;
+    }
+    text_out line{form.parts};
+    line << at;
+    const std::size_t wanted = columns_of(place.view());
+    const bool has_room = wanted + least_function <= room;
+    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    if (!place.empty()) {
         line << " (";
-        write_printable(line, frame.file);
-        if (frame.line != 0) line << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+        write_path(line, place.view(), has_room ? wanted : room - least_function);
         line << ')';
     }
-    if (frame.is_inlined) line << " [inlined]";
-    text_out cut{form.parts};
-    write_middle_cut(cut, line.view(), form.width != 0 ? form.width : line.size());
-    form.write(out, dim, cut.view());
+    if (frame.is_inlined) line << inlined;
+    form.write(out, dim, line.view());
     out << '\n';
 }
 
@@ -33422,7 +33887,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-ut8ySLhJ9FFgAdtZcLfywG4YLxhNrqglwfWHBHwBTSI=';
+script-src 'sha256-WqF9IaE6Wf3qJIxYOQKxaBh7VLcBcwY7UHqCb6NIvQA=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -34780,7 +35245,8 @@ const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[typ
 const type_sources = { report: 'reported by the program',
 allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
 vtable: 'from the vtable of a live object',
-source: 'read in the source file, which may have changed since' };
+source: 'read in the source file, which may have changed since',
+unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {
@@ -37456,6 +37922,14 @@ ALLOCSCOPE_WARM_END
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+// Which types a snapshot shows. Those of the rungs "report", "allocator", "make_function" and
+// "vtable" are proven, those of "source" and "unsized_vtable" are not: docs/types_and_places.md.
+enum class shown_types {
+    all,
+    proven,      // "?" in the place of one that is not proven
+    with_source  // the rung behind each type that is known: "std::string [allocator]"
+};
+
 // A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
 struct stack_filter {
     const char* frame = "";           // the function, file or module of any frame, or the type
@@ -37464,6 +37938,7 @@ struct stack_filter {
     const char* thread = "";          // the name of the thread that allocated, or all of its number
     std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
     std::uint64_t least_objects = 0;  // likewise
+    shown_types types = shown_types::all;  // what the rows say; `frame` and `type` look at this too
 };
 
 namespace detail {
@@ -37513,6 +37988,25 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
         ++row.sites;
     }
     for (auto& each : sums) rows.push_back(each.value.finished());
+}
+
+// --- types ---
+
+// `source` as a row's type_source has it. Something that is not listed here is not proven.
+inline bool is_proven_type(text source) noexcept {
+    return source == "report" || source == "allocator" || source == "make_function" ||
+           source == "vtable";
+}
+
+inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory) {
+    const text source{stack.type_source};
+    if (source.empty()) return;
+    if (wanted == shown_types::with_source) {
+        stack.type = joined(memory, stack.type, " [", source, "]").data();
+    } else if (wanted == shown_types::proven && !is_proven_type(source)) {
+        stack.type = "?";
+        stack.type_source = "";
+    }
 }
 
 // --- what fits ---
@@ -37600,7 +38094,8 @@ inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
         arena scratch;
         list<snapshot::stack> stacks{block.memory()};
         stacks_of_threads chosen{of, wanted.thread, block.memory(), scratch};
-        for (const snapshot::stack& stack : of.stacks()) {
+        for (snapshot::stack stack : of.stacks()) {
+            show_type(stack, wanted.types, block.memory());
             if (fits_by_name(stack, wanted)) chosen.add_to(stacks, stack);
         }
         if (wanted.thread[0] != '\0') sort_stacks(stacks, scratch, info.is_difference);
@@ -39368,11 +39863,20 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// What stands behind the numbers. When there is no room, the middle of the name is cut, and what
+// stands around it is not.
+struct line_name {
+    text before;
+    text name;
+    text behind;
+};
+
 class number_columns {
 public:
     number_columns(arena& memory, bool is_difference, text name)
         : memory_(memory), is_difference_(is_difference), lines_(memory) {
-        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations"}, name});
+        lines_.push_back(
+            {{"bytes", "share", "objects", "allocated", "allocations"}, {{}, name, {}}});
     }
 
     // The live bytes that shares are of.
@@ -39380,7 +39884,7 @@ public:
 
     std::size_t size() const noexcept { return lines_.size() - 1; }
 
-    void add(const stack_numbers& numbers, text name) {
+    void add(const stack_numbers& numbers, const line_name& name) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
         lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
@@ -39388,7 +39892,7 @@ public:
                           name});
     }
 
-    // Names are cut in the middle so that no line has more than `width` columns. 0: no limit.
+    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
     void write(text_out& out, std::size_t width) const {
         std::size_t widths[columns] = {};
         for (const line& each : lines_) {
@@ -39406,12 +39910,15 @@ public:
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
+            out << each.name.before;
+            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
+            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
             if (is_cut) {
-                write_middle_cut(out, each.name, width - taken);
+                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
             } else {
-                out << each.name;
+                out << each.name.name;
             }
-            out << '\n';
+            out << each.name.behind << '\n';
         }
     }
 
@@ -39420,7 +39927,7 @@ private:
 
     struct line {
         text numbers[columns];
-        text name;
+        line_name name;
     };
 
     text count(std::uint64_t number) {
@@ -39483,6 +39990,16 @@ inline const char* name_of(group_key key) noexcept {
     return "";
 }
 
+// Of "file:line:type", the bytes up to the type; 0: it is something else.
+inline std::size_t place_bytes(text name, group_key key) noexcept {
+    if (key != group_key::place) return 0;
+    for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
+        const std::size_t behind = name.find_first_not_of("0123456789", at + 1);
+        if (behind != text::npos && behind > at + 1 && name[behind] == ':') return behind + 1;
+    }
+    return 0;
+}
+
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
     number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
@@ -39501,12 +40018,13 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         }
         text_out name{memory};
         write_printable(name, each.name.c_str());
-        columns.add(numbers, name.view());
+        const std::size_t place = place_bytes(name.view(), groups.key());
+        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
     }
     if (rest_count != 0) {
         text_out name{memory};
         name << "and " << decimal{rest_count} << " more";
-        columns.add(rest, name.view());
+        columns.add(rest, {{}, name.view(), {}});
     }
     columns.write(out, wanted.width);
 }
@@ -39583,10 +40101,13 @@ private:
     }
 
     void add(const call_node& node, std::size_t depth) {
+        text_out indent{memory_};
+        indent.fill(depth, ' ');
         text_out name{memory_};
-        name.fill(depth, ' ');
         write_name(name, node);
-        columns_.add(node.inclusive, name.view());
+        text_out place{memory_};
+        write_place(place, node);
+        columns_.add(node.inclusive, {indent.view(), name.view(), place.view()});
         list<const call_node*> shown{memory_};
         for (const call_node& child : tree_.children_of(node)) {
             if (is_shown_[child.number]) shown.push_back(&child);
@@ -39609,7 +40130,11 @@ private:
             write_printable(out, file_name_of(frame.module).data());
             out << "+0x" << hexadecimal{frame.offset};
         }
-        if (frame.line == 0) return;
+    }
+
+    static void write_place(text_out& out, const call_node& node) {
+        if (node.frame == nullptr || node.frame->line == 0) return;
+        const snapshot::frame& frame = *node.frame;
         out << "  ";
         write_printable(out, file_name_of(frame.file).data());
         out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};

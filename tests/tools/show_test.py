@@ -82,6 +82,30 @@ def shows_groups(show, old):
     assert "no row fits" in show("show", "--module", "libnowhere", old)
 
 
+TYPED = """struct plain { long numbers[4]; };
+void* volatile kept;
+int main() {
+    kept = new plain;
+    kept = new int[3];
+}
+"""
+
+
+def shows_how_types_are_known(recorder, show, folder, compiler):
+    typed = folder / "typed.allocscope"
+    recorder.run([compiled(folder, "typed", TYPED, compiler)], "--output", typed)
+    names = ["--only", "typed.cpp", "--by", "type"]
+    def types(which):
+        return sorted(line[7] if len(line) == 8 else " ".join(line[7:])
+                      for line in table(show("show", *names, "--types", which, typed)))
+    assert types("all") == ["int", "plain"], types("all")
+    assert types("source") == ["int [source]", "plain [source]"], types("source")
+    assert types("proven") == ["?"], types("proven")
+    text = show("show", "--types", "source", typed)
+    assert "typed.cpp:4:plain [source]" in text, text
+    assert "it must be all, proven or source" in show("show", "--types", "some", typed, code=2)
+
+
 def shows_trees(show, old):
     tree = show("show", "--tree", old)
     lines = tree.splitlines()
@@ -242,6 +266,7 @@ def main():
         merges(show, folder, old, new)
         merges_processes(recorder, show, folder, known)
         converts(show, folder, old)
+        shows_how_types_are_known(recorder, show, folder, compiler)
         refuses(show, folder, old)
         knows_the_modules_of_the_program(old, known)
         keeps_a_time_series(recorder, show, folder)

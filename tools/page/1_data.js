@@ -220,7 +220,8 @@ const type_sources = {
   allocator: 'from the allocator that was called',
   make_function: 'from the function that makes it',
   vtable: 'from the vtable of a live object',
-  source: 'read in the source file, which may have changed since'
+  source: 'read in the source file, which may have changed since',
+  unsized_vtable: 'from the vtable of a live object of unknown size'
 };
 
 // --- whose code a frame is ---

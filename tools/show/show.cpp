@@ -22,6 +22,8 @@ constexpr const char* what_is_shown =
     "  --thread TEXT    what the thread with this number, or TEXT in its name, has allocated\n"
     "  --min-bytes N    places with at least so many bytes, such as 64K\n"
     "  --min-objects N  places with at least so many objects\n"
+    "  --types WHICH    proven: ? for types that are not proven; source: how each type is known;\n"
+    "                   all\n"
     "\n"
     "exit code: 0; 2 when a file could not be read, and stderr says why\n";
 

@@ -46,6 +46,15 @@ constexpr named_value<stack_value> order_names[] = {{"bytes", stack_value::live_
                                                     {"allocated", stack_value::bytes_allocated},
                                                     {"allocations", stack_value::allocations}};
 
+constexpr named_value<allocscope::shown_types> types_names[] = {
+    {"all", allocscope::shown_types::all},
+    {"proven", allocscope::shown_types::proven},
+    {"source", allocscope::shown_types::with_source}};
+
+std::string read_types(const std::string& text, show_request& into) {
+    return read_named(text, types_names, into.filter.types);
+}
+
 std::string read_by(const std::string& text, show_request& into) {
     into.as = shown_as::groups;
     return read_named(text, group_names, into.key);
@@ -121,6 +130,7 @@ constexpr verb_option<show_request> show_options[] = {
     {"--thread", read_thread},
     {"--min-bytes", read_least_bytes},
     {"--min-objects", read_least_objects},
+    {"--types", read_types},
     {"--tree", read_tree, false},
     {"--callers", read_callers, false},
 };
@@ -164,10 +174,10 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
         error = load_merged(asked.files, into);
         if (!error.empty()) return error;
     }
-    const bool needs_stacks = asked.as != shown_as::rows || !asked.frame.empty() ||
-                              !asked.type.empty() || !asked.module.empty() ||
-                              !asked.thread.empty() || asked.filter.least_bytes != 0 ||
-                              asked.filter.least_objects != 0;
+    const bool needs_stacks =
+        asked.as != shown_as::rows || !asked.frame.empty() || !asked.type.empty() ||
+        !asked.module.empty() || !asked.thread.empty() || asked.filter.least_bytes != 0 ||
+        asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
     if (needs_stacks && !into.has_stacks()) {
         return asked.files[0] + " has no stacks: its window recorded counters only";
     }

@@ -32,6 +32,7 @@ constexpr std::uint16_t tag_namespace = 0x39;
 
 constexpr std::uint16_t at_sibling = 0x01;
 constexpr std::uint16_t at_name = 0x03;
+constexpr std::uint16_t at_byte_size = 0x0b;
 constexpr std::uint16_t at_stmt_list = 0x10;
 constexpr std::uint16_t at_low_pc = 0x11;
 constexpr std::uint16_t at_high_pc = 0x12;

@@ -9,6 +9,10 @@
 //     of_json.frame = "nlohmann::";
 //     allocscope::write_html(window.stats().filter(of_json), "json.html");
 //
+//     allocscope::stack_filter certain;
+//     certain.types = allocscope::shown_types::proven;
+//     std::cout << window.stats().filter(certain);   // "?" for types that are not proven
+//
 // The rows are those of the stacks that are kept. The totals stay those of the whole window, so
 // that shares can be told from them.
 
@@ -35,6 +39,14 @@
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
+// Which types a snapshot shows. Those of the rungs "report", "allocator", "make_function" and
+// "vtable" are proven, those of "source" and "unsized_vtable" are not: docs/types_and_places.md.
+enum class shown_types {
+    all,
+    proven,      // "?" in the place of one that is not proven
+    with_source  // the rung behind each type that is known: "std::string [allocator]"
+};
+
 // A stack is kept when it is all of this. Texts are parts of names, case counts; "" is every name.
 struct stack_filter {
     const char* frame = "";           // the function, file or module of any frame, or the type
@@ -43,6 +55,7 @@ struct stack_filter {
     const char* thread = "";          // the name of the thread that allocated, or all of its number
     std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
     std::uint64_t least_objects = 0;  // likewise
+    shown_types types = shown_types::all;  // what the rows say; `frame` and `type` look at this too
 };
 
 namespace detail {
@@ -92,6 +105,25 @@ inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& s
         ++row.sites;
     }
     for (auto& each : sums) rows.push_back(each.value.finished());
+}
+
+// --- types ---
+
+// `source` as a row's type_source has it. Something that is not listed here is not proven.
+inline bool is_proven_type(text source) noexcept {
+    return source == "report" || source == "allocator" || source == "make_function" ||
+           source == "vtable";
+}
+
+inline void show_type(snapshot::stack& stack, shown_types wanted, arena& memory) {
+    const text source{stack.type_source};
+    if (source.empty()) return;
+    if (wanted == shown_types::with_source) {
+        stack.type = joined(memory, stack.type, " [", source, "]").data();
+    } else if (wanted == shown_types::proven && !is_proven_type(source)) {
+        stack.type = "?";
+        stack.type_source = "";
+    }
 }
 
 // --- what fits ---
@@ -179,7 +211,8 @@ inline snapshot_data* filtered(const snapshot& of, const snapshot_data& data,
         arena scratch;
         list<snapshot::stack> stacks{block.memory()};
         stacks_of_threads chosen{of, wanted.thread, block.memory(), scratch};
-        for (const snapshot::stack& stack : of.stacks()) {
+        for (snapshot::stack stack : of.stacks()) {
+            show_type(stack, wanted.types, block.memory());
             if (fits_by_name(stack, wanted)) chosen.add_to(stacks, stack);
         }
         if (wanted.thread[0] != '\0') sort_stacks(stacks, scratch, info.is_difference);

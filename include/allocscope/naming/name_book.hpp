@@ -25,14 +25,17 @@
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
+#include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/symbols/code_location.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
 #include <allocscope/types/closing_brace.hpp>
+#include <allocscope/types/coroutine_frame.hpp>
 #include <allocscope/types/frame_rule.hpp>
 #include <allocscope/types/known_frames.hpp>
 #include <allocscope/types/module_rule.hpp>
+#include <allocscope/types/pretty_function.hpp>
 #include <allocscope/types/shorten_paths.hpp>
 #include <allocscope/types/source_cache.hpp>
 #include <allocscope/types/type_ladder.hpp>
@@ -60,13 +63,25 @@ struct named_stack {
     const char* place = "";       // when there is no line: the function, else the module
     int line = 0;
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
-    const char* type = "?";
+    bool is_array = false;  // type_answer
+    const char* type = no_type;
     const char* function = "";
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
     std::size_t user_frame = 0;
     std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
-    bool is_type_final = false;   // false: a live object's vtable might still tell
+    std::uintptr_t asking = 0;    // address of the frame that wanted the memory; 0: none
+    bool is_type_final = false;   // false: a live object might still tell
+
+    static constexpr const char* no_type = "?";
+};
+
+// A live object of a stack.
+struct sample_block {
+    std::uintptr_t address;
+    std::uint64_t bytes;
+
+    static constexpr std::uint32_t most = 4;  // that are looked at
 };
 
 // What the symbol tables say of a stack: a frame for each address.
@@ -147,16 +162,43 @@ public:
         return made;
     }
 
-    // The type, now that `first_word` of a live object of the stack is known: it may point to a
-    // vtable.
-    void settle_type(named_stack& stack, std::uintptr_t first_word) {
+    // The type, now that live objects of the stack are known: they may begin with the address of a
+    // vtable, and the debug information tells how large the objects of a class are.
+    void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count) {
+        const std::uint64_t bytes = blocks[0].bytes;
+        std::uintptr_t first_word = 0;
+        if (bytes >= sizeof first_word &&
+            !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
+            return;
+        }
         stack.is_type_final = true;
         const borrowed_memory meanwhile{scratch_};
         bool is_certain = true;
         const met_module* home = home_of_data(stack, first_word, is_certain);
         text symbol;
         if (is_certain) symbol = symbols_.data_symbol_at(first_word, scratch_, home);
-        set_type(stack, symbolize::with_vtable(scratch_, {stack.type, stack.evidence}, symbol));
+        if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) {
+            symbol = {};
+        }
+        symbolize::type_answer so_far{stack.type, stack.evidence, stack.is_array};
+        symbolize::known_fits fits;
+        if (so_far.is_known() && !so_far.is_array) {
+            fits.of_answer = fit_at(stack, stack.asking, so_far.name, bytes);
+        }
+        if (!symbol.empty()) {
+            const text type = symbol.substr(11);
+            fits.of_vtable = fit_at(stack, stack.asking, type, bytes);
+            // The unit that defines a class's virtual functions describes the class.
+            std::uintptr_t functions[4] = {};
+            if (fits.of_vtable == symbolize::size_fit::unknown) {
+                probe_memory(first_word, functions, sizeof functions);
+            }
+            for (const std::uintptr_t function : functions) {
+                if (fits.of_vtable != symbolize::size_fit::unknown || function == 0) break;
+                fits.of_vtable = fit_at(stack, function, type, bytes);
+            }
+        }
+        set_type(stack, symbolize::with_vtable(scratch_, so_far, symbol, fits));
     }
 
     // The one copy of an equal text.
@@ -219,6 +261,32 @@ private:
         return only;
     }
 
+    // What one of them says holds for all.
+    static bool are_alike(const sample_block* blocks, std::uint32_t count,
+                          std::uintptr_t first_word) noexcept {
+        for (std::uint32_t i = 1; i < count; ++i) {
+            std::uintptr_t word = 0;
+            if (blocks[i].bytes < sizeof word ||
+                !probe_memory(blocks[i].address, &word, sizeof word)) {
+                continue;
+            }
+            if (word != first_word || blocks[i].bytes != blocks[0].bytes) return false;
+        }
+        return true;
+    }
+
+    // Whether a block of so many bytes can be one object of the type, as the unit of an address
+    // describes it.
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) {
+        bool is_certain = true;
+        const met_module* home = home_of_data(stack, address, is_certain);
+        const symbolize::type_names* known =
+            is_certain && address != 0 ? symbols_.types_at(address, home) : nullptr;
+        return known != nullptr ? symbolize::compare_size(scratch_, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+
     // Where a type is asked for by a name in the source.
     struct asked_place {
         symbolize::symbolizer& symbols;
@@ -229,19 +297,22 @@ private:
             const auto& asked = *static_cast<const asked_place*>(place);
             return asked.symbols.types_at(asked.address, asked.home);
         }
-        static bool knows_type(void* place, text name) {
+        static symbolize::name_kind kind(void* place, text name) {
             const symbolize::type_names* known = types(place);
-            return known != nullptr && known->has(name);
+            if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
+            return known->is_template(name) ? symbolize::name_kind::class_template
+                                            : symbolize::name_kind::type;
         }
-        static text qualified(void* place, text name) {
+        static text qualified(void* place, text name, text function) {
             const symbolize::type_names* known = types(place);
-            return known != nullptr ? known->qualified(name) : text{};
+            return known != nullptr ? known->qualified(name, function) : text{};
         }
     };
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        if (answer.is_known()) stack.type = keep(answer.name);
+        stack.type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
         stack.evidence = answer.evidence;
+        stack.is_array = answer.is_array;
     }
 
     void name(named_stack& stack, const stack_modules& modules, const symbolize::frame_rule& rule) {
@@ -266,6 +337,11 @@ private:
             }
         }
         find_place(stack, frames, owners, rule);
+        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
+        text coroutine;
+        if (asking < frames.size()) {
+            coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
+        }
         if (stack.user_frame < frames.size()) {
             symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
         }
@@ -274,10 +350,9 @@ private:
         for (std::size_t i = 0; i < frames.size(); ++i) {
             stack.frames.push_back(kept_frame(frames[i], *owners[i]));
         }
-        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
         asked_place place_asked{symbols_, 0, nullptr};
         if (asking < frames.size()) {
-            place_asked.address = owners[asking]->address;
+            place_asked.address = stack.asking = owners[asking]->address;
             for (const met_module* home : stack.homes) {
                 if (home->holds(place_asked.address)) place_asked.home = home;
             }
@@ -285,9 +360,12 @@ private:
         symbolize::type_answer type =
             symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
         if (!type.is_known()) {
-            type = symbolize::name_type(
-                scratch_, frames, sources_, {},
-                {&asked_place::knows_type, &place_asked, &asked_place::qualified});
+            type =
+                symbolize::name_type(scratch_, frames, sources_,
+                                     {&asked_place::kind, &place_asked, &asked_place::qualified});
+        }
+        if (!type.is_known() && !coroutine.empty()) {
+            type = {coroutine, symbolize::type_evidence::source_text, true};
         }
         set_type(stack, type);
         // What the source says may lack its namespaces, and a vtable has them.
@@ -328,23 +406,35 @@ private:
     }
 
     // What was resolved is kept as long as the book.
-    static snapshot::frame kept_frame(const code_frame& frame,
-                                      const code_location& location) noexcept {
-        return {frame.function.data(),  frame.file.data(),     frame.line,
-                frame.column,           frame.is_inlined,      location.address,
-                location.module.data(), location.module_offset};
+    snapshot::frame kept_frame(const code_frame& frame, const code_location& location) {
+        return {pretty_name(frame.function),
+                frame.file.data(),
+                frame.line,
+                frame.column,
+                frame.is_inlined,
+                location.address,
+                location.module.data(),
+                location.module_offset};
+    }
+
+    // `function` is a kept text.
+    const char* pretty_name(text function) {
+        const auto known = functions_.insert(function.data());
+        if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
+        return known.value;
     }
 
     void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        stack.function = frame.function.data();
+        stack.function = pretty_name(frame.function);
         if (frame.line != 0 && !frame.file.empty()) {
             stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
             stack.line = frame.line;
         } else if (!location.symbol.empty()) {
-            stack.place = keep(symbols_.is_program(location.module)
-                                   ? location.symbol
-                                   : joined(scratch_, symbolize::file_name_of(location.module), "!",
-                                            location.symbol));
+            const text symbol = pretty_name(location.symbol);
+            stack.place =
+                keep(symbols_.is_program(location.module)
+                         ? symbol
+                         : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
             stack.offset = location.symbol_offset;
         } else {
             stack.place = keep(symbolize::file_name_of(location.module));
@@ -359,6 +449,7 @@ private:
     symbolize::source_cache sources_;
     symbolize::known_frames known_frames_{kept_};
     table<text, const char*> texts_{kept_};
+    table<const void*, const char*> functions_{kept_};          // pretty, by the kept text
     table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
     table<std::uint64_t, named_stack*> by_hash_{kept_};
     const char* own_folder_ = nullptr;  // "": there is none

@@ -18,7 +18,6 @@
 #include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
-#include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
@@ -35,50 +34,50 @@ namespace detail {
 
 // --- types from live objects ---
 
-struct sample_object {
+// A few live objects of a stack.
+struct sample_of_stack {
     named_stack* stack;
-    std::uintptr_t address;
+    sample_block blocks[sample_block::most];
+    std::uint32_t count;
+    std::uint32_t wanted;
 };
 
-// One live object of each of `wanted`'s sites, which are taken out of it as they are found. The
-// walk of the live object map throws nothing: there is room for all.
-inline void find_objects(table<std::uint64_t, named_stack*>& wanted, list<sample_object>& found) {
-    found.reserve(wanted.size());
-    const auto look_at = [&wanted, &found](const live_object& object) {
+// Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
+// adds no entry.
+inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
+    std::size_t missing = 0;
+    for (const auto& each : wanted) missing += each.value.wanted;
+    const auto look_at = [&wanted, &missing](const live_object& object) {
         const cohort& born = *process.cohorts.by_id(object.cohort);
-        named_stack** stack = wanted.find(born.facts().site.load(std::memory_order_relaxed));
-        if (stack == nullptr || *stack == nullptr || object.bytes < sizeof(std::uintptr_t)) {
-            return true;
-        }
-        found.push_back({*stack, object.address});
-        *stack = nullptr;
-        return found.size() < wanted.size();
+        sample_of_stack* of = wanted.find(born.facts().site.load(std::memory_order_relaxed));
+        if (of == nullptr || of->count == of->wanted) return true;
+        of->blocks[of->count++] = {object.address, object.bytes};
+        return --missing != 0;
     };
     const walking_lock tables_stay;
     process.objects.for_each(process.session, look_at);
-    if (found.size() < wanted.size()) process.samples.for_each(process.session, look_at);
-    if (found.size() < wanted.size()) process.pools.for_each(process.session, look_at);
+    if (missing != 0) process.samples.for_each(process.session, look_at);
+    if (missing != 0) process.pools.for_each(process.session, look_at);
 }
 
-// For each stack whose type may still be told by a vtable: looks at one live object of it. The
-// object may go meanwhile, so its memory is read through the kernel.
+// For each stack whose type may still be told, or refuted, by its objects: looks at some of them.
+// They may go meanwhile, so their memory is read through the kernel.
 inline void settle_types(name_book& book, const live_window& window,
                          const list<named_stack*>& stacks) {
-    arena& scratch = window.scratch;
-    table<std::uint64_t, named_stack*> open{scratch};
+    table<std::uint64_t, sample_of_stack> open{window.scratch};
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
-        if (window.sites[i].id != 0 && !stacks[i]->is_type_final) {
-            open[window.sites[i].id] = stacks[i];
-        }
+        const live_site& site = window.sites[i];
+        if (site.id == 0 || site.objects == 0 || stacks[i]->is_type_final) continue;
+        sample_of_stack& sample = open[site.id];
+        sample.stack = stacks[i];
+        sample.wanted = site.objects < sample_block::most ? static_cast<std::uint32_t>(site.objects)
+                                                          : sample_block::most;
     }
     if (open.empty()) return;
-    list<sample_object> found{scratch};
-    find_objects(open, found);
-    for (const sample_object& sample : found) {
-        std::uintptr_t first_word = 0;
-        if (probe_memory(sample.address, &first_word, sizeof first_word)) {
-            book.settle_type(*sample.stack, first_word);
-        }
+    find_objects(open);
+    for (const auto& each : open) {
+        const sample_of_stack& sample = each.value;
+        if (sample.count != 0) book.settle_type(*sample.stack, sample.blocks, sample.count);
     }
 }
 

@@ -110,7 +110,8 @@ const type_name = (type) => strings[type] === '?' ? 'unknown type' : strings[typ
 const type_sources = { report: 'reported by the program',
 allocator: 'from the allocator that was called', make_function: 'from the function that makes it',
 vtable: 'from the vtable of a live object',
-source: 'read in the source file, which may have changed since' };
+source: 'read in the source file, which may have changed since',
+unsized_vtable: 'from the vtable of a live object of unknown size' };
 const library_names = /^(std|__gnu_cxx|__cxxabiv1|allocscope|__gnu_debug|operator (new|delete))\b/;
 const library_files = /\/(include\/c\+\+|bits|ext|libstdc\+\+-v3|libcxx|sysdeps)\//;
 const frame_is_library = new Uint8Array(frame_count); for (let f = 0; f < frame_count; ++f) {

@@ -29,11 +29,20 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// What stands behind the numbers. When there is no room, the middle of the name is cut, and what
+// stands around it is not.
+struct line_name {
+    text before;
+    text name;
+    text behind;
+};
+
 class number_columns {
 public:
     number_columns(arena& memory, bool is_difference, text name)
         : memory_(memory), is_difference_(is_difference), lines_(memory) {
-        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations"}, name});
+        lines_.push_back(
+            {{"bytes", "share", "objects", "allocated", "allocations"}, {{}, name, {}}});
     }
 
     // The live bytes that shares are of.
@@ -41,7 +50,7 @@ public:
 
     std::size_t size() const noexcept { return lines_.size() - 1; }
 
-    void add(const stack_numbers& numbers, text name) {
+    void add(const stack_numbers& numbers, const line_name& name) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
         lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
@@ -49,7 +58,7 @@ public:
                           name});
     }
 
-    // Names are cut in the middle so that no line has more than `width` columns. 0: no limit.
+    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
     void write(text_out& out, std::size_t width) const {
         std::size_t widths[columns] = {};
         for (const line& each : lines_) {
@@ -67,12 +76,15 @@ public:
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
+            out << each.name.before;
+            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
+            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
             if (is_cut) {
-                write_middle_cut(out, each.name, width - taken);
+                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
             } else {
-                out << each.name;
+                out << each.name.name;
             }
-            out << '\n';
+            out << each.name.behind << '\n';
         }
     }
 
@@ -81,7 +93,7 @@ private:
 
     struct line {
         text numbers[columns];
-        text name;
+        line_name name;
     };
 
     text count(std::uint64_t number) {

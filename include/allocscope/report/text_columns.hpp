@@ -7,6 +7,7 @@
 //
 //     write_middle_cut(out, "include/parser.cpp:9:node", 18)  // "include...p:9:node"
 //     write_end_cut(out, "void parse(std::string)", 12)       // "void pars..."
+//     write_path(out, "/home/me/project/parser.cpp:9", 20)    // "...ect/parser.cpp:9"
 //     write_right(out, "7", 4)                                // "   7"
 //
 // A column is one character, that is one UTF-8 sequence. (What a terminal draws twice as wide, or
@@ -71,6 +72,18 @@ inline void write_end_cut(text_out& out, text shown, std::size_t columns) {
 
 inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
     write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
+}
+
+// Directories give way from the left, the file's name never.
+inline void write_path(text_out& out, text path, std::size_t columns) {
+    const std::size_t slash = path.rfind('/');
+    if (columns_of(path) > columns && slash != text::npos) {
+        const std::size_t least = columns_of(path.substr(slash));
+        const std::size_t room = columns > cut_mark_columns ? columns - cut_mark_columns : 0;
+        path = last_columns(path, room > least ? room : least);
+        out << "...";
+    }
+    out << path;
 }
 
 inline void pad(text_out& out, text shown, std::size_t columns) {

@@ -42,25 +42,40 @@ inline bool is_start_of_thread(const snapshot::frame& frame) {
            function.starts_with("__libc_start_");
 }
 
+// What has no room gives way: the middle of the function, then the directories, never file:line.
 inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
-    text_out line{form.parts};
-    line << "            at ";
+    text_out function{form.parts};
     if (frame.function[0] != '\0') {
-        write_printable(line, frame.function);
+        write_printable(function, frame.function);
     } else {
-        write_printable(line, frame.module[0] != '\0' ? frame.module : "?");
-        line << "+0x" << hexadecimal{frame.offset};
+        write_printable(function, frame.module[0] != '\0' ? frame.module : "?");
+        function << "+0x" << hexadecimal{frame.offset};
     }
+    text_out place{form.parts};
     if (frame.file[0] != '\0') {
+        write_printable(place, frame.file);
+        if (frame.line != 0) place << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+    constexpr text at = "            at ";
+    constexpr text inlined = " [inlined]";
+    constexpr std::size_t least_function = 8;
+    std::size_t room = ~std::size_t{0} / 2;
+    if (form.width != 0) {
+        const std::size_t taken = at.size() + (frame.is_inlined ? inlined.size() : 0) + 3;
+        room = form.width > taken + 2 * least_function ? form.width - taken : 2 * least_function;
+    }
+    text_out line{form.parts};
+    line << at;
+    const std::size_t wanted = columns_of(place.view());
+    const bool has_room = wanted + least_function <= room;
+    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    if (!place.empty()) {
         line << " (";
-        write_printable(line, frame.file);
-        if (frame.line != 0) line << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+        write_path(line, place.view(), has_room ? wanted : room - least_function);
         line << ')';
     }
-    if (frame.is_inlined) line << " [inlined]";
-    text_out cut{form.parts};
-    write_middle_cut(cut, line.view(), form.width != 0 ? form.width : line.size());
-    form.write(out, dim, cut.view());
+    if (frame.is_inlined) line << inlined;
+    form.write(out, dim, line.view());
     out << '\n';
 }
 

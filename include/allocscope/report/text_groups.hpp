@@ -56,6 +56,16 @@ inline const char* name_of(group_key key) noexcept {
     return "";
 }
 
+// Of "file:line:type", the bytes up to the type; 0: it is something else.
+inline std::size_t place_bytes(text name, group_key key) noexcept {
+    if (key != group_key::place) return 0;
+    for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
+        const std::size_t behind = name.find_first_not_of("0123456789", at + 1);
+        if (behind != text::npos && behind > at + 1 && name[behind] == ':') return behind + 1;
+    }
+    return 0;
+}
+
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
     number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
@@ -74,12 +84,13 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
         }
         text_out name{memory};
         write_printable(name, each.name.c_str());
-        columns.add(numbers, name.view());
+        const std::size_t place = place_bytes(name.view(), groups.key());
+        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
     }
     if (rest_count != 0) {
         text_out name{memory};
         name << "and " << decimal{rest_count} << " more";
-        columns.add(rest, name.view());
+        columns.add(rest, {{}, name.view(), {}});
     }
     columns.write(out, wanted.width);
 }

@@ -91,10 +91,13 @@ private:
     }
 
     void add(const call_node& node, std::size_t depth) {
+        text_out indent{memory_};
+        indent.fill(depth, ' ');
         text_out name{memory_};
-        name.fill(depth, ' ');
         write_name(name, node);
-        columns_.add(node.inclusive, name.view());
+        text_out place{memory_};
+        write_place(place, node);
+        columns_.add(node.inclusive, {indent.view(), name.view(), place.view()});
         list<const call_node*> shown{memory_};
         for (const call_node& child : tree_.children_of(node)) {
             if (is_shown_[child.number]) shown.push_back(&child);
@@ -117,7 +120,11 @@ private:
             write_printable(out, file_name_of(frame.module).data());
             out << "+0x" << hexadecimal{frame.offset};
         }
-        if (frame.line == 0) return;
+    }
+
+    static void write_place(text_out& out, const call_node& node) {
+        if (node.frame == nullptr || node.frame->line == 0) return;
+        const snapshot::frame& frame = *node.frame;
         out << "  ";
         write_printable(out, file_name_of(frame.file).data());
         out << ':' << decimal{static_cast<std::uint64_t>(frame.line)};

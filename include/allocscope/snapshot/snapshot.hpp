@@ -70,9 +70,9 @@ public:
         // to objects and bytes. In a difference two's complement; see docs/sampling.md.
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
-        // How the type is known: "report", "allocator", "make_function", "vtable" or "source"; ""
-        // when it is not. What is "source" was read in the source file, which may have changed
-        // since: see docs/types_and_places.md.
+        // How the type is known: "report", "allocator", "make_function", "vtable", "source" or
+        // "unsized_vtable"; "" when it is not. The last two are no proof: what is "source" was read
+        // in the source file, which may have changed since. See docs/types_and_places.md.
         const char* type_source;
     };
 

@@ -1,4 +1,4 @@
-// type_names.hpp - which names of types the debug information of one unit knows.
+// type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
 //
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, when a name in a source file may be that of a macro
@@ -7,6 +7,10 @@
 //
 // What stands behind `new` in a source file is a type, or a macro that a header or the command line
 // defines. Only the compiler knows; what it made of a type it describes.
+//
+//     names.has("widget")                      // a class, an enumeration, an alias, a namespace
+//     names.qualified("widget", "app::run")    // "app::widget": what it means in app::run
+//     names.all("widget")                      // app::widget and whatever else is called so
 
 #ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
 #define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
@@ -23,11 +27,20 @@
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 
-#include <cstdint>  // int64_t, uint16_t
+#include <cstddef>  // size_t
+#include <cstdint>  // int64_t, uint16_t, uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
+
+// One type of a unit. Those with the same name stand in a chain.
+struct named_type {
+    text whole;               // its own name with its template arguments
+    text qualified;           // with its scopes; "" for one of a function or of a template
+    std::uint64_t bytes = 0;  // of an object; 0: not told, or it is no class
+    const named_type* next = nullptr;
+};
 
 class type_names {
 public:
@@ -48,15 +61,21 @@ public:
             const std::uint16_t tag = shape->tag;
             const std::int64_t depth = walker.depth();
             if (!is_scope && !names_a_type(tag)) continue;
-            const text whole = read_name(units, unit, walker);
+            named_type type;
+            read_entry(units, unit, walker, type);
             const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const text own = whole.substr(0, whole.find('<'));
+            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+            const text own =
+                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
             const text qualified =
                 outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
-            if (names_a_type(tag) && !whole.empty()) add(own, outer.is_named ? qualified : text{});
+            if (names_a_type(tag) && !type.whole.empty()) {
+                if (outer.is_named) type.qualified = qualified;
+                add(units.memory(), own, type);
+            }
             if (!is_scope) continue;
-            // Nobody writes the name of an unnamed namespace.
-            const bool is_named = outer.is_named && !own.empty() && own.size() >= whole.size() &&
+            const bool is_named = outer.is_named && !own.empty() &&
+                                  own.size() >= type.whole.size() &&
                                   tag != detail::dwarf::tag_subprogram;
             open.push_back({depth, qualified, is_named});
         }
@@ -65,11 +84,35 @@ public:
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
     bool has(text name) const { return names_.find(name) != nullptr; }
 
-    // With the namespaces and classes around it; "" when there are several of that name, and when
-    // it is one of a function or of a template.
-    text qualified(text name) const {
-        const text* known = names_.find(name);
-        return known != nullptr ? *known : text{};
+    // Nothing but classes with template arguments are called so.
+    bool is_template(text name) const {
+        const named_type* type = all(name);
+        if (type == nullptr) return false;
+        while (type != nullptr && type->whole.contains("<")) type = type->next;
+        return type == nullptr;
+    }
+
+    // With the namespaces and classes around it: what the name means in a function of that
+    // qualified name, the innermost of its scopes first. "" when that is not certain.
+    text qualified(text name, text function) const {
+        text found;
+        std::size_t scope_bytes = 0;
+        for (const named_type* type = all(name); type != nullptr; type = type->next) {
+            if (type->qualified.empty()) return {};  // it may be this one
+            const std::size_t bytes = type->qualified.size() - name.size();
+            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            if (found.empty() || bytes > scope_bytes) {
+                found = type->qualified;
+                scope_bytes = bytes;
+            }
+        }
+        return found;
+    }
+
+    // All types of the name, which has no template arguments; null: there are none.
+    const named_type* all(text name) const {
+        const named_type* const* first = names_.find(name);
+        return first != nullptr ? *first : nullptr;
     }
 
 private:
@@ -79,24 +122,51 @@ private:
         bool is_named = true;  // whether a name in it can be written down
     };
 
-    static text read_name(const debug_units& units, const debug_unit& unit, entry_walker& walker) {
-        text whole;
+    static constexpr text unnamed_namespace = "(anonymous namespace)";
+
+    static void read_entry(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+                           named_type& into) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
-            if (name != detail::dwarf::at_name) continue;
-            whole = detail::dwarf_text(units.sections(), unit.header, value);
+            if (name == detail::dwarf::at_name) {
+                into.whole = detail::dwarf_text(units.sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_byte_size) {
+                into.bytes = value.number;
+            }
         }
-        return whole;
     }
 
-    void add(text own, text qualified) {
-        const auto known = names_.insert(own);
-        if (known.is_new) {
-            known.value = qualified;
-        } else if (known.value != qualified) {
-            known.value = {};
+    // "app::" is around "app::run", and so is "app::(anonymous namespace)::".
+    static bool is_around(text scope, text function) noexcept {
+        constexpr text unnamed = "(anonymous namespace)::";
+        while (!scope.empty()) {
+            text& shorter = scope.starts_with(unnamed) ? scope : function;
+            if (shorter.starts_with(unnamed)) {
+                shorter.remove_prefix(unnamed.size());
+            } else if (function.empty() || scope.front() != function.front()) {
+                return false;
+            } else {
+                scope.remove_prefix(1);
+                function.remove_prefix(1);
+            }
         }
+        return true;
+    }
+
+    void add(arena& memory, text own, const named_type& type) {
+        const auto known = names_.insert(own);
+        int looked_at = 0;  // equal ones come close together
+        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
+            if (at->qualified == type.qualified && at->whole == type.whole &&
+                at->bytes == type.bytes) {
+                return;
+            }
+            ++looked_at;
+        }
+        named_type* kept = memory.make<named_type>(type);
+        kept->next = known.value;
+        known.value = kept;
     }
 
     static bool opens_scope(std::uint16_t tag) noexcept {
@@ -112,7 +182,7 @@ private:
                tag == detail::dwarf::tag_imported_declaration;
     }
 
-    table<text, text> names_;
+    table<text, const named_type*> names_;
 };
 
 }  // namespace symbolize

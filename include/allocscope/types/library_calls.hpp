@@ -94,6 +94,10 @@ inline text type_of_character_buffer(const library_call& call) noexcept {
 
 // Functions of libstdc++.so that allocate one thing only, by their whole name.
 inline text type_of_compiled_function(text plain) noexcept {
+    if (plain.starts_with("std::filesystem::") &&
+        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
+        return "std::filesystem::path components";
+    }
     if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
     return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
                ? "std::pmr::monotonic_buffer_resource buffer"
@@ -138,7 +142,7 @@ inline text type_of_make_call(arena& memory, const library_call& call) {
             is_listed(function,
                       "make_unique make_unique_for_overwrite make_shared allocate_shared "
                       "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
-                      "__valarray_get_storage");
+                      "__valarray_get_storage make_exception_ptr");
         return is_maker ? without_array(call.function_first) : text{};
     }
     if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||

@@ -90,6 +90,8 @@ public:
     // A type or a namespace of this file.
     bool is_defined(text name) const noexcept { return is_known_as(name, defined_name); }
 
+    bool is_class_template(text name) const noexcept { return is_known_as(name, template_name); }
+
     // Declared by `using` or `typedef` inside a template: it may depend on the parameters.
     bool is_template_alias(text name) const noexcept {
         return is_known_as(name, template_alias_name);
@@ -127,7 +129,8 @@ private:
         class_name = 4,     // declared or named as such
         standard_name = 8,  // of a using-declaration
         defined_name = 16,  // of a type or a namespace that is defined here
-        expression_alias_name = 32
+        expression_alias_name = 32,
+        template_name = 64  // of a class template
     };
 
     bool is_known_as(text name, unsigned meaning) const noexcept {
@@ -160,7 +163,8 @@ private:
             case 's':
             case 'c':
                 if (token == "struct" || token == "class") {
-                    names_[text_at(at + 1)] |= class_name;
+                    names_[text_at(at + 1)] |=
+                        scopes_.is_behind_header() ? class_name | template_name : class_name;
                     read_definition(at + 1);
                 }
                 break;

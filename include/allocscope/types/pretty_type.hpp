@@ -268,6 +268,7 @@ private:
         }
         const list<text> arguments = parts('>', depth);
         if (is_failed_) return;
+        if (to.out.back() == '<') to.out << ' ';  // operator< <int>
         write_arguments(to.out, to.name_begin, arguments);
         to.space_before = false;
     }

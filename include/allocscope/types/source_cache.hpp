@@ -10,6 +10,13 @@
 //
 //     source_cache sources;
 //     const source_outline* file = sources.find("/home/me/project/main.cpp");   // null: not there
+//
+// A program that was built elsewhere, or with -ffile-prefix-map, names files that are not there.
+// The environment variable ALLOCSCOPE_SOURCES says where they are: FROM=TO, several with colons
+// between them.
+//
+//     ALLOCSCOPE_SOURCES=/build=/home/me/project       /build/src/main.cpp is read as
+//                                                      /home/me/project/src/main.cpp
 
 #ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 #define ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
@@ -24,6 +31,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
+#include <cstdlib>  // secure_getenv
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -31,6 +39,22 @@ namespace symbolize {
 
 constexpr std::uint64_t max_source_bytes = 2 * 1024 * 1024;
 constexpr std::size_t max_source_files = 256;
+
+// Where a file of the debug information is, by what ALLOCSCOPE_SOURCES says (see above): the first
+// FROM that is `path` up to one of its slashes. The path itself when there is none.
+inline text moved_source(arena& memory, text path, text folders) {
+    while (!folders.empty()) {
+        const std::size_t end = folders.find(':');
+        const text one = folders.substr(0, end);
+        folders = end == text::npos ? text{} : folders.substr(end + 1);
+        const std::size_t equals = one.find('=');
+        if (equals == text::npos || !path.starts_with(one.substr(0, equals))) continue;
+        const text rest = path.substr(equals);
+        const bool is_folder = equals == 0 || one[equals - 1] == '/' || rest.starts_with("/");
+        if (is_folder) return joined(memory, one.substr(equals + 1), rest);
+    }
+    return path;
+}
 
 class source_cache {
 public:
@@ -45,7 +69,9 @@ public:
         if (file == nullptr) {
             if (files_.size() >= max_source_files) return nullptr;
             const text kept = copy_of(memory_, path);
-            const source_file made = read(kept.data());
+            const char* folders = ::secure_getenv("ALLOCSCOPE_SOURCES");
+            const text moved = folders != nullptr ? moved_source(memory_, kept, folders) : kept;
+            const source_file made = read(moved.data());
             file = &(files_[kept] = made);
         }
         return built_ns == 0 || file->changed_ns <= built_ns ? file->outline : nullptr;

@@ -138,6 +138,9 @@ public:
         return scopes_.size() - 1;
     }
 
+    // What follows is the template itself.
+    bool is_behind_header() const noexcept { return !pending_.empty(); }
+
     bool is_in_template() const noexcept {
         if (!pending_.empty()) return true;
         std::size_t scope = current_;

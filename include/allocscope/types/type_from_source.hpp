@@ -97,12 +97,18 @@ inline const new_expression* find_new_expression(const source_outline& file, int
     return token.spelling == "(" ? find_in_call(file, at) : nullptr;
 }
 
+enum class name_kind {
+    unknown,
+    type,           // or a namespace
+    class_template  // without arguments it is the name of no type
+};
+
 // What types the debug information around the frame describes.
 struct type_knowledge {
-    bool (*knows)(void* context, text name) = nullptr;  // null: every name is believed
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
     void* context = nullptr;
-    // With its scopes; "" when it is not the only one of that name.
-    text (*qualified)(void* context, text name) = nullptr;
+    // With its scopes, as a function of that qualified name means it; "" when that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
 };
 
 // Puts what the frame's function shows in the place of template parameters.
@@ -141,7 +147,7 @@ public:
                 } else if (!is_of_library && !is_type_or_namespace(word)) {
                     return {};
                 }
-                if (word.empty()) return {};
+                if (word.empty() || is_bare_template(i, word)) return {};
             }
             if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
                 type << ' ';
@@ -208,20 +214,32 @@ private:
         return is_type_or_namespace(word) ? qualified(word) : text{};
     }
 
-    // With the scopes around it that are also around the frame's function: what is found there by
-    // the bare name, as long as no other type has it.
+    // With the scopes that it is found in by the bare name.
     text qualified(text word) const {
         if (knowledge_.qualified == nullptr) return word;
-        const text whole = knowledge_.qualified(knowledge_.context, word);
-        if (whole.size() < word.size() + 3) return word;
-        const text scope = whole.substr(0, whole.size() - word.size());  // with its colons
-        return plain_name(memory_, name_).starts_with(scope) ? whole : word;
+        const text whole =
+            knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        return whole.empty() ? word : whole;
     }
 
     // False for what may be a macro that another file defines.
     bool is_type_or_namespace(text word) const {
-        return file_.is_defined(word) || knowledge_.knows == nullptr ||
-               knowledge_.knows(knowledge_.context, word);
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
+    }
+
+    // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
+    // `meaning` is what stands for the word at `at`.
+    bool is_bare_template(std::size_t at, text meaning) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text behind = at + 1 < expression_.type_end ? tokens[at + 1].spelling : text{};
+        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        const text word = tokens[at].spelling;
+        const bool is_replaced = meaning != word && !meaning.ends_with(word);
+        return !is_replaced &&
+               (file_.is_class_template(word) ||
+                (knowledge_.kind != nullptr &&
+                 knowledge_.kind(knowledge_.context, word) == name_kind::class_template));
     }
 
     arena& memory_;
@@ -275,9 +293,9 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
 }
 
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new.
+// direct caller of operator new. `is_array`: `new T[n]`.
 inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}) {
+                             const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
     const function_name function = parse_function_name(memory, frame.function);
@@ -291,6 +309,10 @@ inline text type_from_source(arena& memory, const code_frame& frame, source_cach
     if (file == nullptr) return {};
     const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
     if (expression == nullptr || !expression->has_type) return {};
+    const std::size_t behind = expression->type_end;
+    if (is_array != nullptr) {
+        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+    }
     return source_spelling{memory, *file, *expression, function, knowledge}.spelled();
 }
 

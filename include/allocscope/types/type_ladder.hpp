@@ -9,7 +9,7 @@
 //     type_answer type = name_type(memory, frames, sources);
 //     type.name;                                         // "std::string"
 //     type.evidence;                                     // type_evidence::allocator_frame
-//     if (type.is_open()) type = with_vtable(memory, type, "vtable for app::widget");
+//     if (type.is_open()) type = with_vtable(memory, type, "vtable for app::widget", fit);
 //
 // `frames` are the logical frames of the whole stack, innermost first, starting at the direct
 // caller of operator new. When nothing is certain the answer is "?".
@@ -35,6 +35,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/symbols/code_location.hpp>
+#include <allocscope/types/class_size.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/library_calls.hpp>
 #include <allocscope/types/pretty_type.hpp>
@@ -54,8 +55,9 @@ enum class type_evidence {
     tag,              // the code that allocated says it: allocscope::allocator<T> and its like
     allocator_frame,  // std::allocator<T>::allocate called operator new
     make_frame,       // std::make_unique<T> and its like did
-    vtable,           // the live object points to the vtable of T
-    source_text       // `new T` stands at that line and column
+    vtable,           // the live object points to the vtable of T, and is as large as a T
+    source_text,      // `new T` stands at that line and column
+    unsized_vtable    // as vtable; but how large a T is, nothing tells
 };
 
 // As snapshot::row::type_source says it.
@@ -71,6 +73,8 @@ inline const char* word_of(type_evidence evidence) noexcept {
             return "vtable";
         case type_evidence::source_text:
             return "source";
+        case type_evidence::unsized_vtable:
+            return "unsized_vtable";
         case type_evidence::none:
             break;
     }
@@ -80,6 +84,7 @@ inline const char* word_of(type_evidence evidence) noexcept {
 struct type_answer {
     text name = "?";
     type_evidence evidence = type_evidence::none;
+    bool is_array = false;  // said to be: the block may be larger than one of them
 
     bool is_known() const noexcept { return evidence != type_evidence::none; }
 
@@ -119,7 +124,8 @@ inline bool is_forwarding_frame(text plain) noexcept {
     return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
            plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
            plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate" || is_reporting_frame(plain);
+           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
+           is_reporting_frame(plain);
 }
 
 inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
@@ -147,7 +153,7 @@ inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std:
     for (std::size_t i = 0; i < asking; ++i) {
         if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
         const text type = type_from_source(memory, frames[i], sources, knowledge);
-        if (!type.empty()) answer = {type, type_evidence::source_text};
+        if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
     return true;
@@ -235,10 +241,17 @@ inline type_answer type_of_typed_allocator(arena& memory, const code_frame& fram
     return {printed_type(memory, arguments[0]), type_evidence::tag};
 }
 
-// What the asking frame tells by its name.
+// What the asking frame tells by its name. One without a name is believed to be of the library's
+// own code when its caller is, and only that can be allocated there.
 inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
+    if (frames[asking].function.empty() && asking + 1 < frames.size()) {
+        named_frame caller = read_frame(memory, frames[asking + 1]);
+        caller.has_line = false;
+        const type_answer answer = type_from_frame(memory, caller);
+        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+    }
     const type_answer tagged = type_of_typed_allocator(memory, frames[asking]);
     if (tagged.is_known()) return tagged;
     const type_answer answer = follow_request(memory, frames, asking);
@@ -259,30 +272,40 @@ inline text type_from_vtable(arena& memory, text symbol) {
     return symbol.starts_with(mark) ? printed_type(memory, symbol.substr(mark.size())) : text{};
 }
 
+// How the sizes of classes compare with that of a live object of the stack.
+struct known_fits {
+    size_fit of_vtable = size_fit::unknown;
+    size_fit of_answer = size_fit::unknown;
+};
+
 // `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
-// into, "" when it points to none. A vtable says the whole name; but it may be that of the first
-// member of a class without virtual functions, so it does not stand against the source text.
-inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol) {
+// into, "" when it points to none. A vtable says the whole name; but it may be that of a first
+// member, so the block must be as large, and it does not stand against a source text that can be
+// true.
+inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol,
+                               const known_fits& fits = {}) {
     if (!so_far.is_open()) return so_far;
+    const bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
     const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return so_far;
-    const bool agrees = !so_far.is_known() || type == so_far.name ||
-                        type.ends_with(joined(memory, "::", so_far.name));
-    return agrees ? type_answer{type, type_evidence::vtable} : so_far;
+    if (type.empty()) return is_refuted ? type_answer{} : so_far;
+    const bool agrees = so_far.is_known() &&
+                        (type == so_far.name || type.ends_with(joined(memory, "::", so_far.name)));
+    if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
+        return {type, type_evidence::vtable};
+    }
+    if (is_refuted) return {};
+    const bool is_likely = !so_far.is_known() && fits.of_vtable == size_fit::unknown;
+    return is_likely ? type_answer{type, type_evidence::unsized_vtable} : so_far;
 }
 
 // `knowledge` is asked about the frame asking_frame().
 inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
-                             text vtable_symbol = {}, const type_knowledge& knowledge = {}) {
+                             const type_knowledge& knowledge = {}) {
     const std::size_t asking = asking_frame(memory, frames);
     type_answer answer;
-    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) {
-        return with_vtable(memory, answer, vtable_symbol);
-    }
+    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) return answer;
     answer = type_from_frames(memory, frames, asking);
-    if (answer.is_known() || asking == frames.size()) {
-        return with_vtable(memory, answer, vtable_symbol);
-    }
+    if (answer.is_known() || asking == frames.size()) return answer;
     code_frame frame = frames[asking];
     if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
         // When it was folded with another instantiation of the same template, its name says
@@ -290,9 +313,10 @@ inline type_answer name_type(arena& memory, const list<code_frame>& frames, sour
         const named_frame outer = read_frame(memory, frames[asking + 1]);
         if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
     }
-    const text type = type_from_source(memory, frame, sources, knowledge);
-    if (!type.empty()) answer = {type, type_evidence::source_text};
-    return with_vtable(memory, answer, vtable_symbol);
+    bool is_array = false;
+    const text type = type_from_source(memory, frame, sources, knowledge, &is_array);
+    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
+    return answer;
 }
 
 }  // namespace symbolize

@@ -20,6 +20,19 @@ struct twice {
     long number = 0;
 };
 
+namespace {
+struct session {
+    long number = 0;
+};
+}  // namespace
+
+__attribute__((noinline)) std::unique_ptr<session> session_by_hand() {
+    return std::unique_ptr<session>{new session};
+}
+__attribute__((noinline)) std::unique_ptr<session> session_by_function() {
+    return std::make_unique<session>();
+}
+
 __attribute__((noinline)) std::unique_ptr<node> by_hand() {
     return std::unique_ptr<node>{new node};
 }
@@ -65,9 +78,12 @@ int main() {
     const std::unique_ptr<shop::node> b = shop::by_function();
     std::unique_ptr<other::twice> c;
     const std::unique_ptr<shop::twice> d = shop::ambiguous(c);
+    const auto e = shop::session_by_hand();
+    const auto f = shop::session_by_function();
     const allocscope::snapshot seen = window.stats();
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "twice"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::twice"), 1);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::(anonymous namespace)::session"), 2);
     return verdict();
 }

@@ -111,6 +111,36 @@ TEST_CASE("filter: the rows are those of the stacks that fit") {
     CHECK(rows.filter(through_helper).stacks().empty());
 }
 
+TEST_CASE("filter: types that are not proven can be left out, and how each is known shown") {
+    info_text info;
+    info.stacks = {made_stack("a.cpp", 1, "int", 4, 400, 9, 900, "/bin/app"),
+                   made_stack("a.cpp", 1, "long", 6, 300, 6, 300, "/bin/app"),
+                   made_stack("a.cpp", 1, "?", 1, 8, 1, 8, "/bin/app")};
+    info.stacks[0].type_source = "source";
+    const auto types_of = [&](const char* source, allocscope::shown_types wanted) {
+        info.stacks[1].type_source = source;
+        stack_filter filter;
+        filter.types = wanted;
+        names shown;
+        for (const snapshot::row& row : made_snapshot({}, info).filter(filter)) {
+            shown.push_back(std::to_string(row.objects) + " " + row.type + " " + row.type_source);
+        }
+        return shown;
+    };
+    using allocscope::shown_types;
+    CHECK(types_of("vtable", shown_types::all) == names{"6 long vtable", "4 int source", "1 ? "});
+    for (const std::string source : {"vtable", "report", "allocator", "make_function"}) {
+        CHECK(types_of(source.c_str(), shown_types::proven) == names{"6 long " + source, "5 ? "});
+    }
+    CHECK(types_of("unsized_vtable", shown_types::proven) == names{"11 ? "});
+    CHECK(types_of("vtable", shown_types::with_source) ==
+          names{"6 long [vtable] vtable", "4 int [source] source", "1 ? "});
+    stack_filter filter;
+    filter.types = shown_types::proven;
+    filter.type = "int";
+    CHECK(made_snapshot({}, info).filter(filter).empty());  // the type that is shown is looked at
+}
+
 TEST_CASE("filter: a small place is what all its stacks make together") {
     stack_filter wanted;
     wanted.least_bytes = 600;  // the two stacks of a.cpp:1 have 400 and 300

@@ -261,6 +261,7 @@ TEST_CASE("text_report: every line fits the width, if there is one, and no numbe
         const std::string text = to_text(rows, wanted);
         CHECK(has(text, " 123456  31.3 KiB  100.0%  "));
         CHECK(has(text, "\xc3\xa9.cpp:7:"));
+        CHECK(has(line_with(text, "   at "), "/a.cpp:7)"));
         CHECK(has(text, "      1       1 B   <0.1%  a.cpp:1:t"));
         for (const std::string& line : lines_of(text)) {
             CHECK(columns_of(line) <= width);

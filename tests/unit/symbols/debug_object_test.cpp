@@ -213,14 +213,15 @@ TEST_CASE("debug_object: the types of a unit are known with their scopes") {
         REQUIRE(total != 0);
         const allocscope::symbolize::type_names* types = file.object.types_at(total);
         REQUIRE(types != nullptr);
-        CHECK(types->qualified("cart") == "shop::cart");
-        CHECK(types->qualified("shelf") == "");  // nobody writes the name of its namespace
-        CHECK(types->qualified("shop") == "shop");
+        CHECK(types->qualified("cart", "shop::load") == "shop::cart");
+        CHECK(types->qualified("cart", "main") == "");
+        CHECK(types->qualified("shelf", "shop::load") == "shop::(anonymous namespace)::shelf");
+        CHECK(types->qualified("shop", "main") == "shop");
         CHECK(types->has("local"));
-        CHECK(types->qualified("local") == "");  // in a function
+        CHECK(types->qualified("local", "shop::load") == "");  // in a function
         CHECK_FALSE(types->has("total"));
         CHECK_FALSE(types->has("shelf<int>"));
-        CHECK(types->qualified("nothing") == "");
+        CHECK(types->qualified("nothing", "shop::load") == "");
         CHECK(file.object.types_at(~std::uint64_t{0}) == nullptr);
     }
 }

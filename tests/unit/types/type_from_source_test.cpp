@@ -15,6 +15,7 @@
 
 using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
+using allocscope::symbolize::name_kind;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_from_source;
 
@@ -205,12 +206,13 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
         frame.line = 1;
         source_cache sources;
         const allocscope::symbolize::type_knowledge knowledge{
-            [](void*, allocscope::plain::text) { return true; }, nullptr,
-            [](void*, allocscope::plain::text name) {
-                const char* whole = name == "node"     ? "shop::node"
-                                    : name == "item"   ? "shop::cart::item"
-                                    : name == "global" ? "global"
-                                                       : "";
+            [](void*, allocscope::plain::text) { return name_kind::type; }, nullptr,
+            [](void*, allocscope::plain::text name, allocscope::plain::text around) {
+                const bool is_inside = around.starts_with("shop::");
+                const char* whole = name == "node" && is_inside     ? "shop::node"
+                                    : name == "hidden" && is_inside ? "shop::(anonymous "
+                                                                      "namespace)::hidden"
+                                                                    : "";
                 return allocscope::plain::text{whole};
             }};
         const auto type = type_from_source(memory, frame, sources, knowledge);
@@ -221,12 +223,9 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
           "shop::node");
     CHECK(type_of("new node<int>;", "shop::load()") == "shop::node<int>");
     CHECK(type_of("new node::inner;", "shop::load()") == "shop::node::inner");
-    CHECK(type_of("new item;", "shop::cart::add()") == "shop::cart::item");
-    // By a using-directive, say: another one might be meant.
-    CHECK(type_of("new node;", "main") == "node");
-    CHECK(type_of("new node;", "shopping::load()") == "node");
-    CHECK(type_of("new item;", "shop::load()") == "item");
-    CHECK(type_of("new global;", "shop::load()") == "global");
+    CHECK(type_of("new hidden;", "shop::load()") == "shop::(anonymous namespace)::hidden");
+    CHECK(type_of("new hidden*;", "shop::load()") == "shop::(anonymous namespace)::hidden*");
+    CHECK(type_of("new node;", "main") == "node");  // by a using-directive, say
     CHECK(type_of("new twice;", "shop::load()") == "twice");
     CHECK(type_of("new shop::node;", "shop::load()") == "shop::node");
 }
@@ -262,6 +261,17 @@ TEST_CASE("type_from_source: a class template's own name stands for the instanti
     CHECK(type_at_mark(own, "app::pool<int>::copy()") == "app::pool<int>");
 }
 
+TEST_CASE("type_from_source: the bare name of a class template is no type") {
+    const char* bare = "template <class T> struct box { box(T); };\nauto* p = @new box(3);";
+    CHECK(type_at_mark(bare, "main") == "?");
+    const char* plain = "template <class T> struct box {}; struct crate {};\nauto* p = @new crate;";
+    CHECK(type_at_mark(plain, "main") == "crate");
+    const char* whole = "template <class T> struct box {};\nauto* p = @new box<int>(3);";
+    CHECK(type_at_mark(whole, "main") == "box<int>");
+    const char* inner = "template <class T> struct box { struct lid {}; };\n@new box<int>::lid;";
+    CHECK(type_at_mark(inner, "main") == "box<int>::lid");
+}
+
 TEST_CASE("type_from_source: names of std are told apart from others") {
     CHECK(type_at_mark("using std::string;\nsink = @new string;") == "std::string");
     CHECK(type_at_mark("using namespace std;\nsink = @new vector<string>;") ==
@@ -293,6 +303,32 @@ TEST_CASE("type_from_source: the library's own headers are not read") {
     arena memory;
     source_cache sources;
     CHECK(type_from_source(memory, frame, sources).empty());
+}
+
+TEST_CASE("source_cache: a folder that has moved is found where the user says") {
+    using allocscope::symbolize::moved_source;
+    arena memory;
+    const auto moved = [&](const char* path, const char* folders) {
+        const auto found = moved_source(memory, path, folders);
+        return std::string{found.data(), found.size()};
+    };
+    CHECK(moved("/build/a.cpp", "/build=/home/me") == "/home/me/a.cpp");
+    CHECK(moved("/build/a.cpp", "/build/=/home/me/") == "/home/me/a.cpp");
+    CHECK(moved("/build/x/a.cpp", "/other=/o:/build/x=/x:/build=/b") == "/x/a.cpp");
+    CHECK(moved("/building/a.cpp", "/build=/home/me") == "/building/a.cpp");
+    CHECK(moved("/build/a.cpp", "") == "/build/a.cpp");
+    CHECK(moved("/build/a.cpp", "nonsense:=") == "/build/a.cpp");
+    CHECK(moved("src/a.cpp", "src=/home/me/src") == "/home/me/src/a.cpp");
+    CHECK(moved("src/a.cpp", "=/home/me/") == "/home/me/src/a.cpp");
+
+    const source_file file{"auto* p = new widget;\n"};
+    const std::string folder = file.path().substr(0, file.path().rfind('/'));
+    const std::string name = file.path().substr(folder.size());
+    source_cache sources;
+    ::setenv("ALLOCSCOPE_SOURCES", ("/nowhere/at/all=" + folder).c_str(), 1);
+    CHECK(sources.find(("/nowhere/at/all" + name).c_str()) != nullptr);
+    ::unsetenv("ALLOCSCOPE_SOURCES");
+    CHECK(sources.find(("/nowhere/else" + name).c_str()) == nullptr);
 }
 
 TEST_CASE("source_cache: a file is read once, until the cache is released") {
@@ -331,7 +367,11 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
         frame.line = static_cast<int>(std::count(source.begin(), source.end(), '\n')) + 1;
         source_cache sources;
         const allocscope::symbolize::type_knowledge knowledge{
-            [](void*, allocscope::plain::text name) { return name == "known" || name == "app"; },
+            [](void*, allocscope::plain::text name) {
+                return name == "known" || name == "app" ? name_kind::type
+                       : name == "pair"                 ? name_kind::class_template
+                                                        : name_kind::unknown;
+            },
             nullptr, nullptr};
         const auto type = type_from_source(memory, frame, sources, knowledge);
         return type.empty() ? "?" : std::string{type.data(), type.size()};
@@ -343,6 +383,9 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
     CHECK(type_of("new app::unknown;") == "?");
     CHECK(type_of("new other::known;") == "?");
     CHECK(type_of("new known<unknown>;") == "?");
+    CHECK(type_of("new pair(1, 2);") == "?");
+    CHECK(type_of("new std::pair(1, 2);") == "?");
+    CHECK(type_of("new std::pair<int, int>(1, 2);") == "std::pair<int, int>");
     CHECK(type_of("new known<int>;") == "known<int>");
     CHECK(type_of("new unsigned long[3];") == "unsigned long");
     CHECK(type_of("new std::vector<int>;") == "std::vector<int>");

@@ -14,7 +14,9 @@
 
 using allocscope::plain::arena;
 using allocscope::symbolize::code_frame;
+using allocscope::symbolize::known_fits;
 using allocscope::symbolize::list;
+using allocscope::symbolize::size_fit;
 using allocscope::symbolize::source_cache;
 using allocscope::symbolize::type_answer;
 using allocscope::symbolize::type_evidence;
@@ -38,7 +40,8 @@ public:
     type_answer name_type(const std::vector<code_frame>& stack, const char* vtable_symbol = "") {
         list<code_frame> frames{memory};
         for (const code_frame& each : stack) frames.push_back(each);
-        return allocscope::symbolize::name_type(memory, frames, sources, vtable_symbol);
+        const type_answer answer = allocscope::symbolize::name_type(memory, frames, sources);
+        return with_vtable(memory, answer, vtable_symbol, {size_fit::same, size_fit::same});
     }
 
     arena memory;
@@ -138,6 +141,34 @@ TEST_CASE("type_ladder: a vtable that is asked for later says what it would have
         {frame("std::__new_allocator<widget>::allocate(unsigned long, void const*)", "", 0, 0)});
     CHECK_FALSE(from_frames.is_open());
     CHECK(with_vtable(types.memory, from_frames, symbol).name == "widget");
+}
+
+TEST_CASE("type_ladder: what a vtable names must be as large as the block") {
+    ladder types;
+    const char* symbol = "vtable for app::widget";
+    const type_answer nothing;
+    const auto seen = [&](const type_answer& so_far, size_fit of_vtable, size_fit of_answer) {
+        const type_answer answer =
+            with_vtable(types.memory, so_far, symbol, known_fits{of_vtable, of_answer});
+        return std::string{answer.name.data(), answer.name.size()} + " " + word_of(answer.evidence);
+    };
+    CHECK(seen(nothing, size_fit::same, size_fit::unknown) == "app::widget vtable");
+    CHECK(seen(nothing, size_fit::other, size_fit::unknown) == "? ");
+    CHECK(seen(nothing, size_fit::unknown, size_fit::unknown) == "app::widget unsized_vtable");
+    const type_answer source{"holder", type_evidence::source_text};
+    CHECK(seen(source, size_fit::same, size_fit::unknown) == "holder source");
+    CHECK(seen(source, size_fit::same, size_fit::same) == "holder source");
+    CHECK(seen(source, size_fit::same, size_fit::other) == "app::widget vtable");
+    CHECK(seen(source, size_fit::other, size_fit::other) == "? ");
+    CHECK(seen(source, size_fit::unknown, size_fit::other) == "? ");
+    CHECK(seen(source, size_fit::other, size_fit::same) == "holder source");
+    const type_answer agreeing{"widget", type_evidence::source_text};
+    CHECK(seen(agreeing, size_fit::unknown, size_fit::unknown) == "app::widget vtable");
+    CHECK(seen(agreeing, size_fit::other, size_fit::other) == "app::widget vtable");
+    const type_answer refuted =
+        with_vtable(types.memory, source, "", {size_fit::unknown, size_fit::other});
+    CHECK(refuted.name == "?");
+    CHECK_FALSE(refuted.is_known());
 }
 
 TEST_CASE("type_ladder: behind a class's own operator new stands the type that was asked for") {

@@ -1,0 +1,90 @@
+// pretty_function.hpp - spells a function the way people write it, from a demangled name.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by naming/name_book.hpp, once for each function
+// Threads:  any
+// Memory:   of the given arena
+//
+//     app::box<int>* app::make<int>(unsigned long)         ->  app::make<int>(unsigned long)
+//     main::{lambda(int)#1}::operator()(int) const         ->  main::{lambda}
+//     app::load[abi:cxx11](char const*) [clone .isra.0]    ->  app::load(const char*)
+//     app::work(app::work(int)::_ZN3app4workEi.Frame*)     ->  app::work(int)
+//
+// g++ and clang++ number lambdas in different ways, and only clang++ always knows the parameters of
+// the functions around them: so both are left out.
+
+#ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/pretty_type.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// As g++, clang++ and LLVM's demangler call them.
+inline bool is_lambda(text component) noexcept {
+    return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
+}
+
+// " const &" of " const & [clone .cold]".
+inline text leading_qualifiers(text behind) noexcept {
+    std::size_t end = 0;
+    for (;;) {
+        const text rest = behind.substr(end);
+        std::size_t size = 0;
+        constexpr text words[] = {" const", " volatile", " &&", " &"};
+        for (const text word : words) {
+            if (size == 0 && rest.starts_with(word)) size = word.size();
+        }
+        if (size == 0) return behind.substr(0, end);
+        end += size;
+    }
+}
+
+// The function itself when its name is not understood. The result lives in the arena or is a view
+// of the input.
+inline text pretty_function(arena& memory, text function) {
+    const function_name name = parse_function_name(memory, function);
+    if (!name.is_known()) return function;
+    text_out spelled{memory};
+    text qualifiers;
+    bool is_in_lambda = false;
+    for (const name_component& component : name.components) {
+        if (is_in_lambda && is_listed(component.name, "operator() _FUN __invoke")) continue;
+        is_in_lambda = is_lambda(component.name);
+        if (!spelled.empty()) spelled << "::";
+        spelled << (is_in_lambda ? text{"{lambda}"} : component.name);
+        if (component.name.ends_with("<")) spelled << ' ';  // operator< <int>
+        spelled << component.arguments;
+    }
+    if (!is_in_lambda) {  // parameters and qualifiers
+        text behind = function.substr(static_cast<std::size_t>(name.whole.end() - function.data()));
+        if (behind.starts_with("[abi:")) behind.remove_prefix(skip_brackets(behind, 0));
+        // g++ calls the body of a coroutine f(f(int)::_Z1fi.Frame*).
+        const std::size_t frame = behind.find(".Frame*)");
+        const std::size_t outer = frame != no_position ? behind.rfind("::_Z") : frame;
+        if (outer != no_position) return pretty_function(memory, behind.substr(1, outer - 1));
+        const std::size_t close = behind.starts_with("(") ? skip_brackets(behind, 0) : no_position;
+        if (close != no_position) {
+            spelled << behind.substr(0, close);
+            qualifiers = leading_qualifiers(behind.substr(close));
+        }
+    }
+    const text pretty = pretty_type(memory, spelled.view());
+    return qualifiers.empty() ? pretty : joined(memory, pretty, qualifiers);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP

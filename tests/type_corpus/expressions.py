@@ -1,0 +1,266 @@
+"""The expressions of the corpus of types: what allocates, and what stands in the block.
+
+Each is one line of C++ that defines a function `f@()`. `$T` is an element type, `@` the number of
+the line. Behind it stand the types that rows of the line may and must show; one of several
+of which any is right is written `a | b`, and `?` where no type is right. Elsewhere `?` is allowed
+and counted.
+"""
+
+# As a report spells it, and whether it has virtual functions.
+ELEMENTS = ["int", "app::plain", "app::shape", "(anonymous namespace)::hidden",
+            "(anonymous namespace)::hidden_shape", "app::box<int>", "std::string",
+            "app::outer::nested"]
+
+
+def written(element):
+    """As C++ writes it."""
+    return element.replace("(anonymous namespace)::", "")
+
+
+PRELUDE = r"""
+#include <allocscope/allocscope.hpp>
+
+#include <any>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <forward_list>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <new>
+#include <queue>
+#include <set>
+#include <sstream>
+#include <stack>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <valarray>
+#include <vector>
+
+namespace app {
+struct plain { long a = 1, b = 2, c = 3; };
+struct shape { virtual ~shape(); long a = 1; };
+inline shape::~shape() = default;
+template <class T> struct box { T value{}; long more = 3; };
+struct outer { struct nested { long a = 1, b = 2; }; };
+template <class T> struct holder { T value; long more[9] = {}; holder(T v) : value(v) {} };
+}  // namespace app
+
+namespace {
+struct hidden { long a = 1, b = 2, c = 3, d = 4; };
+struct hidden_shape { virtual ~hidden_shape() {} long a = 1, b = 2; };
+
+void* volatile sink;
+template <class T> __attribute__((always_inline)) inline void keep(T* object) {
+    sink = const_cast<void*>(static_cast<const volatile void*>(object));
+    asm volatile("" : : "r"(object) : "memory");
+}
+// Keeps what the value has allocated.
+template <class T> __attribute__((always_inline)) inline void hold(T&& value) {
+    using kept = std::decay_t<T>;
+    alignas(kept) static unsigned char storage[sizeof(kept)];
+    keep(::new (static_cast<void*>(storage)) kept(std::move(value)));
+}
+}  // namespace
+
+#define MAKE_NEW(T) new T
+"""
+
+F = "__attribute__((noinline)) void f@() "
+LARGE = "std::array<long, 12> large{}; "
+
+# (source of the line, types, C++ standard where it is not 17)
+SHAPES = [
+    # new
+    (F + "{ keep(new $T); }", ["$T"]),
+    (F + "{ keep(new $T()); }", ["$T"]),
+    (F + "{ keep(new $T{}); }", ["$T"]),
+    (F + "{ keep(new $T[5]); }", ["$T"]),
+    (F + "{ keep(new (std::nothrow) $T); }", ["$T"]),
+    (F + "{ keep(::new $T); }", ["$T"]),
+    (F + "{ keep(new const $T{}); }", ["$T"]),
+    (F + "{ keep(new $T*[3]); }", ["$T*"]),
+    (F + "{ std::unique_ptr<$T> p(new $T); hold(std::move(p)); }", ["$T"]),
+    (F + "{ std::shared_ptr<$T> p(new $T); hold(std::move(p)); }",
+     ["$T", "std::shared_ptr<$T> control block"]),
+    (F + "{ keep(sink != nullptr ? new $T : nullptr); }", ["$T"]),
+    (F + "{ auto make = [] { return new $T; }; keep(make()); }", ["$T"]),
+    (F + "{ keep(new std::pair<int, $T>); }", ["std::pair<int, $T>"]),
+    (F + "{ keep(new std::vector<$T>); }", ["std::vector<$T>"]),
+    (F + "{ keep(new std::tuple<$T, long, char>); }", ["std::tuple<$T, long, char>"]),
+    (F + "{ keep(new std::array<$T, 3>); }", ["std::array<$T, 3>"]),
+    (F + "{ struct local { $T value; char more[3]; }; keep(new local); }",
+     ["local | f@::local | f@()::local"]),
+    ("struct with_list@ { $T* p; long q; with_list@() : p(new $T), q(3) {} }; " + F +
+     "{ static with_list@ one; keep(&one); }", ["$T"]),
+    ("struct with_member@ { $T* p = new $T; long q = 3; }; " + F +
+     "{ static with_member@ one; keep(&one); }", ["$T"]),
+    ("struct with_default@ { $T* p; char q[40]; with_default@($T* given = new $T) : p(given) {} };"
+     " " + F + "{ keep(new with_default@); }", ["$T", "with_default@"]),
+    (F + "{ static $T* one = new $T; keep(one); }", ["$T"]),
+    (F + "{ thread_local $T* one = new $T; keep(one); }", ["$T"]),
+    ("struct cloned@ { virtual ~cloned@() {} virtual cloned@* clone() const { return new "
+     "cloned@(*this); } $T value; }; " + F + "{ static cloned@ one; keep(one.clone()); }",
+     ["cloned@"]),
+    # templates
+    ("template <class U> U* make@() { return new U; } " + F + "{ keep(make@<$T>()); }", ["$T"]),
+    ("template <class U> struct maker@ { static U* make() { return new U(); } }; " + F +
+     "{ keep(maker@<$T>::make()); }", ["$T"]),
+    ("template <class U> struct self@ { U value; long n; static self@* make() { return new self@; }"
+     " }; " + F + "{ keep(self@<$T>::make()); }", ["self@<$T>"]),
+    ("template <class U> struct dependent@ { using type = U; static type* make() "
+     "{ return new type; } }; " + F + "{ keep(dependent@<$T>::make()); }", ["$T"]),
+    ("template <class U> auto first@(U v) { using T = decltype(v); return new std::pair<T, T>(); } "
+     + F + "{ keep(first@($T())); }", ["std::pair<$T, $T>"]),
+    (F + "{ auto make = [](auto v) { return new decltype(v)(v); }; keep(make($T())); }", ["$T"]),
+    (F + "{ auto make = [](auto v) { using T = decltype(v); return new T(); }; keep(make($T())); }",
+     ["$T"]),
+    (F + "{ keep(new app::holder($T())); }", ["app::holder<$T>"]),
+    (F + "{ keep(new app::holder<$T>($T())); }", ["app::holder<$T>"]),
+    # names that are no types
+    (F + "{ keep(MAKE_NEW($T)); }", ["$T"]),
+    (F + "{ using alias = $T; keep(new alias); }", ["$T | alias"]),
+    (F + "{ keep(new auto($T())); }", ["$T"]),
+    (F + "{ static $T one; keep(new decltype(one)); }", ["$T"]),
+    # what begins with an object is not that object
+    (F + "{ void* chunk = ::operator new(4096); ::new (chunk) $T; keep(chunk); }", ["?"]),
+    (F + "{ struct wrapped@ { $T first; long n; }; keep(new auto(wrapped@())); }",
+     ["wrapped@ | f@::wrapped@ | f@()::wrapped@"]),
+    (F + "{ struct four@ { std::array<$T, 4> all; }; keep(new decltype(four@())()); }",
+     ["four@ | f@::four@ | f@()::four@"]),
+    (F + "{ static std::pmr::monotonic_buffer_resource pool(1024); static std::pmr::vector<$T> "
+     "v(&pool); v.resize(2); keep(&v); }", ["std::pmr::monotonic_buffer_resource buffer"]),
+    ("struct derived@ : app::shape { $T more[2]; }; " + F + "{ auto* raw = static_cast<derived@*>("
+     "::operator new(sizeof(derived@))); ::new (raw) derived@; raw->~derived@(); keep(raw); }",
+     ["derived@ | ?"]),
+    # a class's own operator new
+    ("struct own@ { $T value; long n; static void* operator new(std::size_t n) { return "
+     "::operator new(n); } }; " + F + "{ keep(new own@); }", ["own@"]),
+    # functions of the library
+    (F + "{ hold(std::make_unique<$T>()); }", ["$T"]),
+    (F + "{ hold(std::make_unique<$T[]>(3)); }", ["$T"]),
+    (F + "{ hold(std::make_shared<$T>()); }", ["$T"]),
+    (F + "{ hold(std::allocate_shared<$T>(std::allocator<$T>())); }", ["$T"]),
+    (F + "{ std::vector<$T> v(4); hold(std::move(v)); }", ["$T"]),
+    (F + "{ std::vector<$T> v; v.resize(3); hold(std::move(v)); }", ["$T"]),
+    (F + "{ std::vector<$T> v; v.reserve(9); hold(std::move(v)); }", ["$T"]),
+    (F + "{ std::vector<$T> v; v.push_back($T()); hold(std::move(v)); }", ["$T"]),
+    (F + "{ std::vector<std::vector<$T>> v(2, std::vector<$T>(3)); hold(std::move(v)); }",
+     ["std::vector<$T>", "$T"]),
+    (F + "{ std::list<$T> l(2); hold(std::move(l)); }", ["$T"]),
+    (F + "{ std::forward_list<$T> l(2); hold(std::move(l)); }", ["$T"]),
+    (F + "{ std::map<int, $T> m; m[3]; hold(std::move(m)); }", ["std::pair<const int, $T>"]),
+    (F + "{ std::multimap<int, $T> m; m.emplace(3, $T()); hold(std::move(m)); }",
+     ["std::pair<const int, $T>"]),
+    (F + "{ std::unordered_map<int, $T> m; m[3]; hold(std::move(m)); }",
+     ["std::pair<const int, $T>", "hash buckets"]),
+    (F + "{ std::set<$T*> s; s.insert(nullptr); hold(std::move(s)); }", ["$T*"]),
+    (F + "{ static std::deque<$T> d(2); keep(&d); }", ["$T", "$T*"]),
+    (F + "{ static std::queue<$T> q; q.push($T()); keep(&q); }", ["$T", "$T*"]),
+    (F + "{ static std::stack<$T, std::vector<$T>> s; s.push($T()); keep(&s); }", ["$T"]),
+    (F + "{ static std::pmr::vector<$T> v(2); keep(&v); }", ["$T"]),
+    (F + "{ " + LARGE + "hold(std::any(std::pair<$T, decltype(large)>())); }",
+     ["std::pair<$T, std::array<long, 12>>"]),
+    (F + "{ " + LARGE + "$T one{}; hold(std::function<void()>([one, large] { keep(&one); "
+     "keep(&large); })); }", ["f@()::{lambda} | f@::{lambda}"]),
+    (F + "{ hold(std::make_unique<std::pair<$T, $T*>>()); }", ["std::pair<$T, $T*>"]),
+    (F + "{ std::promise<$T> p; hold(std::move(p)); }",
+     ["std::future state", "std::future<$T> result"]),
+]
+
+# Without an element type.
+SINGLE = [
+    (F + "{ std::string s(200, 'x'); hold(std::move(s)); }", ["char"]),
+    (F + "{ std::wstring s(200, L'x'); hold(std::move(s)); }", ["wchar_t"]),
+    (F + "{ static std::stringstream s; s << \"a text that is too long to stand in the object "
+     "itself\"; keep(&s); }", ["char"]),
+    (F + "{ static std::valarray<double> v(9); keep(&v); }", ["double"]),
+    (F + "{ std::vector<bool> v(900); hold(std::move(v)); }", ["unsigned long"]),
+    (F + "{ static std::filesystem::path p(\"/one/two/three\"); keep(&p); }",
+     ["std::filesystem::path components"]),
+    (F + "{ std::unordered_set<int> s; s.insert(3); hold(std::move(s)); }",
+     ["int", "hash buckets"]),
+    (F + "{ auto a = std::async(std::launch::deferred, [] { return 3; }); hold(std::move(a)); }",
+     ["std::future state", "std::future<int> result"]),
+]
+
+COROUTINE_PRELUDE = r"""
+#include <coroutine>
+
+struct task {
+    struct promise_type {
+        task get_return_object() { keep(this); return {}; }
+        std::suspend_always initial_suspend() { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        std::suspend_always yield_value(int) { return {}; }
+        void return_void() {}
+        void unhandled_exception() {}
+    };
+};
+"""
+
+COROUTINES = [
+    (F.replace("void", "task") + "{ co_return; }", ["frame of f@()"]),
+    (F.replace("void", "task") + "{ co_await std::suspend_always{}; }", ["frame of f@()"]),
+    (F.replace("void", "task") + "{ for (int i = 0; i < 9; ++i) { co_yield i; } }",
+     ["frame of f@()"]),
+    ("struct c@ { task run(int n) { keep(&n); co_return; } }; " + F + "{ c@().run(3); }",
+     ["frame of c@::run()"]),
+    (F + "{ auto run = [](int n) -> task { keep(&n); co_return; }; run(3); }",
+     ["frame of f@::{lambda}()"]),
+    ("template <class U> task run@(U u) { keep(&u); co_await std::suspend_always{}; } " + F +
+     "{ run@(app::plain()); }", ["frame of run@<app::plain>()"]),
+    # A function with a coroutine inside is none.
+    (F + "{ auto run = []() -> task { co_return; }; keep(&run); keep(new app::plain{}); }",
+     ["app::plain"]),
+]
+
+
+def numbered(lines):
+    return [(source.replace("@", str(number)), [each.replace("@", str(number)) for each in types])
+            for number, (source, types) in enumerate(lines)]
+
+
+def corpus():
+    """[(line of source, [types of its rows])], and the text of the whole file."""
+    lines = []
+    for source, types in SHAPES:
+        for element in ELEMENTS:
+            lines.append((source.replace("$T", written(element)),
+                          [each.replace("$T", element) for each in types]))
+    lines.extend(SINGLE)
+    return numbered(lines)
+
+
+def coroutines():
+    return numbered(COROUTINES)
+
+
+def source_text(expressions, more=""):
+    """The program, and the number of the line of the first expression."""
+    text = PRELUDE.lstrip("\n") + more + "\n"
+    first = text.count("\n") + 1
+    text += "".join(source + "\n" for source, _ in expressions)
+    text += "\nint main() {\n"
+    text += '    const allocscope::scope window{"corpus"};\n'
+    text += "".join(f"    f{number}();\n" for number in range(len(expressions)))
+    text += """    for (const auto& row : window.stats()) {
+        std::printf("%llu\\t%s\\t%d\\t%s\\t%s\\n", static_cast<unsigned long long>(row.objects),
+                    row.file, row.line, row.type, row.type_source);
+    }
+    std::fflush(stdout);
+    std::_Exit(0);
+}
+"""
+    return text, first

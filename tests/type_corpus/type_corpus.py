@@ -1,0 +1,147 @@
+"""type_corpus.py [--table] COMPILER FLAGS... -- OBJECTS...
+
+Compiles the expressions of expressions.py and compares the rows of a report with what is written
+beside each expression: the type, and the line that it stands on. Without --table at -O0 and -O2,
+with debug information as it is and in the forms that it is kept in; a type that is wrong fails the
+test, and so does a share of right ones that is too low. With --table: the table of
+docs/types_and_places.md, for all levels.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import expressions
+
+SOURCE = "corpus.cpp"
+
+
+def run(*command, **others):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True,
+                          timeout=900, text=True, **others)
+
+
+class Verdicts:
+    def __init__(self, corpus, first_line, printed):
+        self.counts = collections.Counter()
+        self.details = []
+        rows = collections.defaultdict(dict)
+        self.elsewhere = []
+        for line in printed.splitlines():
+            objects, file, number, type_, source = line.split("\t")
+            at = int(number) - first_line
+            if file.endswith(SOURCE) and 0 <= at < len(corpus):
+                rows[at][type_] = (int(objects), source)
+            else:
+                self.elsewhere.append(line)
+        for number, (source, types) in enumerate(corpus):
+            self.judge(source, types, rows.get(number, {}))
+
+    def judge(self, source, types, seen):
+        wanted = [{one.strip() for one in each.split("|")} for each in types]
+        accepted = set().union(*wanted)
+        wrong = [name for name in seen if name != "?" and name not in accepted]
+        missing = [each for each in wanted if not each & set(seen)]
+        if wrong:
+            verdict = "wrong"
+        elif not seen:
+            verdict = "elsewhere"
+        elif not missing:
+            verdict = "right"
+        else:
+            verdict = "unknown" if "?" in seen else "elsewhere"
+        self.counts[verdict] += 1
+        if verdict != "right":
+            self.details.append(f"{verdict}: {source}\n    wanted {types}, seen {seen}")
+
+    def share(self, verdict):
+        return 100.0 * self.counts[verdict] / sum(self.counts.values())
+
+
+class Bench:
+    def __init__(self, folder, compiler, flags, objects):
+        self.folder = folder
+        self.command = [compiler, *flags]
+        self.objects = objects
+        self.source = folder / SOURCE
+        self.use(expressions.corpus())
+
+    def use(self, corpus, more=""):
+        self.corpus = corpus
+        text, self.first_line = expressions.source_text(corpus, more)
+        self.source.write_text(text, encoding="utf-8")
+
+    def build(self, name, *flags):
+        program = self.folder / name
+        run(*self.command, *flags, self.source, *self.objects, "-pthread", "-o", program,
+            cwd=self.folder)
+        return program
+
+    def coroutine_flags(self):
+        """None: this compiler has no coroutines."""
+        for flags in (["-std=c++20"], ["-std=c++20", "-fcoroutines"]):
+            if subprocess.run([*self.command, *flags, "-fsyntax-only", self.source], check=False,
+                              capture_output=True, timeout=600).returncode == 0:
+                return flags
+        return None
+
+    def verdicts(self, program):
+        return Verdicts(self.corpus, self.first_line, run(program).stdout)
+
+
+FORMS = [("-g", ["-g"]), ("-g -gdwarf-4", ["-g", "-gdwarf-4"]), ("-g1", ["-g1"]),
+         ("-g -gz", ["-g", "-gz"]), ("-g -gsplit-dwarf", ["-g", "-gsplit-dwarf"]),
+         ("-g -flto", ["-g", "-flto"]), ("without -g", [])]
+
+
+def table(bench):
+    print("| | right | `?` | elsewhere | wrong |\n|---|---|---|---|---|")
+    for form, flags in FORMS:
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            name = re.sub(r"\W", "_", level + form)
+            try:
+                program = bench.build(name, level, *flags)
+            except subprocess.CalledProcessError as problem:
+                print(f"| {level} {form} | cannot be built: {problem.stderr[-200:]!r} |")
+                continue
+            seen = bench.verdicts(program)
+            shares = " | ".join(f"{seen.share(each):.1f}"
+                                for each in ("right", "unknown", "elsewhere", "wrong"))
+            print(f"| {level} {form} | {shares} |", flush=True)
+            (bench.folder / (name + ".txt")).write_text("\n".join(seen.details))
+            program.unlink()
+
+
+def check(bench, form, level, flags, least_right):
+    seen = bench.verdicts(bench.build("program", level, *flags))
+    if seen.counts["wrong"] or seen.share("right") < least_right:
+        print("\n".join(seen.details))
+        sys.exit(f"{level} {form}: {dict(seen.counts)}; at least {least_right}% must be right, "
+                 "and nothing wrong")
+    print(f"{level} {form}: {seen.share('right'):.1f}% of {len(bench.corpus)} expressions right, "
+          f"{seen.share('unknown'):.1f}% not known, none wrong")
+
+
+def main():
+    words = sys.argv[1:]
+    wants_table = words[0] == "--table"
+    compiler, *rest = words[1:] if wants_table else words
+    at = rest.index("--")
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(pathlib.Path(folder), compiler, rest[:at], rest[at + 1:])
+        if wants_table:
+            table(bench)
+            return
+        for level in ("-O0", "-O2"):
+            check(bench, "-g", level, ["-g"], 83.0)
+        bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
+        flags = bench.coroutine_flags()
+        for level in ("-O0", "-O2") if flags else ():
+            check(bench, "coroutines", level, ["-g", *flags], 100.0)
+
+
+if __name__ == "__main__":
+    main()

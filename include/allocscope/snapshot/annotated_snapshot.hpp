@@ -29,7 +29,9 @@ inline void find_stacks_of_kept(const snapshot_data&, const void* source, later_
     if (!kept.has_stacks()) refuse_memory();  // it has none, and neither has this one
     const auto stacks = kept.stacks();
     const auto modules = kept.modules();
-    made.table = {stacks.begin(), stacks.size(), modules.begin(), modules.size()};
+    const auto threads = kept.allocating_threads();
+    made.table = {stacks.begin(), stacks.size(),   modules.begin(),
+                  modules.size(), threads.begin(), threads.size()};
 }
 
 // `change(info, memory)` writes what is to be said; what it points to lies in `memory`.

@@ -43,7 +43,7 @@ inline bool is_soak() {
 }
 
 inline long scaled(long rounds, long in_soak = 0) {
-    double factor = is_sanitized ? 0.03 : is_optimized ? 0.34 : 0.17;
+    double factor = is_sanitized ? 0.03 : is_optimized ? 0.34 : 0.08;
     if (in_soak != 0 && is_soak()) rounds = in_soak;
     if (const char* asked = std::getenv("ALLOCSCOPE_TEST_SCALE")) {
         factor *= std::strtod(asked, nullptr);

@@ -4,7 +4,8 @@
     whole_programs.py ALLOCSCOPE [--rounds N] [--programs sqlite3,xz,...] [--peers]
 
 Runs programs of Debian bare, under `allocscope run` in each mode, and, with --peers, under
-heaptrack where it is installed. The runs of one round follow each other, and the order is turned
+heaptrack and with jemalloc (alone, and with its profiler, a sample every 512 KiB) where they are
+installed. The runs of one round follow each other, and the order is turned
 from round to round, so that a change of the machine's speed meets all alike. Prints the median of
 the ratios to the bare run of the same round: of processor time (user and system, of the command and
 all it starts) and of instructions in user mode where perf can count them. Totals alone are printed,
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 
+JEMALLOC = pathlib.Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
 SQL = """create table t(a, b);
 with recursive c(x) as (select 1 union all select x + 1 from c where x < 400000)
 insert into t select x, hex(x * 7919) from c;
@@ -75,6 +77,10 @@ def modes(program, folder, has_peers):
              "named": [program, "run", "--output", out, "--frames", "16", "--"]}
     if has_peers and shutil.which("heaptrack"):
         found["heaptrack"] = ["heaptrack", "-o", str(folder / "heaptrack")]
+    if has_peers and JEMALLOC.exists():
+        preloaded = ["env", f"LD_PRELOAD={JEMALLOC}"]
+        found["jemalloc"] = preloaded
+        found["jemalloc prof"] = [*preloaded, "MALLOC_CONF=prof:true,lg_prof_sample:19"]
     return found
 
 

@@ -4,7 +4,7 @@
 Builds the programs of hazards/ and runs each of them twice under allocscope: what its totals grow
 by from no round to many is known exactly, whichever way the process ends.
 
---full     as many rounds as can be of use: 10,000 forks, 100,000 signals
+--full     as many rounds as can be of use: 10,000 forks, 1,000,000 signals
 --shim     counting_shim.cpp counts instead, to see whether the answers are right
 --record   exact (default), sampled or counters: the totals are the same in all of them
 

@@ -10,11 +10,14 @@
 # | ALLOCSCOPE_WARNINGS_AS_ERRORS | ON      |                                                     |
 # | ALLOCSCOPE_FLAVOUR            | (none)  | name of this build for `// not with:` lines         |
 # | ALLOCSCOPE_UNIT_TEST_OPTIONS  | (none)  | for unit tests alone, e.g. "-O0": behind the others |
+# | ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS  | (none) | for those above the malloc line alone  |
 # | ALLOCSCOPE_SOAK               | OFF     | run every test for as long as it can be of use      |
 set(ALLOCSCOPE_TEST_GROUPS "all" CACHE STRING "Which tests to build")
 set(ALLOCSCOPE_SANITIZE "" CACHE STRING "Sanitizers for our own programs")
 set(ALLOCSCOPE_FLAVOUR "" CACHE STRING "Name of this build")
 set(ALLOCSCOPE_UNIT_TEST_OPTIONS "" CACHE STRING "Further flags for unit tests")
+set(ALLOCSCOPE_UPPER_UNIT_TEST_OPTIONS "" CACHE STRING
+    "Further flags for the unit tests of rooms above the malloc line")
 option(ALLOCSCOPE_SINGLE_INCLUDE "Compile the tests against single_include/" OFF)
 option(ALLOCSCOPE_OMIT_FRAME_POINTER "Compile our own programs without frame pointers" OFF)
 option(ALLOCSCOPE_SOAK "Run every test for as long as it can be of use" OFF)

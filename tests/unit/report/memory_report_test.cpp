@@ -186,6 +186,13 @@ TEST_CASE("a difference does not say where memory is") {
     CHECK(loaded.info().memory == nullptr);
 }
 
+TEST_CASE("merged snapshots do not say where memory is") {
+    const memory_use use = made_memory();
+    const snapshot all = allocscope::merge({made(&use), made(&use)});
+    CHECK(all.info().memory == nullptr);
+    CHECK(all.live_objects() == 2);
+}
+
 TEST_CASE("a saved snapshot keeps it") {
     const memory_use use = made_memory();
     const std::string bytes = allocscope::to_saved_snapshot(made(&use));

@@ -38925,6 +38925,81 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RESIDENT_MEMORY_HPP
 
+// memory_look.hpp - one look at the memory of a process: what is resident, and what malloc says.
+
+#ifndef ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
+#define ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct memory_look {
+    malloc_numbers known;
+    resident_memory found;
+};
+
+// How large the stack of a thread is that nobody asked to be otherwise.
+inline std::uint64_t usual_stack_bytes() noexcept {
+    constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
+    struct rlimit limit = {};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
+    return limit.rlim_cur;
+}
+
+// False: /proc does not tell.
+inline bool look_at_own_memory(memory_look& into) noexcept {
+    into.known = read_malloc_numbers();
+    const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
+    const bool is_glibc = into.known.kind == malloc_kind::glibc;
+    resident_walk walk{pages, usual_stack_bytes(), is_glibc ? into.known.mapped_bytes : 0};
+    return walk.walk("/proc/self/smaps", into.found);
+}
+
+// "/proc/PID/NAME".
+class path_in_proc {
+public:
+    path_in_proc(pid_t process, const char* name) noexcept {
+        char digits[20];
+        std::size_t begin = sizeof digits;
+        auto number = static_cast<std::uint64_t>(process);
+        do {
+            digits[--begin] = static_cast<char>('0' + number % 10);
+            number /= 10;
+        } while (number != 0);
+        add("/proc/", 6);
+        add(digits + begin, sizeof digits - begin);
+        add("/", 1);
+        add(name, std::strlen(name));
+    }
+    const char* path() const noexcept { return path_; }
+
+private:
+    void add(const char* from, std::size_t length) noexcept {
+        if (size_ + length >= sizeof path_) return;
+        std::memcpy(path_ + size_, from, length);
+        size_ += length;
+        path_[size_] = '\0';
+    }
+
+    char path_[64] = {};
+    std::size_t size_ = 0;
+};
+
+// Of another process, whose malloc cannot be asked. False: it has ended, or may not be looked at.
+inline bool look_at_memory_of(pid_t process, memory_look& into) noexcept {
+    into.known = malloc_numbers{};
+    const pages_of_process pages{process, path_in_proc{process, "pagemap"}.path()};
+    resident_walk walk{pages, usual_stack_bytes(), ~std::uint64_t{0}};
+    return walk.walk(path_in_proc{process, "smaps"}.path(), into.found);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
+
 #endif  // ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
@@ -39043,8 +39118,9 @@ inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
 
 // From what is resident, what malloc says and what the window knows. What is in use but not in
 // memory is taken to be free memory first, then other blocks, then recorded objects.
-inline memory_use divide_memory(resident_memory found, const malloc_numbers& known,
-                                const recorded_sizes& recorded) noexcept {
+inline memory_use divide_memory(const memory_look& look, const recorded_sizes& recorded) noexcept {
+    const malloc_numbers& known = look.known;
+    resident_memory found = look.found;
     memory_use use;
     use.resident_bytes = found.total;
     use.swapped_bytes = found.swapped;
@@ -39072,8 +39148,9 @@ inline memory_use divide_memory(resident_memory found, const malloc_numbers& kno
             move_up_to(known.in_use_bytes, heap, in_use);
             use[memory_part::free_blocks] = heap;
         } else {
-            // A malloc whose memory cannot be told from other memory has the recorded objects.
-            move_up_to(excess(recorded.bytes, heap), found.anonymous, heap);
+            // What is recorded and cannot lie in a heap of glibc's lies in other memory.
+            move_up_to(excess(recorded.bytes, found.heap_size + found.large_size), found.anonymous,
+                       heap);
             in_use = heap;
         }
     }
@@ -39086,21 +39163,9 @@ inline memory_use divide_memory(resident_memory found, const malloc_numbers& kno
     return use;
 }
 
-inline std::uint64_t usual_stack_bytes() noexcept {
-    constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
-    struct rlimit limit = {};
-    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
-    return limit.rlim_cur;
-}
-
 inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
-    const malloc_numbers known = read_malloc_numbers();
-    const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
-    resident_walk walk{pages, usual_stack_bytes(),
-                       known.kind == malloc_kind::glibc ? known.mapped_bytes : 0};
-    resident_memory found;
-    if (!walk.walk("/proc/self/smaps", found)) return {};
-    return divide_memory(found, known, recorded);
+    memory_look now;
+    return look_at_own_memory(now) ? divide_memory(now, recorded) : memory_use{};
 }
 
 }  // namespace detail
@@ -39733,13 +39798,14 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Without losses, families and time series.
+// Without losses, families and time series, and without where the memory was: processes share it.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();
     info.totals = {};
     info.samples = info.uncertain_objects = info.uncertain_bytes = 0;
     info.merged_windows = 0;
+    info.memory = nullptr;
     std::int64_t began = began_unix_ns(info);
     for (std::size_t i = 0; i < count; ++i) {
         const info_type& part = parts[i].info();
@@ -40785,6 +40851,16 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
+// In a forked child: makes a lock free that another thread may have held. True: one did.
+inline bool free_in_child(std::mutex& lock) noexcept {
+    if (lock.try_lock()) {
+        lock.unlock();
+        return false;
+    }
+    ::new (static_cast<void*>(&lock)) std::mutex;
+    return true;
+}
+
 }  // namespace detail
 
 // A scope that keeps a time series: points where mark() is called and, if asked for, one every so
@@ -40827,7 +40903,8 @@ private:
     detail::moment_list points_;
     scope window_;
     clock::time_point began_;
-    std::mutex lock_;
+    std::mutex asking_;  // taken before lock_: one snapshot at a time
+    std::mutex lock_;    // of the points
     std::condition_variable ends_;
     bool is_ending_ = false;
     bool is_stopped_ = false;
@@ -40903,18 +40980,15 @@ inline void* timed_scope::take_points(void* series) {
     return nullptr;
 }
 
-// The child has one thread, and that is in here. The lock may have been taken by a thread that it
+// The child has one thread, and that is in here. A lock may have been taken by a thread that it
 // does not have: then the points may be half written, and are forgotten.
 inline void timed_scope::settle_after_fork() noexcept {
     const pid_t own = ::getpid();
     if (process_.exchange(own) == own) return;
     has_thread_ = false;
-    const bool was_locked = !lock_.try_lock();
-    if (!was_locked) lock_.unlock();
     ::new (static_cast<void*>(&ends_)) std::condition_variable;  // of which a thread waited
-    if (!was_locked) return;
-    ::new (static_cast<void*>(&lock_)) std::mutex;
-    points_.clear();
+    detail::free_in_child(asking_);
+    if (detail::free_in_child(lock_)) points_.clear();
 }
 
 inline void timed_scope::add_point(const char* name) noexcept {
@@ -40932,8 +41006,9 @@ inline void timed_scope::mark(const char* name) noexcept {
     if (!is_stopped_) add_point(name != nullptr ? name : "");
 }
 
-// The snapshot is the last point.
+// The snapshot is the last point. What was added while it was made comes after it.
 inline snapshot timed_scope::with_points(const snapshot& of) {
+    const std::lock_guard<std::mutex> locked{lock_};
     return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
         const snapshot::window_estimates& about = info.estimates;
         points_.copy_to(info,
@@ -40953,16 +41028,17 @@ inline snapshot timed_scope::with_points(const snapshot& of) {
 inline snapshot timed_scope::stats() {
     const pause_recording quietly;
     settle_after_fork();
-    const std::lock_guard<std::mutex> locked{lock_};
+    const std::lock_guard<std::mutex> asking{asking_};
     return is_stopped_ ? last_ : with_points(window_.stats());
 }
 
 inline snapshot timed_scope::stats_and_forget() {
     const pause_recording quietly;
     settle_after_fork();
-    const std::lock_guard<std::mutex> locked{lock_};
+    const std::lock_guard<std::mutex> asking{asking_};
     if (is_stopped_) return last_;
     const snapshot reported = with_points(window_.stats_and_forget());
+    const std::lock_guard<std::mutex> locked{lock_};
     began_ = clock::now();
     points_.clear();
     return reported;
@@ -40971,9 +41047,13 @@ inline snapshot timed_scope::stats_and_forget() {
 inline snapshot timed_scope::stop() {
     const pause_recording quietly;
     end_thread();
-    const std::lock_guard<std::mutex> locked{lock_};
-    if (!is_stopped_) last_ = with_points(window_.stop());
-    is_stopped_ = true;
+    const std::lock_guard<std::mutex> asking{asking_};
+    if (is_stopped_) return last_;
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        is_stopped_ = true;
+    }
+    last_ = with_points(window_.stop());
     return last_;
 }
 

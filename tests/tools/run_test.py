@@ -173,7 +173,7 @@ def says_what_is_wrong(program):
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
     done = subprocess.run([PROGRAM, "run", "--help"], capture_output=True, text=True, check=True)
     for option in ("--record", "--sample-bytes", "--frames", "--output", "--format", "--children",
-                   "--every", "--on-signal", "--summary", *formats):
+                   "--every", "--on-signal", "--memory", "--summary", *formats):
         assert option in done.stdout, option
 
 
@@ -245,11 +245,78 @@ def reports_while_it_runs(recorder, program):
                 break
             time.sleep(0.02)
         assert "150 objects" in path.read_text()
+        assert "  signal USR1\n" in path.read_text(), path.read_text()
         started.send_signal(signal.SIGTERM)
         started.wait(60)
     for more in ([], ["--children", "follow"]):
         done = recorder.run(["sleep", "1.2"], "--every", "0.4", "--summary", *more)
         assert done.stderr.count("allocscope: sleep:") >= 2, done.stderr
+
+
+def explains_memory(recorder, folder):
+    """Parts whose sizes the program knows: at its end, from outside, and not of its child."""
+    source = r"""
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* blocks[50000];
+int main(int argc, char** argv) {
+    const size_t bytes = size_t{24} << 20;
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(mapped, 1, bytes);
+    for (void*& each : blocks) each = memset(malloc(40), 1, 40);
+    for (int i = 0; i < 50000; i += 2) free(blocks[i]);
+    void* large = malloc(8 << 20);
+    memset(large, 1, 2 << 20);
+    const char* how = argc > 1 ? argv[1] : "return";
+    if (strcmp(how, "unmap") == 0) {
+        usleep(600000);
+        munmap(mapped, bytes);
+        free(large);
+        usleep(300000);
+    }
+    if (strcmp(how, "_exit") == 0) _exit(0);
+    if (strcmp(how, "fork") == 0) {
+        if (fork() == 0) { munmap(mapped, bytes); exit(0); }
+        wait(nullptr);
+        _exit(0);
+    }
+    return 0;
+}
+"""
+    program = compiled(folder, "parts", source, COMPILER, *WITHOUT_CXX)
+    mebibyte = 1 << 20
+
+    def parts_of(report):
+        parts = report["memory"]["parts"]
+        assert sum(parts.values()) == report["memory"]["resident_bytes"], parts
+        assert 24 * mebibyte <= parts["anonymous"] < 24.5 * mebibyte, parts
+        assert parts["allocscope"] >= 25000 * 8 and parts["program"] > mebibyte, parts
+        return parts
+
+    report = recorder.report([program], "--memory")
+    parts = parts_of(report)
+    assert report["memory"]["at_ns"] == report["duration_ns"], report["memory"]
+    # 25,000 of 40 bytes, and what was touched of the large block.
+    recorded = 25000 * 40 + 2 * mebibyte
+    in_use = parts["recorded"] + parts["rounding"] + parts["other_blocks"]
+    assert recorded <= in_use < recorded + mebibyte, parts
+    assert 0.5 * mebibyte < parts["free_blocks"] < 2 * mebibyte, parts
+    assert parts["heap_rest"] == 0, parts
+    report = recorder.report([program, "unmap"], "--memory", "--every", "0.1")
+    parts = parts_of(report)
+    assert 0 < report["memory"]["at_ns"] < report["duration_ns"], report["memory"]
+    assert parts["recorded"] > 2.9 * mebibyte, parts  # of then, not of the end
+    assert parts["free_blocks"] == 0, parts
+    for how in ("_exit", "fork"):
+        done = recorder.run([program, how], "--memory")
+        assert "parts: where its memory was is not known" in done.stderr, done.stderr
+        assert "resident memory" not in done.stderr
+    done = recorder.run([program, "return"], env={**os.environ, "ALLOCSCOPE_MEMORY": "1"})
+    assert "\nresident memory  " in done.stderr, done.stderr
+    assert "memory" not in recorder.report([program, "return"])
 
 
 def children(recorder, folder):
@@ -297,6 +364,7 @@ def main():
         streams_and_environment_stay(recorder)
         passes_signals_on(recorder, program)
         reports_while_it_runs(recorder, program)
+        explains_memory(recorder, folder)
         children(recorder, folder)
 
 

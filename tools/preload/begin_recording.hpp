@@ -144,6 +144,9 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     }
 }
 
+// Whether its memory is to be looked at when it ends.
+inline bool takes_last_look = false;
+
 // While children are followed: the first page of the file, which a forked child inherits.
 inline recording_request* followed_request = nullptr;
 
@@ -168,6 +171,7 @@ inline void record_if_asked() noexcept {
         if (request->follows_children != 0) followed_request = request;
         if (request->follows_children != 0 ||
             request->process_id.load(std::memory_order_relaxed) == ::getpid()) {
+            takes_last_look = request->explains_memory != 0;
             record_into_file(file, *request);
         }
     }

@@ -9,6 +9,7 @@
 #include "elementary_functions.hpp"
 #include "followed_children.hpp"
 #include "hand_over.hpp"
+#include "last_look.hpp"
 
 #include <allocscope/define_once/malloc_definitions.hpp>
 
@@ -41,4 +42,9 @@ __attribute__((constructor)) static void on_load() {
         if (allocscope::detail::is_replaced) allocscope::detail::begin_recording(nullptr);
     }
     allocscope::detail::follow_children();
+}
+
+// After the exit handlers of the program.
+__attribute__((destructor)) static void on_unload() {
+    allocscope::detail::take_last_look();
 }

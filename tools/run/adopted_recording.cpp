@@ -4,6 +4,7 @@
 #include "adopted_recording.hpp"
 
 #include <allocscope/define_once/engine_table.hpp>
+#include <allocscope/report/explain_memory.hpp>
 #include <allocscope/state/recording_head.hpp>
 
 #include <cerrno>
@@ -72,6 +73,15 @@ snapshot_data* totals_of_window(window_id id) {
     return window.exists ? finish_block(block, window, "") : nullptr;
 }
 
+// At its end the recorded objects are those of the snapshot. From outside only their sum is known.
+allocscope::memory_use explained(const memory_moment& of, const allocscope::snapshot& rows) {
+    const recorded_sizes sizes =
+        of.is_last ? recorded_in(rows) : recorded_sizes{of.at.live_bytes, 0};
+    allocscope::memory_use use = divide_memory(of.look, sizes);
+    use.at_ns = of.is_last ? rows.info().duration_ns : of.at.at_ns;
+    return use;
+}
+
 }  // namespace
 
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,
@@ -117,7 +127,13 @@ allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_r
     made->info.process_id = static_cast<std::uint64_t>(kept.process_id);
     made->info.moments = kept.moments.data();
     made->info.moment_count = kept.moments.size();
-    return allocscope::snapshot{made};
+    allocscope::snapshot adopted{made};
+    if (kept.memory.is_known) {
+        static allocscope::memory_use memory;
+        memory = explained(kept.memory, adopted);
+        made->info.memory = &memory;
+    }
+    return adopted;
 }
 
 }  // namespace allocscope_tools

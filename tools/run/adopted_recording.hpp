@@ -2,6 +2,7 @@
 #ifndef ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 #define ALLOCSCOPE_TOOLS_RUN_ADOPTED_RECORDING_HPP
 
+#include <allocscope/platform/memory_look.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstdint>
@@ -9,6 +10,14 @@
 #include <vector>
 
 namespace allocscope_tools {
+
+// What the memory of a program was made of when it was looked at.
+struct memory_moment {
+    bool is_known = false;
+    bool is_last = false;  // at its end; else `at`, from outside
+    allocscope::snapshot::moment at{};
+    allocscope::detail::memory_look look;
+};
 
 // Reads the recording of program `index` in the file, live or ended. Once in a process, which has
 // recorded nothing itself: the program's tables take the place of its own. The address of the
@@ -20,6 +29,7 @@ struct program_facts {
     std::string command;  // how it was called
     std::int32_t process_id = 0;
     std::vector<allocscope::snapshot::moment> moments;  // what was alive while it ran
+    memory_moment memory;                               // when its memory was largest
 };
 
 allocscope::snapshot adopt_recording(int file, std::uint32_t index, bool wants_rows,

@@ -63,6 +63,15 @@ void program_report::add(const std::vector<allocscope::snapshot::moment>& moment
     facts_.moments = moments;
 }
 
+void program_report::add(const memory_moment& memory) {
+    facts_.memory = memory;
+    const bool is_largest =
+        !memory.is_known || program_.last_look.found.total >= memory.look.found.total;
+    if (program_.has_last_look && is_largest) {
+        facts_.memory = {true, true, {}, program_.last_look};
+    }
+}
+
 // Of the first program as it was typed; the others have been started by it.
 std::string program_report::command_line() const {
     if (index_ != 0) return program_.path;
@@ -141,6 +150,13 @@ void program_report::write() const {
                           : allocscope::detail::try_write(body, rows, path_, error);
         if (!is_written) refuse("run", error);
     });
+    if (wanted_.explains_memory && !facts_.memory.is_known) say_no_memory();
+}
+
+void program_report::say_no_memory() const {
+    refuse("run", name_of(program_) +
+                      ": where its memory was is not known: nobody looked before it ended without"
+                      " its exit handlers; with --every SECONDS this command looks meanwhile");
 }
 
 bool program_report::measure(allocscope::snapshot::moment& into) const {

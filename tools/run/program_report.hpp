@@ -41,6 +41,8 @@ public:
 
     // What was alive at earlier moments, for the time series of the report.
     void add(const std::vector<allocscope::snapshot::moment>& moments);
+    // When its memory was largest so far. The last look of the program itself may be at more.
+    void add(const memory_moment& memory);
     // What is alive now. False: it could not be found out.
     bool measure(allocscope::snapshot::moment& into) const;
 
@@ -54,6 +56,7 @@ private:
     template <class Work>
     void in_own_process(bool wants_rows, const Work& work) const;
     std::string command_line() const;
+    void say_no_memory() const;
 
     const run_options& wanted_;
     const recording_file& file_;

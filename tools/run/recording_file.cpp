@@ -60,7 +60,7 @@ std::string text_in(const char* bytes, std::size_t room) {
 }  // namespace
 
 recording_file::recording_file(const allocscope::options& wanted, bool follows_children,
-                               std::string& error) {
+                               bool explains_memory, std::string& error) {
     descriptor_ = ::memfd_create("allocscope", MFD_CLOEXEC);
     if (descriptor_ < 0 || !make_large(descriptor_)) {
         error = std::string{"the memory to record into could not be made: "} + std::strerror(errno);
@@ -80,6 +80,7 @@ recording_file::recording_file(const allocscope::options& wanted, bool follows_c
     auto* request = ::new (request_) recording_request;
     request->wanted = wanted;
     request->follows_children = follows_children ? 1 : 0;
+    request->explains_memory = explains_memory ? 1 : 0;
 }
 
 recording_file::~recording_file() {
@@ -120,6 +121,8 @@ recorded_program recording_file::program(std::uint32_t index) const {
     const auto& head = *reinterpret_cast<const recording_head*>(page.get());
     found.path = text_in(head.program, sizeof head.program);
     found.process_id = head.process_id;
+    found.has_last_look = head.has_last_look.load(std::memory_order_acquire) != 0;
+    found.last_look = head.last_look;
     const recording_step step = head.step.load();
     if (step == recording_step::refused) {
         found.refusal = text_in(head.refusal, sizeof head.refusal);

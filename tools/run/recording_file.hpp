@@ -3,6 +3,7 @@
 #define ALLOCSCOPE_TOOLS_RUN_RECORDING_FILE_HPP
 
 #include <allocscope/base/options.hpp>
+#include <allocscope/platform/memory_look.hpp>
 
 #include <cstdint>
 #include <string>
@@ -13,12 +14,15 @@ struct recorded_program {
     std::string path;             // of its file; "" when it is not known
     std::string refusal;          // why nothing was recorded; "" when something was
     std::int32_t process_id = 0;  // 0: it has only just begun
+    bool has_last_look = false;   // whether it was looked at before it ended
+    allocscope::detail::memory_look last_look;
 };
 
 class recording_file {
 public:
     // `error` says why it could not be made.
-    recording_file(const allocscope::options& wanted, bool follows_children, std::string& error);
+    recording_file(const allocscope::options& wanted, bool follows_children, bool explains_memory,
+                   std::string& error);
     ~recording_file();
     recording_file(const recording_file&) = delete;
     recording_file& operator=(const recording_file&) = delete;

@@ -85,13 +85,17 @@ std::string preload_value(const std::string& folder, const recording_file& file)
 
 class recorded_run {
 public:
-    explicit recorded_run(const run_options& wanted) : wanted_(wanted) {}
+    explicit recorded_run(const run_options& wanted) : wanted_(wanted) {
+        const char* const name = ::sigabbrev_np(wanted.report_signal);
+        if (name != nullptr) name_of_signal_ = std::string{"signal "} + name;
+    }
 
     int run() {
         std::string error;
         const std::string folder = library_folder(error);
         if (!error.empty()) return refuse("run", error);
-        recording_file file{wanted_.record, wanted_.follows_children, no_memory_};
+        recording_file file{wanted_.record, wanted_.follows_children, wanted_.explains_memory,
+                            no_memory_};
         program_order order;
         order.words = wanted_.command;
         order.file = wanted_.file;
@@ -134,7 +138,8 @@ private:
             if (wanted_.follows_children) report_ended(file);
             const bool is_due = is_periodic && clock::now() - reported >= period;
             if (is_due) reported = clock::now();
-            if (is_due) note_moments(file);
+            if (is_due) note_moments(file, "");
+            if (happened == event::report_asked) note_moments(file, name_of_signal_.c_str());
             const bool has_key = view && view->take_keys();
             if (view) {
                 if ((is_due && !view->is_paused()) || has_key) draw(*view, file);
@@ -147,25 +152,47 @@ private:
         }
     }
 
-    // For the time series of the reports. When there are many points, every second one goes.
-    void note_moments(const recording_file& file) {
-        constexpr std::size_t most_moments = 4096;
+    // For the time series of the reports, and where the memory is when it is largest.
+    void note_moments(const recording_file& file, const char* mark) {
         for (std::uint32_t i = 0; i < file.program_count(); ++i) {
-            if (file.program(i).process_id == 0) break;  // it has only just begun
+            const recorded_program program = file.program(i);
+            if (program.process_id == 0) break;  // it has only just begun
             if (is_reported(i)) continue;
             allocscope::snapshot::moment now{};
             if (!program_report{wanted_, file, i, {}}.measure(now)) continue;
-            std::vector<allocscope::snapshot::moment>& all = moments_[i];
-            all.push_back(now);
-            if (all.size() < most_moments) continue;
-            for (std::size_t at = 0; at < all.size() / 2; ++at) all[at] = all[2 * at + 1];
-            all.resize(all.size() / 2);
+            now.mark = mark;
+            add_moment(moments_[i], now);
+            if (wanted_.explains_memory) note_memory(memories_[i], now, program.process_id);
         }
+    }
+
+    // When there are many points, every second one without a mark goes.
+    static void add_moment(std::vector<allocscope::snapshot::moment>& all,
+                           const allocscope::snapshot::moment& now) {
+        constexpr std::size_t most_moments = 4096;
+        all.push_back(now);
+        if (all.size() < most_moments) return;
+        bool goes = false;
+        const auto is_dropped = [&goes](const allocscope::snapshot::moment& each) {
+            if (each.mark[0] != '\0') return false;
+            goes = !goes;
+            return goes;
+        };
+        all.erase(std::remove_if(all.begin(), all.end(), is_dropped), all.end());
+    }
+
+    static void note_memory(memory_moment& largest, const allocscope::snapshot::moment& now,
+                            std::int32_t process_id) {
+        memory_moment seen;
+        seen.at = now;
+        seen.is_known = allocscope::detail::look_at_memory_of(process_id, seen.look);
+        if (seen.is_known && seen.look.found.total > largest.look.found.total) largest = seen;
     }
 
     void write_report(const recording_file& file, std::uint32_t index) {
         program_report report{wanted_, file, index, path_of(file, index)};
         report.add(moments_[index]);
+        if (wanted_.explains_memory) report.add(memories_[index]);
         report.write();
     }
 
@@ -214,6 +241,7 @@ private:
     void report_last(recording_file& file, std::uint32_t index) {
         write_report(file, index);
         moments_.erase(index);
+        memories_.erase(index);
         file.forget(index);
         if (reported_.size() <= index) reported_.resize(index + std::size_t{1});
         reported_[index] = true;
@@ -247,12 +275,14 @@ private:
     }
 
     const run_options& wanted_;
-    std::string why_not_;    // the library is not put into the program; "" when it is
-    std::string no_memory_;  // why there is none to record into; the program runs all the same
+    std::string name_of_signal_;  // that asks for a report
+    std::string why_not_;         // the library is not put into the program; "" when it is
+    std::string no_memory_;       // why there is none to record into; the program runs all the same
     bool has_progress_ = false;
     std::unique_ptr<output_paths> paths_;
     std::vector<bool> reported_;
     std::map<std::uint32_t, std::vector<allocscope::snapshot::moment>> moments_;
+    std::map<std::uint32_t, memory_moment> memories_;
 };
 
 }  // namespace

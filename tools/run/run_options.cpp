@@ -37,6 +37,8 @@ const char* const run_help =
     "  --live                            a screen of the largest places while it runs; refreshed\n"
     "                                    every 2 seconds, or as --every says\n"
     "  --on-signal NAME                  report also when this command gets the signal, as USR1\n"
+    "  --memory                          also where the resident memory is: at the end, and with\n"
+    "                                    --every when it was largest\n"
     "  --library-frames PATTERN          code that no row is to be placed in, as \"xml*\", "
     "\"my::\" or\n"
     "                                    \"/usr/src/lib/\"; may be given several times\n"
@@ -155,6 +157,12 @@ std::string read_summary(const std::string& text, run_options& into) {
     return "ALLOCSCOPE_SUMMARY is \"" + text + "\"; it must be 0 or 1";
 }
 
+std::string read_memory(const std::string& text, run_options& into) {
+    into.explains_memory = text == "1";
+    if (text == "1" || text == "0") return {};
+    return "ALLOCSCOPE_MEMORY is \"" + text + "\"; it must be 0 or 1";
+}
+
 struct option {
     const char* name;
     const char* variable;
@@ -174,6 +182,7 @@ constexpr option all_options[] = {
     {"--library-frames", "ALLOCSCOPE_LIBRARY_FRAMES", read_library_frames},
     {"--executable", "ALLOCSCOPE_EXECUTABLE", read_executable},
     {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
+    {"--memory", "ALLOCSCOPE_MEMORY", read_memory, false},
     {"--live", "ALLOCSCOPE_LIVE", read_live, false},
 };
 

@@ -20,6 +20,7 @@ struct run_options {
     std::string output;  // "" means the text on stderr; %p and %n stand for process and program
     const report_format* format = allocscope::detail::format_named("text");
     bool is_summary = false;
+    bool explains_memory = false;
     bool is_live = false;       // a screen of what is alive, instead of reports meanwhile
     double every_seconds = -1;  // < 0: only at the end
     int report_signal = 0;      // 0: none

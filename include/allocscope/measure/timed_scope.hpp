@@ -107,6 +107,16 @@ private:
     std::uint64_t lost_marks_ = 0;
 };
 
+// In a forked child: makes a lock free that another thread may have held. True: one did.
+inline bool free_in_child(std::mutex& lock) noexcept {
+    if (lock.try_lock()) {
+        lock.unlock();
+        return false;
+    }
+    ::new (static_cast<void*>(&lock)) std::mutex;
+    return true;
+}
+
 }  // namespace detail
 
 // A scope that keeps a time series: points where mark() is called and, if asked for, one every so
@@ -149,7 +159,8 @@ private:
     detail::moment_list points_;
     scope window_;
     clock::time_point began_;
-    std::mutex lock_;
+    std::mutex asking_;  // taken before lock_: one snapshot at a time
+    std::mutex lock_;    // of the points
     std::condition_variable ends_;
     bool is_ending_ = false;
     bool is_stopped_ = false;
@@ -225,18 +236,15 @@ inline void* timed_scope::take_points(void* series) {
     return nullptr;
 }
 
-// The child has one thread, and that is in here. The lock may have been taken by a thread that it
+// The child has one thread, and that is in here. A lock may have been taken by a thread that it
 // does not have: then the points may be half written, and are forgotten.
 inline void timed_scope::settle_after_fork() noexcept {
     const pid_t own = ::getpid();
     if (process_.exchange(own) == own) return;
     has_thread_ = false;
-    const bool was_locked = !lock_.try_lock();
-    if (!was_locked) lock_.unlock();
     ::new (static_cast<void*>(&ends_)) std::condition_variable;  // of which a thread waited
-    if (!was_locked) return;
-    ::new (static_cast<void*>(&lock_)) std::mutex;
-    points_.clear();
+    detail::free_in_child(asking_);
+    if (detail::free_in_child(lock_)) points_.clear();
 }
 
 inline void timed_scope::add_point(const char* name) noexcept {
@@ -254,8 +262,9 @@ inline void timed_scope::mark(const char* name) noexcept {
     if (!is_stopped_) add_point(name != nullptr ? name : "");
 }
 
-// The snapshot is the last point.
+// The snapshot is the last point. What was added while it was made comes after it.
 inline snapshot timed_scope::with_points(const snapshot& of) {
+    const std::lock_guard<std::mutex> locked{lock_};
     return detail::annotated(of, [this](snapshot::window_info& info, detail::arena& memory) {
         const snapshot::window_estimates& about = info.estimates;
         points_.copy_to(info,
@@ -275,16 +284,17 @@ inline snapshot timed_scope::with_points(const snapshot& of) {
 inline snapshot timed_scope::stats() {
     const pause_recording quietly;
     settle_after_fork();
-    const std::lock_guard<std::mutex> locked{lock_};
+    const std::lock_guard<std::mutex> asking{asking_};
     return is_stopped_ ? last_ : with_points(window_.stats());
 }
 
 inline snapshot timed_scope::stats_and_forget() {
     const pause_recording quietly;
     settle_after_fork();
-    const std::lock_guard<std::mutex> locked{lock_};
+    const std::lock_guard<std::mutex> asking{asking_};
     if (is_stopped_) return last_;
     const snapshot reported = with_points(window_.stats_and_forget());
+    const std::lock_guard<std::mutex> locked{lock_};
     began_ = clock::now();
     points_.clear();
     return reported;
@@ -293,9 +303,13 @@ inline snapshot timed_scope::stats_and_forget() {
 inline snapshot timed_scope::stop() {
     const pause_recording quietly;
     end_thread();
-    const std::lock_guard<std::mutex> locked{lock_};
-    if (!is_stopped_) last_ = with_points(window_.stop());
-    is_stopped_ = true;
+    const std::lock_guard<std::mutex> asking{asking_};
+    if (is_stopped_) return last_;
+    {
+        const std::lock_guard<std::mutex> locked{lock_};
+        is_stopped_ = true;
+    }
+    last_ = with_points(window_.stop());
     return last_;
 }
 

@@ -19,15 +19,12 @@
 #include <allocscope/config.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/platform/malloc_numbers.hpp>
-#include <allocscope/platform/pages_of_process.hpp>
+#include <allocscope/platform/memory_look.hpp>
 #include <allocscope/platform/resident_memory.hpp>
 #include <allocscope/snapshot/annotated_snapshot.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstdint>  // uint64_t
-
-#include <sys/resource.h>  // getrlimit
-#include <unistd.h>        // getpid
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -76,8 +73,9 @@ inline std::uint64_t excess(std::uint64_t more, std::uint64_t less) noexcept {
 
 // From what is resident, what malloc says and what the window knows. What is in use but not in
 // memory is taken to be free memory first, then other blocks, then recorded objects.
-inline memory_use divide_memory(resident_memory found, const malloc_numbers& known,
-                                const recorded_sizes& recorded) noexcept {
+inline memory_use divide_memory(const memory_look& look, const recorded_sizes& recorded) noexcept {
+    const malloc_numbers& known = look.known;
+    resident_memory found = look.found;
     memory_use use;
     use.resident_bytes = found.total;
     use.swapped_bytes = found.swapped;
@@ -105,8 +103,9 @@ inline memory_use divide_memory(resident_memory found, const malloc_numbers& kno
             move_up_to(known.in_use_bytes, heap, in_use);
             use[memory_part::free_blocks] = heap;
         } else {
-            // A malloc whose memory cannot be told from other memory has the recorded objects.
-            move_up_to(excess(recorded.bytes, heap), found.anonymous, heap);
+            // What is recorded and cannot lie in a heap of glibc's lies in other memory.
+            move_up_to(excess(recorded.bytes, found.heap_size + found.large_size), found.anonymous,
+                       heap);
             in_use = heap;
         }
     }
@@ -119,21 +118,9 @@ inline memory_use divide_memory(resident_memory found, const malloc_numbers& kno
     return use;
 }
 
-inline std::uint64_t usual_stack_bytes() noexcept {
-    constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
-    struct rlimit limit = {};
-    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
-    return limit.rlim_cur;
-}
-
 inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
-    const malloc_numbers known = read_malloc_numbers();
-    const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
-    resident_walk walk{pages, usual_stack_bytes(),
-                       known.kind == malloc_kind::glibc ? known.mapped_bytes : 0};
-    resident_memory found;
-    if (!walk.walk("/proc/self/smaps", found)) return {};
-    return divide_memory(found, known, recorded);
+    memory_look now;
+    return look_at_own_memory(now) ? divide_memory(now, recorded) : memory_use{};
 }
 
 }  // namespace detail

@@ -197,13 +197,14 @@ inline void add_totals(allocation_counts& to, const allocation_counts& part) noe
     to.peak_bytes += part.peak_bytes;
 }
 
-// Without losses, families and time series.
+// Without losses, families and time series, and without where the memory was: processes share it.
 inline snapshot::window_info merged_info(const snapshot* parts, std::size_t count) {
     using info_type = snapshot::window_info;
     info_type info = parts[0].info();
     info.totals = {};
     info.samples = info.uncertain_objects = info.uncertain_bytes = 0;
     info.merged_windows = 0;
+    info.memory = nullptr;
     std::int64_t began = began_unix_ns(info);
     for (std::size_t i = 0; i < count; ++i) {
         const info_type& part = parts[i].info();

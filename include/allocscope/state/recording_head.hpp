@@ -20,6 +20,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/platform/memory_look.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -46,6 +47,7 @@ struct recording_request {
     std::uint64_t layout = recording_layout;
     std::atomic<std::int32_t> process_id{0};  // of the program that was started
     std::uint32_t follows_children = 0;
+    std::uint32_t explains_memory = 0;
     options wanted;
     std::atomic<std::uint32_t> segments_taken{0};
     // Forked children that were to be recorded, and were refused what that takes.
@@ -79,7 +81,9 @@ struct recording_head {
     std::uintptr_t met_address;
     std::uintptr_t start_address;
     std::uint64_t window;
-    char program[1024];  // the path of its file
+    std::atomic<std::uint32_t> has_last_look;
+    memory_look last_look;  // just before the process ended, if it was asked for
+    char program[1024];     // the path of its file
     char refusal[256];
 };
 static_assert(sizeof(recording_head) <= page_bytes, "the first page");

@@ -66,7 +66,7 @@ resident_memory found_memory() {
 
 TEST_CASE("glibc's numbers divide the heap") {
     const malloc_numbers known{malloc_kind::glibc, 1200, 700, 4000, 1};
-    const memory_use use = divide_memory(found_memory(), known, {400, 50});
+    const memory_use use = divide_memory({known, found_memory()}, {400, 50});
     CHECK(adds_up(use));
     CHECK(use[memory_part::recorded] == 400);
     CHECK(use[memory_part::rounding] == 50);
@@ -78,33 +78,33 @@ TEST_CASE("glibc's numbers divide the heap") {
 
 TEST_CASE("what is in use and not in memory is missing last from what is recorded") {
     const malloc_numbers known{malloc_kind::glibc, 1200, 1200, 4000, 1};
-    const memory_use use = divide_memory(found_memory(), known, {1490, 50});
+    const memory_use use = divide_memory({known, found_memory()}, {1490, 50});
     CHECK(adds_up(use));
     CHECK(use[memory_part::recorded] == 1490);
     CHECK(use[memory_part::rounding] == 10);
     CHECK(use[memory_part::other_blocks] == 0);
     CHECK(use[memory_part::free_blocks] == 0);
-    const memory_use more = divide_memory(found_memory(), known, {100000, 50});
+    const memory_use more = divide_memory({known, found_memory()}, {100000, 50});
     CHECK(adds_up(more));
     CHECK(more[memory_part::recorded] == 1500);
 }
 
 TEST_CASE("heaps that were not recognised are taken from other memory") {
     const malloc_numbers known{malloc_kind::glibc, 1300, 700, 4100, 2};
-    const memory_use use = divide_memory(found_memory(), known, {});
+    const memory_use use = divide_memory({known, found_memory()}, {});
     CHECK(adds_up(use));
     CHECK(use[memory_part::anonymous] == 100);
     CHECK(use[memory_part::other_blocks] == 700 + 600);
     CHECK(use[memory_part::free_blocks] == 400);
     const memory_use all =
-        divide_memory(found_memory(), {malloc_kind::glibc, 9000, 700, 9000, 2}, {});
+        divide_memory({{malloc_kind::glibc, 9000, 700, 9000, 2}, found_memory()}, {});
     CHECK(adds_up(all));
     CHECK(all[memory_part::anonymous] == 0);
 }
 
 TEST_CASE("another malloc says how much it has and how much of it is in use") {
     const malloc_numbers known{malloc_kind::other, 1700, 1400, 0, 0};
-    const memory_use use = divide_memory(found_memory(), known, {1000, 50});
+    const memory_use use = divide_memory({known, found_memory()}, {1000, 50});
     CHECK(adds_up(use));
     CHECK(use[memory_part::recorded] == 1000);
     CHECK(use[memory_part::rounding] == 0);
@@ -114,15 +114,21 @@ TEST_CASE("another malloc says how much it has and how much of it is in use") {
 }
 
 TEST_CASE("of a malloc that says nothing the recorded objects are told apart") {
-    const memory_use use = divide_memory(found_memory(), {}, {1600, 50});
-    CHECK(adds_up(use));
-    CHECK(use[memory_part::recorded] == 1600);
-    CHECK(use[memory_part::anonymous] == 200);
-    const memory_use less = divide_memory(found_memory(), {}, {600, 50});
+    const memory_use less = divide_memory({{}, found_memory()}, {600, 50});
     CHECK(adds_up(less));
+    CHECK(less[memory_part::recorded] == 600);
     CHECK(less[memory_part::rounding] == 50);
     CHECK(less[memory_part::heap_rest] == 1500 - 650);
     CHECK(less[memory_part::anonymous] == 300);
+    // As many as there are addresses for: some of them are not in memory.
+    const memory_use all = divide_memory({{}, found_memory()}, {5200, 50});
+    CHECK(adds_up(all));
+    CHECK(all[memory_part::recorded] == 1500);
+    CHECK(all[memory_part::anonymous] == 300);
+    const memory_use more = divide_memory({{}, found_memory()}, {5300, 50});
+    CHECK(adds_up(more));
+    CHECK(more[memory_part::recorded] == 1600);
+    CHECK(more[memory_part::anonymous] == 200);
 }
 
 TEST_CASE("blocks have the sizes of glibc's malloc") {
@@ -178,6 +184,13 @@ TEST_CASE("a difference does not say where memory is") {
     const std::string bytes = allocscope::to_saved_snapshot(difference);
     REQUIRE(allocscope::load_snapshot_from(bytes.data(), bytes.size(), loaded, error));
     CHECK(loaded.info().memory == nullptr);
+}
+
+TEST_CASE("merged snapshots do not say where memory is") {
+    const memory_use use = made_memory();
+    const snapshot all = allocscope::merge({made(&use), made(&use)});
+    CHECK(all.info().memory == nullptr);
+    CHECK(all.live_objects() == 2);
 }
 
 TEST_CASE("a saved snapshot keeps it") {

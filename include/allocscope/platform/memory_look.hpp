@@ -1,0 +1,92 @@
+// memory_look.hpp - one look at the memory of a process: what is resident, and what malloc says.
+//
+// Room:     platform (floor 1), not for use inside a hook: asks malloc
+// Called:   by report/explain_memory.hpp; by the command, and by the library that it puts into a
+//           program, which hands it over in state/recording_head.hpp
+// Threads:  any; other threads go on meanwhile
+// Memory:   none; 16 KiB of stack
+
+#ifndef ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
+#define ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/platform/malloc_numbers.hpp>
+#include <allocscope/platform/pages_of_process.hpp>
+#include <allocscope/platform/resident_memory.hpp>
+
+#include <cstdint>  // uint64_t
+#include <cstring>  // memcpy, strlen
+
+#include <sys/resource.h>  // getrlimit
+#include <sys/types.h>     // pid_t
+#include <unistd.h>        // getpid
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct memory_look {
+    malloc_numbers known;
+    resident_memory found;
+};
+
+// How large the stack of a thread is that nobody asked to be otherwise.
+inline std::uint64_t usual_stack_bytes() noexcept {
+    constexpr std::uint64_t usual = std::uint64_t{8} << 20U;
+    struct rlimit limit = {};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return usual;
+    return limit.rlim_cur;
+}
+
+// False: /proc does not tell.
+inline bool look_at_own_memory(memory_look& into) noexcept {
+    into.known = read_malloc_numbers();
+    const pages_of_process pages{::getpid(), "/proc/self/pagemap"};
+    const bool is_glibc = into.known.kind == malloc_kind::glibc;
+    resident_walk walk{pages, usual_stack_bytes(), is_glibc ? into.known.mapped_bytes : 0};
+    return walk.walk("/proc/self/smaps", into.found);
+}
+
+// "/proc/PID/NAME".
+class path_in_proc {
+public:
+    path_in_proc(pid_t process, const char* name) noexcept {
+        char digits[20];
+        std::size_t begin = sizeof digits;
+        auto number = static_cast<std::uint64_t>(process);
+        do {
+            digits[--begin] = static_cast<char>('0' + number % 10);
+            number /= 10;
+        } while (number != 0);
+        add("/proc/", 6);
+        add(digits + begin, sizeof digits - begin);
+        add("/", 1);
+        add(name, std::strlen(name));
+    }
+    const char* path() const noexcept { return path_; }
+
+private:
+    void add(const char* from, std::size_t length) noexcept {
+        if (size_ + length >= sizeof path_) return;
+        std::memcpy(path_ + size_, from, length);
+        size_ += length;
+        path_[size_] = '\0';
+    }
+
+    char path_[64] = {};
+    std::size_t size_ = 0;
+};
+
+// Of another process, whose malloc cannot be asked. False: it has ended, or may not be looked at.
+inline bool look_at_memory_of(pid_t process, memory_look& into) noexcept {
+    into.known = malloc_numbers{};
+    const pages_of_process pages{process, path_in_proc{process, "pagemap"}.path()};
+    resident_walk walk{pages, usual_stack_bytes(), ~std::uint64_t{0}};
+    return walk.walk(path_in_proc{process, "smaps"}.path(), into.found);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_MEMORY_LOOK_HPP

@@ -1,0 +1,30 @@
+// last_look.hpp - before the program ends, what its memory is made of goes into the recording.
+//
+// Called:   when the library is unloaded: after the program's own exit handlers. A program that
+//           ends by _exit or by a signal has no last look
+// Threads:  others may still run
+// Memory:   none
+#ifndef ALLOCSCOPE_TOOLS_PRELOAD_LAST_LOOK_HPP
+#define ALLOCSCOPE_TOOLS_PRELOAD_LAST_LOOK_HPP
+
+#include "begin_recording.hpp"
+
+#include <unistd.h>
+
+namespace allocscope {
+namespace detail {
+
+// A child that was forked and does not record for itself has the recording of its parent.
+inline void take_last_look() noexcept {
+    if (!takes_last_look || own_recording == nullptr) return;
+    if (own_recording->process_id != ::getpid()) return;
+    pause_now(+1);
+    const bool is_known = look_at_own_memory(own_recording->last_look);
+    own_recording->has_last_look.store(is_known ? 1 : 0, std::memory_order_release);
+    pause_now(-1);
+}
+
+}  // namespace detail
+}  // namespace allocscope
+
+#endif  // ALLOCSCOPE_TOOLS_PRELOAD_LAST_LOOK_HPP

@@ -311,12 +311,116 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_LINK_CHECK_REQUEST_HPP
 
+// compiler.hpp - what we ask of the compiler beyond the language.
+
+#ifndef ALLOCSCOPE_BASE_COMPILER_HPP
+#define ALLOCSCOPE_BASE_COMPILER_HPP
+
+#if !defined(__linux__) || !defined(__x86_64__)
+    #error "allocscope runs on Linux x86_64 only"
+#endif
+#if !defined(__GNUC__)
+    #error "allocscope needs g++ or clang++"
+#endif
+
+#define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
+#define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
+#define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
+#define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
+#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+// ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
+#if defined(__clang__)
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
+#else
+    #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
+#endif
+
+#if defined(__clang__)
+    #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
+    #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
+    #define ALLOCSCOPE_COOL_END ALLOCSCOPE_COLD_END
+    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
+#else
+    #define ALLOCSCOPE_COLD_BEGIN \
+        _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+    #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_COOL_BEGIN                                                   \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
+                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+        #define ALLOCSCOPE_WARM_BEGIN                                                   \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \
+                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
+    #else
+        #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
+        #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
+    #endif
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+    #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(address_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 1
+    #endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+    #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(thread_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 1
+    #endif
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_THREAD_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 0
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
+#endif
+// Those that bring a malloc of their own.
+#if ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() || ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() || \
+    defined(__SANITIZE_HWADDRESS__)
+    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
+#elif defined(__has_feature)
+    #if __has_feature(memory_sanitizer) || __has_feature(hwaddress_sanitizer)
+        #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
+    #endif
+#endif
+#ifndef ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER
+    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 0
+#endif
+#define ALLOCSCOPE_ON(feature) ALLOCSCOPE_PRIVATE_##feature()
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Keeps the compiler from moving memory accesses over this line. The processor may still: it is
+// for what this thread's own signal handlers see, and for the near side of membarrier(2).
+ALLOCSCOPE_FAST_PATH void compiler_barrier() noexcept {
+    __asm__ volatile("" : : : "memory");
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_COMPILER_HPP
+
 // printable_text.hpp - which bytes of a name may be shown as they are.
 
 #ifndef ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
 #define ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -362,7 +466,7 @@ inline std::size_t printable_length(const char* text) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
 
@@ -2960,112 +3064,6 @@ ALLOCSCOPE_NAMESPACE_END
 #endif  // ALLOCSCOPE_ALLOCSCOPE_HPP
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_POOLS) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// compiler.hpp - what we ask of the compiler beyond the language.
-
-#ifndef ALLOCSCOPE_BASE_COMPILER_HPP
-#define ALLOCSCOPE_BASE_COMPILER_HPP
-
-#if !defined(__linux__) || !defined(__x86_64__)
-    #error "allocscope runs on Linux x86_64 only"
-#endif
-#if !defined(__GNUC__)
-    #error "allocscope needs g++ or clang++"
-#endif
-
-#define ALLOCSCOPE_HIDDEN __attribute__((visibility("hidden")))
-#define ALLOCSCOPE_FAST_PATH __attribute__((always_inline, visibility("hidden"))) inline
-#define ALLOCSCOPE_SLOW_PATH __attribute__((noinline, cold, visibility("hidden"))) inline
-#define ALLOCSCOPE_NOINLINE __attribute__((noinline, visibility("hidden"))) inline
-#define ALLOCSCOPE_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define ALLOCSCOPE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-
-// ALLOCSCOPE_CONSTANT_INITIALISED: an error when the variable would be initialised at run time.
-#if defined(__clang__)
-    #define ALLOCSCOPE_CONSTANT_INITIALISED __attribute__((require_constant_initialization))
-#else
-    #define ALLOCSCOPE_CONSTANT_INITIALISED __constinit
-#endif
-
-#if defined(__clang__)
-    #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
-    #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
-#else
-    #define ALLOCSCOPE_COLD_BEGIN \
-        _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
-    #if defined(__OPTIMIZE__)
-        #define ALLOCSCOPE_WARM_BEGIN                                                   \
-            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \
-                ALLOCSCOPE_NAMESPACE_BEGIN
-        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
-    #else
-        #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
-        #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
-    #endif
-#endif
-
-#if defined(__SANITIZE_ADDRESS__)
-    #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 1
-#elif defined(__has_feature)
-    #if __has_feature(address_sanitizer)
-        #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 1
-    #endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-    #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 1
-#elif defined(__has_feature)
-    #if __has_feature(thread_sanitizer)
-        #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 1
-    #endif
-#endif
-#ifndef ALLOCSCOPE_PRIVATE_THREAD_SANITIZER
-    #define ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() 0
-#endif
-#ifndef ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER
-    #define ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() 0
-#endif
-// Those that bring a malloc of their own.
-#if ALLOCSCOPE_PRIVATE_ADDRESS_SANITIZER() || ALLOCSCOPE_PRIVATE_THREAD_SANITIZER() || \
-    defined(__SANITIZE_HWADDRESS__)
-    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
-#elif defined(__has_feature)
-    #if __has_feature(memory_sanitizer) || __has_feature(hwaddress_sanitizer)
-        #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 1
-    #endif
-#endif
-#ifndef ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER
-    #define ALLOCSCOPE_PRIVATE_MALLOC_OF_SANITIZER() 0
-#endif
-#define ALLOCSCOPE_ON(feature) ALLOCSCOPE_PRIVATE_##feature()
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Keeps the compiler from moving memory accesses over this line. The processor may still: it is
-// for what this thread's own signal handlers see, and for the near side of membarrier(2).
-ALLOCSCOPE_FAST_PATH void compiler_barrier() noexcept {
-    __asm__ volatile("" : : : "memory");
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_COMPILER_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_POOLS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
@@ -3122,7 +3120,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -3230,7 +3228,7 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
@@ -3897,7 +3895,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -3946,7 +3944,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
@@ -3955,7 +3953,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4027,7 +4025,7 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
@@ -4036,7 +4034,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4102,7 +4100,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
@@ -4111,7 +4109,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4169,7 +4167,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
 
@@ -4223,7 +4221,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4296,7 +4294,7 @@ inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP
 
@@ -4444,7 +4442,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_STATE_READING_QUESTION_HPP
 #define ALLOCSCOPE_STATE_READING_QUESTION_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -4514,7 +4512,7 @@ struct reading_question {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_READING_QUESTION_HPP
 
@@ -4527,14 +4525,12 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cmath>
-
 // confidence_interval.hpp - between which numbers the truth lies, 95 times of 100.
 
 #ifndef ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 #define ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4547,7 +4543,7 @@ struct confidence_interval {
 inline confidence_interval score_interval(double estimate, double variance, double unit) noexcept {
     constexpr double z = 1.959964;  // 2.5% of a normal distribution lie above
     const double shift = z * z * unit / 2.0;
-    const double reach = z * std::sqrt(variance + z * z * unit * unit / 4.0);
+    const double reach = z * __builtin_sqrt(variance + z * z * unit * unit / 4.0);
     const double low = estimate + shift - reach;
     return {low > 0.0 ? low : 0.0, estimate + shift + reach};
 }
@@ -4567,7 +4563,7 @@ inline confidence_interval interval_95(double estimate, double variance, double 
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP
 
@@ -4598,7 +4594,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
 #define ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -4626,9 +4622,9 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
     const double size = static_cast<double>(bytes);
     const double ratio =
         (size + static_cast<double>(bytes_beside_each_object)) / static_cast<double>(mean);
-    const double p = -std::expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
+    const double p = -__builtin_expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
     if (p >= 1.0) return weigh_certain(bytes);
-    const double missed = std::exp(-ratio);
+    const double missed = __builtin_exp(-ratio);
     const double objects = 1.0 / p;
     const double variance = missed * objects * objects;
     const double skew = variance * missed * objects;
@@ -4639,13 +4635,13 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
 // (1 - p) / p of an object of 0 bytes: no sample stands for more objects that were not met.
 inline double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
-    return 1.0 /
-           std::expm1(static_cast<double>(bytes_beside_each_object) / static_cast<double>(mean));
+    return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
+                                 static_cast<double>(mean));
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP
 
@@ -4670,9 +4666,9 @@ inline std::uint64_t whole_number(double number) noexcept {
 inline estimate rounded(double value, const confidence_interval& interval) noexcept {
     constexpr double slack = 1e-9;
     estimate whole;
-    whole.value = whole_number(std::floor(value + 0.5));
-    whole.low = whole_number(std::floor(interval.low * (1.0 + slack)));
-    whole.high = whole_number(std::ceil(interval.high * (1.0 - slack)));
+    whole.value = whole_number(__builtin_floor(value + 0.5));
+    whole.low = whole_number(__builtin_floor(interval.low * (1.0 + slack)));
+    whole.high = whole_number(__builtin_ceil(interval.high * (1.0 - slack)));
     if (whole.low > whole.value) whole.low = whole.value;
     if (whole.high < whole.value) whole.high = whole.value;
     return whole;
@@ -4787,7 +4783,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
 #define ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -4872,7 +4868,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_DEMAND_HPP
 
@@ -5684,7 +5680,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 #define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -5831,7 +5827,7 @@ ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset)
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
 
@@ -5853,7 +5849,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
 #define ALLOCSCOPE_BINARY_BUILD_ID_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -5894,7 +5890,7 @@ inline build_id find_build_id(byte_view notes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
 
@@ -5903,7 +5899,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 #define ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -5944,7 +5940,7 @@ inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 
@@ -5958,7 +5954,7 @@ extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noe
     __attribute__((weak));
 #endif
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6093,7 +6089,7 @@ inline bool names_another_process() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
@@ -6107,7 +6103,7 @@ ALLOCSCOPE_NAMESPACE_END
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
     __attribute__((weak));
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6144,7 +6140,7 @@ inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& o
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif
 
@@ -6158,7 +6154,7 @@ ALLOCSCOPE_NAMESPACE_END
 // Defined by the linker: the ELF header of the module that this is compiled into.
 extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6207,7 +6203,7 @@ inline bool find_module_segments(std::uintptr_t start, module_segments& out) noe
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP
 
@@ -6216,7 +6212,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 #define ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6272,7 +6268,7 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP
 
@@ -6342,7 +6338,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 #define ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6449,7 +6445,7 @@ inline void note_module(const module_identity&) noexcept {}
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP
 
@@ -6458,7 +6454,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_BINARY_EH_FRAME_HPP
 #define ALLOCSCOPE_BINARY_EH_FRAME_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6671,7 +6667,7 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_HPP
 
@@ -6680,7 +6676,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 #define ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -6790,7 +6786,7 @@ ALLOCSCOPE_NOINLINE fde_search find_frame_description(const eh_frame_image& imag
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP
 
@@ -6799,7 +6795,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -7103,7 +7099,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_MACHINE_HPP
 
@@ -7112,7 +7108,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 #define ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -7251,7 +7247,7 @@ ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP
 
@@ -8199,7 +8195,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_STATE_THREAD_STATE_HPP
 #define ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -8369,7 +8365,7 @@ struct thread_state : thread_entry {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
@@ -8378,7 +8374,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 #define ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -8572,7 +8568,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 
@@ -8581,7 +8577,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
 #define ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -8779,7 +8775,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
 
@@ -8788,7 +8784,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 #define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -8944,7 +8940,7 @@ public:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
@@ -9963,7 +9959,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 #define ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -9981,7 +9977,7 @@ inline std::uint64_t random_seed() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
@@ -10077,7 +10073,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
 #define ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -10091,8 +10087,8 @@ inline double draw_exponential(random_source& random) noexcept {
     constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
     const std::uint64_t uniform = random.next();
-    if (uniform < half) return -std::log((static_cast<double>(uniform) + 0.5) * step);
-    return -std::log1p(-(static_cast<double>(~uniform) + 0.5) * step);
+    if (uniform < half) return -__builtin_log((static_cast<double>(uniform) + 0.5) * step);
+    return -__builtin_log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
 // Bytes up to and including the one that is sampled: 1 to longest_sample_gap. With a mean of 1 or 0
@@ -10108,7 +10104,7 @@ inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcep
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP
 
@@ -10229,7 +10225,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
 #define ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10369,7 +10365,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
 
@@ -10434,7 +10430,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 #define ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -10541,7 +10537,7 @@ ALLOCSCOPE_SLOW_PATH void tell_watch_of_free(std::uintptr_t frame) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
@@ -10889,7 +10885,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
 #define ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -10987,7 +10983,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
 
@@ -11963,7 +11959,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
 #define ALLOCSCOPE_PLAIN_ARENA_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -12151,7 +12147,7 @@ namespace symbolize {
 using namespace plain;
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
 
@@ -12160,7 +12156,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
 #define ALLOCSCOPE_PLAIN_LIST_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -12192,16 +12188,30 @@ ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) 
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
-template <class T>
-class list {
+// What a list can do whatever its values are.
+class any_list {
 public:
-    using value_type = T;
-
-    list() noexcept = default;  // empty for good: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept { raw_.memory = &memory; }
-
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    // Forgets the values behind the first `size`.
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+
+protected:
+    any_list() noexcept = default;
+    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
+
+    raw_list raw_;
+};
+
+template <class T>
+class list : public any_list {
+public:
+    list() noexcept = default;  // empty for good: it has no memory
+    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
+
     ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
     ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
     ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
@@ -12217,11 +12227,6 @@ public:
         return *::new (add_to_list(raw_, sizeof(T))) T(kept);
     }
 
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-
     // The first time for just as many as are wanted.
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
@@ -12233,16 +12238,11 @@ public:
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;
     }
-
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
-
-private:
-    raw_list raw_;
 };
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_LIST_HPP
 
@@ -12408,7 +12408,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 #define ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -12430,7 +12430,7 @@ inline bool fence_all_threads() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP
 
@@ -14358,47 +14358,61 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
 
 // --- the core ---
 
-struct raw_slots {
+// A table as the functions see it that know no types.
+struct raw_table {
     struct slot {
         std::uint32_t entry;  // its number, from 1; 0: free
-        std::uint32_t hash;   // the upper half
+        std::uint32_t hash;
     };
+    raw_list entries;
     slot* slots = nullptr;
-    std::size_t count = 0;  // a power of two, or 0
+    std::size_t count = 0;  // of slots: a power of two, or 0
 };
 
-ALLOCSCOPE_NOINLINE raw_slots make_slots(arena& memory, std::size_t count) {
-    void* slots = memory.allocate(count * sizeof(raw_slots::slot));
-    std::memset(slots, 0, count * sizeof(raw_slots::slot));
-    return {static_cast<raw_slots::slot*>(slots), count};
+ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept {
+    const std::size_t mask = in.count - 1;
+    std::size_t at = added.hash & mask;
+    while (in.slots[at].entry != 0) at = (at + 1) & mask;
+    in.slots[at] = added;
 }
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Number of the entry from 1, or 0.
-ALLOCSCOPE_NOINLINE std::uint32_t find_entry(const raw_slots& in, const raw_list& entries,
-                                             std::size_t entry_bytes, std::uint64_t hash,
-                                             same_key is_same, const void* key) noexcept {
-    if (in.count == 0) return 0;
+// Null: not there.
+ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
+                                     std::uint64_t hash, same_key is_same,
+                                     const void* key) noexcept {
+    if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
-    const auto upper = static_cast<std::uint32_t>(hash >> 32U);
-    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
-        const raw_slots::slot& found = in.slots[at];
-        if (found.entry == 0) return 0;
-        const void* entry =
-            static_cast<const char*>(entries.values) + (found.entry - 1) * entry_bytes;
-        if (found.hash == upper && is_same(entry, key)) return found.entry;
+    const auto lower = static_cast<std::uint32_t>(hash);
+    for (std::size_t at = lower & mask;; at = (at + 1) & mask) {
+        const raw_table::slot& found = in.slots[at];
+        if (found.entry == 0) return nullptr;
+        if (found.hash != lower) continue;
+        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
+        if (is_same(entry, key)) return entry;
     }
 }
 
-// Where an entry with the hash may be put; the lower half of the hash is not kept, so growing asks
-// for it again.
-ALLOCSCOPE_NOINLINE void put_slot(raw_slots& in, std::uint64_t hash, std::uint32_t entry) noexcept {
-    const std::size_t mask = in.count - 1;
-    std::size_t at = hash & mask;
-    while (in.slots[at].entry != 0) at = (at + 1) & mask;
-    in.slots[at] = {entry, static_cast<std::uint32_t>(hash >> 32U)};
+// Room for an entry that is not there; it is not yet initialised.
+ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
+    if ((in.entries.size + 1) * 2 > in.count) {
+        const raw_table::slot* const before = in.slots;
+        const std::size_t count = in.count;
+        in.count = count == 0 ? 16 : count * 4;
+        const std::size_t bytes = in.count * sizeof(raw_table::slot);
+        in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+        std::memset(in.slots, 0, bytes);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (before[i].entry != 0) put_slot(in, before[i]);
+        }
+    }
+    void* entry = add_to_list(in.entries, entry_bytes);
+    put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
+    return entry;
 }
+
+// --- the table ---
 
 template <class Key, class Value>
 class table {
@@ -14409,18 +14423,17 @@ public:
     };
 
     table() noexcept = default;  // empty for good
-    explicit table(arena& memory) noexcept { entries_.memory = &memory; }
+    explicit table(arena& memory) noexcept { raw_.entries.memory = &memory; }
 
-    std::size_t size() const noexcept { return entries_.size; }
-    bool empty() const noexcept { return entries_.size == 0; }
-    entry* begin() const noexcept { return static_cast<entry*>(entries_.values); }
-    entry* end() const noexcept { return begin() + entries_.size; }
+    std::size_t size() const noexcept { return raw_.entries.size; }
+    bool empty() const noexcept { return raw_.entries.size == 0; }
+    entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
+    entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // Null: not there.
     Value* find(const Key& key) const noexcept {
-        const std::uint32_t number =
-            find_entry(slots_, entries_, sizeof(entry), hash_of_key(key), &is_same, &key);
-        return number != 0 ? &begin()[number - 1].value : nullptr;
+        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &is_same, &key);
+        return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
     struct place {
@@ -14430,18 +14443,19 @@ public:
 
     // The value of the key, value-initialised when it was not there.
     place insert(const Key& key) {
-        if (Value* found = find(key)) return {*found, false};
         static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
-        if ((entries_.size + 1) * 2 > slots_.count) grow();
-        entry* made = ::new (add_to_list(entries_, sizeof(entry))) entry{key, Value()};
-        put_slot(slots_, hash_of_key(key), static_cast<std::uint32_t>(entries_.size));
+        const std::uint64_t hash = hash_of_key(key);
+        void* found = find_entry(raw_, sizeof(entry), hash, &is_same, &key);
+        if (found != nullptr) return {static_cast<entry*>(found)->value, false};
+        entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
     Value& operator[](const Key& key) { return insert(key).value; }
 
     void clear() noexcept {
-        entries_.size = 0;
-        slots_ = {};
+        raw_.entries.size = 0;
+        raw_.slots = nullptr;
+        raw_.count = 0;
     }
 
 private:
@@ -14449,15 +14463,7 @@ private:
         return static_cast<const entry*>(entry_of)->key == *static_cast<const Key*>(key);
     }
 
-    void grow() {
-        const std::size_t count = slots_.count == 0 ? 16 : slots_.count * 4;
-        slots_ = make_slots(*entries_.memory, count);
-        std::uint32_t number = 0;
-        for (const entry& each : *this) put_slot(slots_, hash_of_key(each.key), ++number);
-    }
-
-    raw_list entries_;
-    raw_slots slots_;
+    raw_table raw_;
 };
 
 }  // namespace plain
@@ -14479,7 +14485,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -14497,7 +14503,7 @@ inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) no
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
@@ -14506,7 +14512,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 #define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -14562,7 +14568,7 @@ inline bool is_standard_header(text file) noexcept {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
@@ -14582,7 +14588,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 #define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -14647,7 +14653,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
@@ -15592,7 +15598,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
 #define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -15749,7 +15755,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
 
@@ -15758,7 +15764,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -15881,7 +15887,7 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
@@ -16529,7 +16535,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -16660,7 +16666,7 @@ ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
 
@@ -17249,7 +17255,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -17380,7 +17386,7 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
@@ -17514,7 +17520,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
 #define ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -17558,7 +17564,7 @@ inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
 
@@ -17567,7 +17573,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 #define ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -17707,7 +17713,7 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
 
@@ -18233,7 +18239,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -18348,7 +18354,7 @@ void while_modules_stay(const Work& work) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
@@ -19675,7 +19681,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 #define ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -19867,7 +19873,7 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
@@ -22770,8 +22776,8 @@ public:
     }
 
     estimate around(std::uint64_t value) const noexcept {
-        return {value, value - whole_number(std::ceil(std::sqrt(below_squared_))),
-                value + whole_number(std::ceil(std::sqrt(above_squared_)))};
+        return {value, value - whole_number(__builtin_ceil(__builtin_sqrt(below_squared_))),
+                value + whole_number(__builtin_ceil(__builtin_sqrt(above_squared_)))};
     }
 
 private:
@@ -22941,7 +22947,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -22965,7 +22971,7 @@ inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, boo
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -23028,18 +23034,21 @@ public:
         });
         list<snapshot::row> placed{memory_};
         placed.reserve(rows.size());
-        for (const snapshot::row* row : order) {
-            snapshot::row& here = placed.push_back(*row);
-            if (info.record != recording::sampled) set_exact(here);
-            if (here.user_frame > here.frame_count) here.user_frame = here.frame_count;
-        }
+        for (const snapshot::row* row : order) placed.push_back(*row);
+        set_rows(placed, info);
+    }
+
+    // The same of rows that lie in memory() and are in order already.
+    void set_rows(const list<snapshot::row>& rows, const snapshot::window_info& info) noexcept {
         snapshot_data& data = head_->data;
-        data.rows = placed.data();
-        data.row_count = placed.size();
-        for (const snapshot::row& row : placed) {
+        for (snapshot::row& row : rows) {
+            if (info.record != recording::sampled) set_exact(row);
+            if (row.user_frame > row.frame_count) row.user_frame = row.frame_count;
             data.live_objects += row.objects;
             data.live_bytes += row.bytes;
         }
+        data.rows = rows.data();
+        data.row_count = rows.size();
     }
 
     // The totals by family. Once. Throws std::bad_alloc.
@@ -24101,7 +24110,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 #define ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -24252,7 +24261,7 @@ ALLOCSCOPE_SLOW_PATH const std::uint64_t* engine_gate_to_keep() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 
@@ -24272,7 +24281,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 #define ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -24454,7 +24463,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP
 
@@ -24905,7 +24914,7 @@ extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
 extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
     __asm__("__cxa_guard_release");
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -25050,7 +25059,7 @@ inline bool is_first_use(std::uintptr_t) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_FIRST_USE_HPP
 
@@ -26407,7 +26416,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -26453,7 +26462,7 @@ inline bool terminal_wants_color(int descriptor) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 
@@ -27499,24 +27508,22 @@ ALLOCSCOPE_COLD_END
 // name, so the compiler must not drop it.
 #define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
 
+// The same function under another name: so that it is compiled once.
+#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
+#if !defined(__clang__)
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wattribute-alias"
+#endif
+
 // --- new ---
 
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes) {
     return allocscope::detail::new_block(bytes);
 }
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes) {
-    return allocscope::detail::new_block(bytes);
-}
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     return allocscope::detail::new_block_or_null(bytes, __builtin_frame_address(0));
 }
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-    return allocscope::detail::new_block_or_null(bytes, __builtin_frame_address(0));
-}
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment) {
-    return allocscope::detail::new_aligned_block(bytes, alignment, __builtin_frame_address(0));
-}
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment) {
     return allocscope::detail::new_aligned_block(bytes, alignment, __builtin_frame_address(0));
 }
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment,
@@ -27525,53 +27532,37 @@ ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t align
     return allocscope::detail::new_aligned_block_or_null(bytes, alignment,
                                                          __builtin_frame_address(0));
 }
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                                         const std::nothrow_t&) noexcept {
-    return allocscope::detail::new_aligned_block_or_null(bytes, alignment,
-                                                         __builtin_frame_address(0));
-}
+ALLOCSCOPE_OPERATOR_AS("_Znwm") void* operator new[](std::size_t bytes);
+ALLOCSCOPE_OPERATOR_AS("_ZnwmRKSt9nothrow_t")
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_OPERATOR_AS("_ZnwmSt11align_val_t")
+void* operator new[](std::size_t bytes, std::align_val_t alignment);
+ALLOCSCOPE_OPERATOR_AS("_ZnwmSt11align_val_tRKSt9nothrow_t")
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept;
 
 // --- delete: size and alignment are not needed, the record knows ---
 
 ALLOCSCOPE_OPERATOR void operator delete(void* block) noexcept {
     allocscope::detail::delete_block(block);
 }
-ALLOCSCOPE_OPERATOR void operator delete[](void* block) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::size_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::size_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::align_val_t,
-                                         const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::align_val_t,
-                                           const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
+#define ALLOCSCOPE_DELETE ALLOCSCOPE_OPERATOR_AS("_ZdlPv") void operator
+ALLOCSCOPE_DELETE delete[](void* block) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::size_t) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::size_t) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::size_t, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::size_t, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::align_val_t, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept;
 
+#if !defined(__clang__)
+    #pragma GCC diagnostic pop
+#endif
+#undef ALLOCSCOPE_DELETE
+#undef ALLOCSCOPE_OPERATOR_AS
 #undef ALLOCSCOPE_OPERATOR
 
 // The engine that answers for these operators.
@@ -31996,7 +31987,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 #define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
 enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
@@ -32063,7 +32054,7 @@ inline const char* name_of(stack_value which) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
@@ -32421,7 +32412,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 #define ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -32465,7 +32456,7 @@ inline void replace_since(text_out& out, std::size_t from, text unwanted, char i
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
@@ -32474,7 +32465,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
 #define ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -32551,7 +32542,7 @@ void for_each_summary_line(const format_job& job, const Work& work) {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
 
@@ -32560,7 +32551,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 #define ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -32597,7 +32588,7 @@ private:
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP
 
@@ -32606,7 +32597,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -32713,7 +32704,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 
@@ -32722,7 +32713,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 #define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -32907,7 +32898,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 
@@ -32916,7 +32907,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33100,7 +33091,7 @@ bool write_callgrind(const snapshot& rows, Target&& target, std::string& error) 
     return detail::try_write(detail::write_callgrind_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 
@@ -33109,7 +33100,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 #define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33200,7 +33191,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 
@@ -33209,7 +33200,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33315,7 +33306,7 @@ bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_csv_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 
@@ -33324,7 +33315,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_REPORT_JSON_WRITER_HPP
 #define ALLOCSCOPE_REPORT_JSON_WRITER_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33401,7 +33392,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_REPORT_JSON_WRITER_HPP
 
@@ -33410,7 +33401,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33505,7 +33496,7 @@ bool write_dhat(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_dhat_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 
@@ -33514,7 +33505,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33574,7 +33565,7 @@ bool write_folded(const snapshot& rows, Target&& target, std::string& error,
     return detail::try_write(detail::write_folded_body, rows, target, error, value);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP
 
@@ -33583,7 +33574,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 #define ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33662,7 +33653,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
@@ -33671,7 +33662,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -33870,7 +33861,7 @@ bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) 
     return detail::try_write(detail::write_heaptrack_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 
@@ -34142,7 +34133,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
 #define ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -34236,7 +34227,7 @@ inline void write_page_lines(text_out& out, text lines) {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
 
@@ -34859,7 +34850,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -34922,7 +34913,7 @@ inline void write_page_without_script(text_out& out, const snapshot& shown, text
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP
 
@@ -35851,7 +35842,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 #define ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -35870,7 +35861,7 @@ inline void write_page(text_out& out, const snapshot& shown, text head, page_flo
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
@@ -35879,7 +35870,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -35919,7 +35910,7 @@ bool write_html(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_html_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
 
@@ -36310,7 +36301,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -36332,7 +36323,7 @@ bool write_json(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_json_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 
@@ -36341,7 +36332,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -36469,7 +36460,7 @@ bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_massif_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
 
@@ -36733,7 +36724,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 #define ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -36770,7 +36761,7 @@ inline void write_field(text_out& out, std::uint32_t field, text bytes) {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_PROTOBUF_MESSAGE_HPP
 
@@ -36779,7 +36770,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -37094,7 +37085,7 @@ bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_pprof_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP
 
@@ -37103,7 +37094,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -37198,7 +37189,7 @@ bool write_speedscope(const snapshot& rows, Target&& target, std::string& error)
     return detail::try_write(detail::write_speedscope_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
@@ -37801,7 +37792,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 #define ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -37911,7 +37902,7 @@ inline bool write(const snapshot& rows, const std::string& path, std::string& er
     return write(rows, path.c_str(), error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
@@ -40425,7 +40416,7 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
 class snapshot_loader {
 public:
     // `memory` is that of the block.
-    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(scratch_) {
+    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
@@ -40445,6 +40436,7 @@ public:
                    ALLOCSCOPE_VERSION_STRING + ", which reads up to format " +
                    std::to_string(saved_version) + "; read it with a newer one";
         }
+        make_room(file);
         bool has_end = false;
         while (!file.is_at_end() && !has_end) {
             const std::size_t at = whole.size() - file.left();
@@ -40469,15 +40461,56 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc.
-    void fill(snapshot_block& block) {
-        block.add_rows(rows_, parts_->info, scratch_);
+    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
+    // get no frames.
+    void fill(snapshot_block& block, std::size_t framed_rows) {
+        const bool is_in_order = are_rows_in_order();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (is_in_order && i == framed_rows) break;
+            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            snapshot::row& row = rows_[i];
+            stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+            row.frame_count = stack.frame_count;
+        }
+        if (is_in_order) {
+            block.set_rows(rows_, parts_->info);
+        } else {
+            block.add_rows(rows_, parts_->info, scratch_);
+        }
         block.add_families(parts_->families);
         if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
 
 private:
+    // Room for as many of everything as there are records, so that no list has to grow.
+    void make_room(saved_fields file) {
+        std::size_t count[256] = {};
+        while (!file.is_at_end()) {
+            const text tag = file.bytes(1);
+            file.bytes(file.number());
+            if (file.is_damaged()) break;
+            ++count[static_cast<std::uint8_t>(tag.front())];
+        }
+        const auto count_of = [&count](saved_tag tag) {
+            return count[static_cast<std::uint8_t>(tag)];
+        };
+        parts_->texts.reserve(1 + count_of(saved_tag::text));
+        parts_->frames.reserve(count_of(saved_tag::frame));
+        parts_->stacks.reserve(count_of(saved_tag::stack));
+        parts_->sums.reserve(count_of(saved_tag::sums));
+        rows_.reserve(count_of(saved_tag::row));
+        stack_of_row_.reserve(count_of(saved_tag::row));
+    }
+
+    // As save() writes them.
+    bool are_rows_in_order() const noexcept {
+        for (std::size_t i = 1; i < rows_.size(); ++i) {
+            if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
+        }
+        return true;
+    }
+
     static std::string damaged_at(std::size_t byte, const char* what) {
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
@@ -40673,9 +40706,9 @@ private:
         row.sites = from.number();
         row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
-        saved_stack& stack = parts_->stacks[number];
-        stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+        row.frame_count = 0;  // until fill()
         rows_.push_back(row);
+        stack_of_row_.push_back(number);
         return true;
     }
 
@@ -40689,15 +40722,19 @@ private:
     arena& memory_;
     arena scratch_;
     loaded_parts* parts_;
-    list<snapshot::row> rows_;
+    list<snapshot::row> rows_;  // without frames
+    list<std::size_t> stack_of_row_{scratch_};
     text whole_;
 };
 
-inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error) {
+constexpr std::size_t every_row = ~std::size_t{0};
+
+inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
+                              std::size_t framed_rows = every_row) {
     snapshot_loader loader{block.memory()};
     error = loader.read(whole);
     if (!error.empty()) return {};
-    loader.fill(block);
+    loader.fill(block, framed_rows);
     return snapshot{block.finish(loader.info())};
 }
 
@@ -40708,27 +40745,34 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
+// Where only some rows are shown with their frames, the others need none: the frames of a million
+// rows take a gigabyte. The first `framed_rows` get them; stacks() knows those of all.
+inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
+                          std::size_t framed_rows) {
+    const pause_recording quietly;
+    const file_reader file{path};
+    if (!file.is_open()) {
+        error = load_problem(path, "there is no such file, or it may not be read");
+        return false;
+    }
+    const bool has_memory = is_done_with_memory([&] {
+        snapshot_block block;
+        if (!block.has_memory()) refuse_memory();
+        const std::size_t bytes = file.identity().size_bytes;
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        const std::size_t got = file.read_at(0, whole, bytes);
+        into = snapshot_from(block, {whole, got}, error, framed_rows);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    if (!error.empty()) error = load_problem(path, error);
+    return error.empty();
+}
+
 }  // namespace detail
 
 // False: it cannot be read, and `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
-    const pause_recording quietly;
-    const detail::file_reader file{path};
-    if (!file.is_open()) {
-        error = detail::load_problem(path, "there is no such file, or it may not be read");
-        return false;
-    }
-    const bool has_memory = detail::is_done_with_memory([&] {
-        detail::snapshot_block block;
-        if (!block.has_memory()) detail::refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = detail::snapshot_from(block, {whole, got}, error);
-    });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = detail::load_problem(path, error);
-    return error.empty();
+    return detail::load_snapshot(path, into, error, detail::every_row);
 }
 
 // From the bytes of such a file, which are copied.

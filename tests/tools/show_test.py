@@ -58,6 +58,9 @@ def shows_rows(show, old):
     assert re.match(r" +1 +5000 B +83\.3% +\S*:6:\S+ +make_large", rows[2]), text
     by_bytes = show("show", "--sort", "bytes", "--rows=1", old).splitlines()
     assert any(re.match(r" +1 +5000 B", line) for line in by_bytes), by_bytes
+    for order, function in (("objects", "make_node"), ("bytes", "make_large")):
+        framed = show("show", "--rows=1", "--sort", order, "--frames=5", old)
+        assert re.search(rf"\n +at {function}\(\) .*\n +at main ", framed), framed
     assert any("and 1 more place" in line for line in by_bytes), by_bytes
 
 

@@ -135,6 +135,14 @@ constexpr verb_option<show_request> show_options[] = {
     {"--callers", read_callers, false},
 };
 
+// A difference compares rows by a frame of theirs; what is filtered or summed is made of stacks.
+std::size_t rows_with_frames(const show_request& asked) {
+    if (asked.files.size() == 2) return allocscope::detail::every_row;
+    if (asked.text.frames == 0) return 0;
+    const bool are_first_shown = asked.text.sort == allocscope::row_order::objects;
+    return are_first_shown ? asked.text.rows : allocscope::detail::every_row;
+}
+
 }  // namespace
 
 std::string read_show_request(const char* verb, const arguments& words, show_request& into) {
@@ -170,6 +178,11 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
         if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
         if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
         into = later.difference_from(into);
+    } else if (asked.files.size() == 1) {
+        if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
+                                               rows_with_frames(asked))) {
+            return error;
+        }
     } else {
         error = load_merged(asked.files, into);
         if (!error.empty()) return error;

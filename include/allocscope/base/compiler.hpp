@@ -14,7 +14,12 @@
 // ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END replace ALLOCSCOPE_NAMESPACE_BEGIN and _END around
 // code that runs a few times for each report. It is compiled without optimisation, in a fifth of
 // the time, whatever the program is compiled with: docs/decisions/0011. This holds for our own code
-// only: templates of the standard library that it uses are compiled as everywhere.
+// only: templates of the standard library that it uses are compiled as everywhere. Two more grades
+// lie between that and the hooks:
+//
+//     COLD   -O0                          names, judges, reports
+//     COOL   -Og; -O0 with clang++        the vocabulary, readers of files, first uses of tables
+//     WARM   -O1; as asked with clang++   windows, and the loops that names wait for
 //
 // ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
 
@@ -47,6 +52,8 @@
 #if defined(__clang__)
     #define ALLOCSCOPE_COLD_BEGIN _Pragma("clang optimize off") ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
+    #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
+    #define ALLOCSCOPE_COOL_END ALLOCSCOPE_COLD_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
@@ -54,11 +61,17 @@
         _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_COOL_BEGIN                                                   \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
+                ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_WARM_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1,no-var-tracking\")") \
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #else
+        #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
     #endif

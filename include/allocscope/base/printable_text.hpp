@@ -17,12 +17,13 @@
 #ifndef ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
 #define ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -68,6 +69,6 @@ inline std::size_t printable_length(const char* text) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BASE_PRINTABLE_TEXT_HPP

@@ -13,6 +13,7 @@
 #define ALLOCSCOPE_BINARY_BUILD_ID_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
 
@@ -20,7 +21,7 @@
 #include <cstdint>  // uint8_t, uint32_t
 #include <cstring>  // memcmp, memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -61,6 +62,6 @@ inline build_id find_build_id(byte_view notes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP

@@ -24,7 +24,7 @@
 #include <cstdint>  // uint8_t ... uint64_t
 #include <cstring>  // memcpy, memchr
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -171,6 +171,6 @@ ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset)
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP

@@ -23,7 +23,7 @@
 #include <cstdint>  // uint8_t ... uint64_t
 #include <cstring>  // strnlen
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -180,6 +180,6 @@ ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP

@@ -29,7 +29,7 @@
 
 #include <cstdint>  // int16_t ... uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -242,6 +242,6 @@ inline eh_record read_frame_description(const mapped_bytes& frames, std::uint64_
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_HPP

@@ -26,7 +26,7 @@
 
 #include <cstdint>  // int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -136,6 +136,6 @@ ALLOCSCOPE_NOINLINE fde_search find_frame_description(const eh_frame_image& imag
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_EH_FRAME_INDEX_HPP

@@ -16,7 +16,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t ... uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -60,6 +60,6 @@ inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP

@@ -13,6 +13,7 @@
 #ifndef ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 #define ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/binary/build_id.hpp>
 #include <allocscope/config.hpp>
@@ -21,7 +22,7 @@
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -62,6 +63,6 @@ inline std::uint64_t fingerprint_of(const void* page, const char* path) noexcept
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_BINARY_MODULE_FINGERPRINT_HPP

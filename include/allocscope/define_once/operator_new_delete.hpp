@@ -30,24 +30,22 @@
 // name, so the compiler must not drop it.
 #define ALLOCSCOPE_OPERATOR __attribute__((noinline, used))
 
+// The same function under another name: so that it is compiled once.
+#define ALLOCSCOPE_OPERATOR_AS(name) __attribute__((used, alias(name)))
+#if !defined(__clang__)
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wattribute-alias"
+#endif
+
 // --- new ---
 
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes) {
     return allocscope::detail::new_block(bytes);
 }
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes) {
-    return allocscope::detail::new_block(bytes);
-}
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     return allocscope::detail::new_block_or_null(bytes, __builtin_frame_address(0));
 }
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-    return allocscope::detail::new_block_or_null(bytes, __builtin_frame_address(0));
-}
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment) {
-    return allocscope::detail::new_aligned_block(bytes, alignment, __builtin_frame_address(0));
-}
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment) {
     return allocscope::detail::new_aligned_block(bytes, alignment, __builtin_frame_address(0));
 }
 ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment,
@@ -56,53 +54,37 @@ ALLOCSCOPE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t align
     return allocscope::detail::new_aligned_block_or_null(bytes, alignment,
                                                          __builtin_frame_address(0));
 }
-ALLOCSCOPE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                                         const std::nothrow_t&) noexcept {
-    return allocscope::detail::new_aligned_block_or_null(bytes, alignment,
-                                                         __builtin_frame_address(0));
-}
+ALLOCSCOPE_OPERATOR_AS("_Znwm") void* operator new[](std::size_t bytes);
+ALLOCSCOPE_OPERATOR_AS("_ZnwmRKSt9nothrow_t")
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_OPERATOR_AS("_ZnwmSt11align_val_t")
+void* operator new[](std::size_t bytes, std::align_val_t alignment);
+ALLOCSCOPE_OPERATOR_AS("_ZnwmSt11align_val_tRKSt9nothrow_t")
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept;
 
 // --- delete: size and alignment are not needed, the record knows ---
 
 ALLOCSCOPE_OPERATOR void operator delete(void* block) noexcept {
     allocscope::detail::delete_block(block);
 }
-ALLOCSCOPE_OPERATOR void operator delete[](void* block) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::size_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::size_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete(void* block, std::align_val_t,
-                                         const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
-ALLOCSCOPE_OPERATOR void operator delete[](void* block, std::align_val_t,
-                                           const std::nothrow_t&) noexcept {
-    allocscope::detail::delete_block(block);
-}
+#define ALLOCSCOPE_DELETE ALLOCSCOPE_OPERATOR_AS("_ZdlPv") void operator
+ALLOCSCOPE_DELETE delete[](void* block) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::size_t) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::size_t) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::size_t, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::size_t, std::align_val_t) noexcept;
+ALLOCSCOPE_DELETE delete (void* block, std::align_val_t, const std::nothrow_t&) noexcept;
+ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept;
 
+#if !defined(__clang__)
+    #pragma GCC diagnostic pop
+#endif
+#undef ALLOCSCOPE_DELETE
+#undef ALLOCSCOPE_OPERATOR_AS
 #undef ALLOCSCOPE_OPERATOR
 
 // The engine that answers for these operators.

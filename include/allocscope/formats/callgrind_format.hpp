@@ -37,7 +37,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -221,6 +221,6 @@ bool write_callgrind(const snapshot& rows, Target&& target, std::string& error) 
     return detail::try_write(detail::write_callgrind_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP

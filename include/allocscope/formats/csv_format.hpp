@@ -28,7 +28,7 @@
 #include <cstdint>  // uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -134,6 +134,6 @@ bool write_csv(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_csv_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP

@@ -29,7 +29,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -89,6 +89,6 @@ bool write_folded(const snapshot& rows, Target&& target, std::string& error,
     return detail::try_write(detail::write_folded_body, rows, target, error, value);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FOLDED_FORMAT_HPP

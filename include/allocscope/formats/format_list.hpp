@@ -35,7 +35,7 @@
 #include <cstddef>  // size_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -145,6 +145,6 @@ inline bool write(const snapshot& rows, const std::string& path, std::string& er
     return write(rows, path.c_str(), error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP

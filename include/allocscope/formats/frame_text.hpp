@@ -24,7 +24,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -68,6 +68,6 @@ inline void replace_since(text_out& out, std::size_t from, text unwanted, char i
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP

@@ -38,7 +38,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -237,6 +237,6 @@ bool write_heaptrack(const snapshot& rows, Target&& target, std::string& error) 
     return detail::try_write(detail::write_heaptrack_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP

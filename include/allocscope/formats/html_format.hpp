@@ -26,7 +26,7 @@
 
 #include <string>  // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -66,6 +66,6 @@ bool write_html(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_html_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP

@@ -18,7 +18,7 @@
 
 #include <string>  // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -40,6 +40,6 @@ bool write_json(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_json_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP

@@ -31,7 +31,7 @@
 #include <cstdint>  // uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -159,6 +159,6 @@ bool write_massif(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_massif_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP

@@ -41,7 +41,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -356,6 +356,6 @@ bool write_pprof(const snapshot& rows, Target&& target, std::string& error) {
     return detail::try_write(detail::write_pprof_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_PPROF_FORMAT_HPP

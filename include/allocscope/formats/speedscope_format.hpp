@@ -31,7 +31,7 @@
 #include <cstdint>  // uint64_t
 #include <string>   // string
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -126,6 +126,6 @@ bool write_speedscope(const snapshot& rows, Target&& target, std::string& error)
     return detail::try_write(detail::write_speedscope_body, rows, target, error);
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP

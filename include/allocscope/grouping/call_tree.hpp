@@ -34,7 +34,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -219,6 +219,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP

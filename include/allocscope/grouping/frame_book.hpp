@@ -28,7 +28,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -135,6 +135,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP

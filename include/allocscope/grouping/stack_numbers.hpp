@@ -14,7 +14,7 @@
 
 #include <cstdint>  // int64_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
 enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
@@ -81,6 +81,6 @@ inline const char* name_of(stack_value which) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP

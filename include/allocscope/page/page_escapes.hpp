@@ -22,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -116,6 +116,6 @@ inline void write_page_lines(text_out& out, text lines) {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP

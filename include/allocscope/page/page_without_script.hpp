@@ -21,7 +21,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -84,6 +84,6 @@ inline void write_page_without_script(text_out& out, const snapshot& shown, text
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_WITHOUT_SCRIPT_HPP

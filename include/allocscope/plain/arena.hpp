@@ -27,7 +27,7 @@
 #include <cstdlib>  // abort
 #include <new>      // bad_alloc, placement new
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -215,6 +215,6 @@ namespace symbolize {
 using namespace plain;
 }
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_ARENA_HPP

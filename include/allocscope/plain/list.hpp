@@ -20,7 +20,7 @@
 #include <cstring>      // memcpy
 #include <type_traits>  // is_trivially_copyable
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -52,16 +52,30 @@ ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) 
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
 
-template <class T>
-class list {
+// What a list can do whatever its values are.
+class any_list {
 public:
-    using value_type = T;
-
-    list() noexcept = default;  // empty for good: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept { raw_.memory = &memory; }
-
     ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
     ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    // Forgets the values behind the first `size`.
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+
+protected:
+    any_list() noexcept = default;
+    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
+
+    raw_list raw_;
+};
+
+template <class T>
+class list : public any_list {
+public:
+    list() noexcept = default;  // empty for good: it has no memory
+    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
+
     ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
     ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
     ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
@@ -77,11 +91,6 @@ public:
         return *::new (add_to_list(raw_, sizeof(T))) T(kept);
     }
 
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-
     // The first time for just as many as are wanted.
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
@@ -93,15 +102,10 @@ public:
         for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
         raw_.size = size;
     }
-
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
-
-private:
-    raw_list raw_;
 };
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_LIST_HPP

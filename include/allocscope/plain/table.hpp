@@ -54,47 +54,61 @@ ALLOCSCOPE_NOINLINE std::uint64_t hash_of_key(text key) noexcept {
 
 // --- the core ---
 
-struct raw_slots {
+// A table as the functions see it that know no types.
+struct raw_table {
     struct slot {
         std::uint32_t entry;  // its number, from 1; 0: free
-        std::uint32_t hash;   // the upper half
+        std::uint32_t hash;
     };
+    raw_list entries;
     slot* slots = nullptr;
-    std::size_t count = 0;  // a power of two, or 0
+    std::size_t count = 0;  // of slots: a power of two, or 0
 };
 
-ALLOCSCOPE_NOINLINE raw_slots make_slots(arena& memory, std::size_t count) {
-    void* slots = memory.allocate(count * sizeof(raw_slots::slot));
-    std::memset(slots, 0, count * sizeof(raw_slots::slot));
-    return {static_cast<raw_slots::slot*>(slots), count};
+ALLOCSCOPE_NOINLINE void put_slot(raw_table& in, raw_table::slot added) noexcept {
+    const std::size_t mask = in.count - 1;
+    std::size_t at = added.hash & mask;
+    while (in.slots[at].entry != 0) at = (at + 1) & mask;
+    in.slots[at] = added;
 }
 
 using same_key = bool (*)(const void* entry, const void* key);
 
-// Number of the entry from 1, or 0.
-ALLOCSCOPE_NOINLINE std::uint32_t find_entry(const raw_slots& in, const raw_list& entries,
-                                             std::size_t entry_bytes, std::uint64_t hash,
-                                             same_key is_same, const void* key) noexcept {
-    if (in.count == 0) return 0;
+// Null: not there.
+ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_bytes,
+                                     std::uint64_t hash, same_key is_same,
+                                     const void* key) noexcept {
+    if (in.count == 0) return nullptr;
     const std::size_t mask = in.count - 1;
-    const auto upper = static_cast<std::uint32_t>(hash >> 32U);
-    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
-        const raw_slots::slot& found = in.slots[at];
-        if (found.entry == 0) return 0;
-        const void* entry =
-            static_cast<const char*>(entries.values) + (found.entry - 1) * entry_bytes;
-        if (found.hash == upper && is_same(entry, key)) return found.entry;
+    const auto lower = static_cast<std::uint32_t>(hash);
+    for (std::size_t at = lower & mask;; at = (at + 1) & mask) {
+        const raw_table::slot& found = in.slots[at];
+        if (found.entry == 0) return nullptr;
+        if (found.hash != lower) continue;
+        void* entry = static_cast<char*>(in.entries.values) + (found.entry - 1) * entry_bytes;
+        if (is_same(entry, key)) return entry;
     }
 }
 
-// Where an entry with the hash may be put; the lower half of the hash is not kept, so growing asks
-// for it again.
-ALLOCSCOPE_NOINLINE void put_slot(raw_slots& in, std::uint64_t hash, std::uint32_t entry) noexcept {
-    const std::size_t mask = in.count - 1;
-    std::size_t at = hash & mask;
-    while (in.slots[at].entry != 0) at = (at + 1) & mask;
-    in.slots[at] = {entry, static_cast<std::uint32_t>(hash >> 32U)};
+// Room for an entry that is not there; it is not yet initialised.
+ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
+    if ((in.entries.size + 1) * 2 > in.count) {
+        const raw_table::slot* const before = in.slots;
+        const std::size_t count = in.count;
+        in.count = count == 0 ? 16 : count * 4;
+        const std::size_t bytes = in.count * sizeof(raw_table::slot);
+        in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+        std::memset(in.slots, 0, bytes);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (before[i].entry != 0) put_slot(in, before[i]);
+        }
+    }
+    void* entry = add_to_list(in.entries, entry_bytes);
+    put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
+    return entry;
 }
+
+// --- the table ---
 
 template <class Key, class Value>
 class table {
@@ -105,18 +119,17 @@ public:
     };
 
     table() noexcept = default;  // empty for good
-    explicit table(arena& memory) noexcept { entries_.memory = &memory; }
+    explicit table(arena& memory) noexcept { raw_.entries.memory = &memory; }
 
-    std::size_t size() const noexcept { return entries_.size; }
-    bool empty() const noexcept { return entries_.size == 0; }
-    entry* begin() const noexcept { return static_cast<entry*>(entries_.values); }
-    entry* end() const noexcept { return begin() + entries_.size; }
+    std::size_t size() const noexcept { return raw_.entries.size; }
+    bool empty() const noexcept { return raw_.entries.size == 0; }
+    entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
+    entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // Null: not there.
     Value* find(const Key& key) const noexcept {
-        const std::uint32_t number =
-            find_entry(slots_, entries_, sizeof(entry), hash_of_key(key), &is_same, &key);
-        return number != 0 ? &begin()[number - 1].value : nullptr;
+        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &is_same, &key);
+        return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
     struct place {
@@ -126,18 +139,19 @@ public:
 
     // The value of the key, value-initialised when it was not there.
     place insert(const Key& key) {
-        if (Value* found = find(key)) return {*found, false};
         static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
-        if ((entries_.size + 1) * 2 > slots_.count) grow();
-        entry* made = ::new (add_to_list(entries_, sizeof(entry))) entry{key, Value()};
-        put_slot(slots_, hash_of_key(key), static_cast<std::uint32_t>(entries_.size));
+        const std::uint64_t hash = hash_of_key(key);
+        void* found = find_entry(raw_, sizeof(entry), hash, &is_same, &key);
+        if (found != nullptr) return {static_cast<entry*>(found)->value, false};
+        entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
     Value& operator[](const Key& key) { return insert(key).value; }
 
     void clear() noexcept {
-        entries_.size = 0;
-        slots_ = {};
+        raw_.entries.size = 0;
+        raw_.slots = nullptr;
+        raw_.count = 0;
     }
 
 private:
@@ -145,15 +159,7 @@ private:
         return static_cast<const entry*>(entry_of)->key == *static_cast<const Key*>(key);
     }
 
-    void grow() {
-        const std::size_t count = slots_.count == 0 ? 16 : slots_.count * 4;
-        slots_ = make_slots(*entries_.memory, count);
-        std::uint32_t number = 0;
-        for (const entry& each : *this) put_slot(slots_, hash_of_key(each.key), ++number);
-    }
-
-    raw_list entries_;
-    raw_slots slots_;
+    raw_table raw_;
 };
 
 }  // namespace plain

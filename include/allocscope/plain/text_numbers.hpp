@@ -24,7 +24,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -61,6 +61,6 @@ private:
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_NUMBERS_HPP

@@ -25,7 +25,7 @@
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy, memset
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace plain {
 
@@ -156,6 +156,6 @@ ALLOCSCOPE_NOINLINE void write_printable(text_out& out, const char* shown) {
 
 }  // namespace plain
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLAIN_TEXT_OUT_HPP

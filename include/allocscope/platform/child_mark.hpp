@@ -22,7 +22,7 @@
 #include <sched.h>     // sched_yield
 #include <sys/mman.h>  // madvise
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -71,6 +71,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP

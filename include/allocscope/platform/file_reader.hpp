@@ -14,6 +14,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 #define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cerrno>   // errno, EINTR
@@ -24,7 +25,7 @@
 #include <sys/stat.h>  // fstat
 #include <unistd.h>    // pread, close
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -89,6 +90,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP

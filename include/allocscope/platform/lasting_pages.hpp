@@ -28,7 +28,7 @@
 
 #include <sys/mman.h>  // madvise
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -100,6 +100,6 @@ inline void return_lasting_pages(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP

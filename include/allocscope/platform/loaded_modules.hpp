@@ -11,6 +11,7 @@
 #define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
 
 #include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstddef>  // size_t
@@ -18,7 +19,7 @@
 
 #include <link.h>  // dl_iterate_phdr
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -133,6 +134,6 @@ void while_modules_stay(const Work& work) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP

@@ -34,7 +34,7 @@ extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noe
     __attribute__((weak));
 #endif
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -169,6 +169,6 @@ inline bool names_another_process() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_MET_MODULES_HPP

@@ -34,7 +34,7 @@
 #include <sys/stat.h>  // stat, lstat, fstat
 #include <unistd.h>    // write, close, dup, unlinkat
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -216,6 +216,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_OUTPUT_FILE_HPP

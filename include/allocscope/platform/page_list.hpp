@@ -18,7 +18,7 @@
 #include <cstring>      // memcpy
 #include <type_traits>  // is_trivially_copyable
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -76,6 +76,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP

@@ -21,7 +21,7 @@
 #include <sys/mman.h>      // mmap, mprotect, munmap, madvise, mincore
 #include <sys/resource.h>  // getrlimit
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -129,6 +129,6 @@ inline std::size_t resident_bytes(void* pages, std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP

@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cerrno>   // errno
@@ -17,7 +18,7 @@
 #include <sys/uio.h>  // process_vm_readv
 #include <unistd.h>   // getpid
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -35,6 +36,6 @@ inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) no
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP

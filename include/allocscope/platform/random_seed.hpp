@@ -12,6 +12,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 #define ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/clocks.hpp>
 
@@ -21,7 +22,7 @@
 #include <sys/auxv.h>  // getauxval
 #include <unistd.h>    // getpid
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -39,6 +40,6 @@ inline std::uint64_t random_seed() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_RANDOM_SEED_HPP

@@ -38,7 +38,7 @@
 
 extern "C" void* __libc_stack_end;  // set by the loader before anything else runs
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -111,6 +111,6 @@ inline stack_bounds page_bounds(std::uintptr_t stack_pointer) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_STACK_BOUNDS_HPP

@@ -10,6 +10,7 @@
 #ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 #define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 
 #include <cerrno>   // errno
@@ -20,7 +21,7 @@
 #include <sys/ioctl.h>  // TIOCGWINSZ
 #include <unistd.h>     // isatty
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -66,6 +67,6 @@ inline bool terminal_wants_color(int descriptor) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP

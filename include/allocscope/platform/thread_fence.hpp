@@ -20,7 +20,7 @@
 #include <sys/syscall.h>       // SYS_membarrier
 #include <unistd.h>            // syscall
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -42,6 +42,6 @@ inline bool fence_all_threads() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLATFORM_THREAD_FENCE_HPP

@@ -25,7 +25,7 @@
 #include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -123,6 +123,6 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP

@@ -25,7 +25,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -102,6 +102,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_REPORT_JSON_WRITER_HPP

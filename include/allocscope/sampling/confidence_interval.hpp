@@ -22,9 +22,7 @@
 
 #include <allocscope/base/compiler.hpp>
 
-#include <cmath>  // sqrt
-
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -37,7 +35,7 @@ struct confidence_interval {
 inline confidence_interval score_interval(double estimate, double variance, double unit) noexcept {
     constexpr double z = 1.959964;  // 2.5% of a normal distribution lie above
     const double shift = z * z * unit / 2.0;
-    const double reach = z * std::sqrt(variance + z * z * unit * unit / 4.0);
+    const double reach = z * __builtin_sqrt(variance + z * z * unit * unit / 4.0);
     const double low = estimate + shift - reach;
     return {low > 0.0 ? low : 0.0, estimate + shift + reach};
 }
@@ -57,6 +55,6 @@ inline confidence_interval interval_95(double estimate, double variance, double 
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_CONFIDENCE_INTERVAL_HPP

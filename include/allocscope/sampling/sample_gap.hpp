@@ -21,10 +21,9 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/sampling/random_source.hpp>
 
-#include <cmath>    // log, log1p
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -38,8 +37,8 @@ inline double draw_exponential(random_source& random) noexcept {
     constexpr double step = 1.0 / 18446744073709551616.0;  // 2^-64
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
     const std::uint64_t uniform = random.next();
-    if (uniform < half) return -std::log((static_cast<double>(uniform) + 0.5) * step);
-    return -std::log1p(-(static_cast<double>(~uniform) + 0.5) * step);
+    if (uniform < half) return -__builtin_log((static_cast<double>(uniform) + 0.5) * step);
+    return -__builtin_log1p(-(static_cast<double>(~uniform) + 0.5) * step);
 }
 
 // Bytes up to and including the one that is sampled: 1 to longest_sample_gap. With a mean of 1 or 0
@@ -55,6 +54,6 @@ inline std::uint64_t draw_gap(random_source& random, std::uint64_t mean) noexcep
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_GAP_HPP

@@ -22,7 +22,6 @@
 #include <allocscope/sampling/estimate.hpp>
 #include <allocscope/sampling/sample_weight.hpp>
 
-#include <cmath>    // floor, ceil
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
@@ -41,9 +40,9 @@ inline std::uint64_t whole_number(double number) noexcept {
 inline estimate rounded(double value, const confidence_interval& interval) noexcept {
     constexpr double slack = 1e-9;
     estimate whole;
-    whole.value = whole_number(std::floor(value + 0.5));
-    whole.low = whole_number(std::floor(interval.low * (1.0 + slack)));
-    whole.high = whole_number(std::ceil(interval.high * (1.0 - slack)));
+    whole.value = whole_number(__builtin_floor(value + 0.5));
+    whole.low = whole_number(__builtin_floor(interval.low * (1.0 + slack)));
+    whole.high = whole_number(__builtin_ceil(interval.high * (1.0 - slack)));
     if (whole.low > whole.value) whole.low = whole.value;
     if (whole.high < whole.value) whole.high = whole.value;
     return whole;

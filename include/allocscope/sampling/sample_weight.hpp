@@ -27,10 +27,9 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/sampling/counted_bytes.hpp>
 
-#include <cmath>    // exp, expm1
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -58,9 +57,9 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
     const double size = static_cast<double>(bytes);
     const double ratio =
         (size + static_cast<double>(bytes_beside_each_object)) / static_cast<double>(mean);
-    const double p = -std::expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
+    const double p = -__builtin_expm1(-ratio);  // 1 - exp(-ratio) would be 0 for small ratios
     if (p >= 1.0) return weigh_certain(bytes);
-    const double missed = std::exp(-ratio);
+    const double missed = __builtin_exp(-ratio);
     const double objects = 1.0 / p;
     const double variance = missed * objects * objects;
     const double skew = variance * missed * objects;
@@ -71,12 +70,12 @@ inline sample_weight weigh_sample(std::uint64_t bytes, std::uint64_t mean) noexc
 // (1 - p) / p of an object of 0 bytes: no sample stands for more objects that were not met.
 inline double most_unseen_objects(std::uint64_t mean) noexcept {
     if (mean <= 1) return 0.0;
-    return 1.0 /
-           std::expm1(static_cast<double>(bytes_beside_each_object) / static_cast<double>(mean));
+    return 1.0 / __builtin_expm1(static_cast<double>(bytes_beside_each_object) /
+                                 static_cast<double>(mean));
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SAMPLING_SAMPLE_WEIGHT_HPP

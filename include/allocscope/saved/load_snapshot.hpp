@@ -226,7 +226,7 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
 class snapshot_loader {
 public:
     // `memory` is that of the block.
-    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(scratch_) {
+    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
@@ -246,6 +246,7 @@ public:
                    ALLOCSCOPE_VERSION_STRING + ", which reads up to format " +
                    std::to_string(saved_version) + "; read it with a newer one";
         }
+        make_room(file);
         bool has_end = false;
         while (!file.is_at_end() && !has_end) {
             const std::size_t at = whole.size() - file.left();
@@ -270,15 +271,56 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc.
-    void fill(snapshot_block& block) {
-        block.add_rows(rows_, parts_->info, scratch_);
+    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
+    // get no frames.
+    void fill(snapshot_block& block, std::size_t framed_rows) {
+        const bool is_in_order = are_rows_in_order();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (is_in_order && i == framed_rows) break;
+            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            snapshot::row& row = rows_[i];
+            stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+            row.frame_count = stack.frame_count;
+        }
+        if (is_in_order) {
+            block.set_rows(rows_, parts_->info);
+        } else {
+            block.add_rows(rows_, parts_->info, scratch_);
+        }
         block.add_families(parts_->families);
         if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
 
 private:
+    // Room for as many of everything as there are records, so that no list has to grow.
+    void make_room(saved_fields file) {
+        std::size_t count[256] = {};
+        while (!file.is_at_end()) {
+            const text tag = file.bytes(1);
+            file.bytes(file.number());
+            if (file.is_damaged()) break;
+            ++count[static_cast<std::uint8_t>(tag.front())];
+        }
+        const auto count_of = [&count](saved_tag tag) {
+            return count[static_cast<std::uint8_t>(tag)];
+        };
+        parts_->texts.reserve(1 + count_of(saved_tag::text));
+        parts_->frames.reserve(count_of(saved_tag::frame));
+        parts_->stacks.reserve(count_of(saved_tag::stack));
+        parts_->sums.reserve(count_of(saved_tag::sums));
+        rows_.reserve(count_of(saved_tag::row));
+        stack_of_row_.reserve(count_of(saved_tag::row));
+    }
+
+    // As save() writes them.
+    bool are_rows_in_order() const noexcept {
+        for (std::size_t i = 1; i < rows_.size(); ++i) {
+            if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
+        }
+        return true;
+    }
+
     static std::string damaged_at(std::size_t byte, const char* what) {
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
@@ -474,9 +516,9 @@ private:
         row.sites = from.number();
         row.type_source = read_text(*parts_, from);
         if (from.is_damaged()) return false;
-        saved_stack& stack = parts_->stacks[number];
-        stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+        row.frame_count = 0;  // until fill()
         rows_.push_back(row);
+        stack_of_row_.push_back(number);
         return true;
     }
 
@@ -490,15 +532,19 @@ private:
     arena& memory_;
     arena scratch_;
     loaded_parts* parts_;
-    list<snapshot::row> rows_;
+    list<snapshot::row> rows_;  // without frames
+    list<std::size_t> stack_of_row_{scratch_};
     text whole_;
 };
 
-inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error) {
+constexpr std::size_t every_row = ~std::size_t{0};
+
+inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
+                              std::size_t framed_rows = every_row) {
     snapshot_loader loader{block.memory()};
     error = loader.read(whole);
     if (!error.empty()) return {};
-    loader.fill(block);
+    loader.fill(block, framed_rows);
     return snapshot{block.finish(loader.info())};
 }
 
@@ -509,27 +555,34 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
+// Where only some rows are shown with their frames, the others need none: the frames of a million
+// rows take a gigabyte. The first `framed_rows` get them; stacks() knows those of all.
+inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
+                          std::size_t framed_rows) {
+    const pause_recording quietly;
+    const file_reader file{path};
+    if (!file.is_open()) {
+        error = load_problem(path, "there is no such file, or it may not be read");
+        return false;
+    }
+    const bool has_memory = is_done_with_memory([&] {
+        snapshot_block block;
+        if (!block.has_memory()) refuse_memory();
+        const std::size_t bytes = file.identity().size_bytes;
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        const std::size_t got = file.read_at(0, whole, bytes);
+        into = snapshot_from(block, {whole, got}, error, framed_rows);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    if (!error.empty()) error = load_problem(path, error);
+    return error.empty();
+}
+
 }  // namespace detail
 
 // False: it cannot be read, and `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
-    const pause_recording quietly;
-    const detail::file_reader file{path};
-    if (!file.is_open()) {
-        error = detail::load_problem(path, "there is no such file, or it may not be read");
-        return false;
-    }
-    const bool has_memory = detail::is_done_with_memory([&] {
-        detail::snapshot_block block;
-        if (!block.has_memory()) detail::refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = detail::snapshot_from(block, {whole, got}, error);
-    });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = detail::load_problem(path, error);
-    return error.empty();
+    return detail::load_snapshot(path, into, error, detail::every_row);
 }
 
 // From the bytes of such a file, which are copied.

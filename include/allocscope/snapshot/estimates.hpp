@@ -17,7 +17,6 @@
 #include <allocscope/sampling/sample_sums.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <cmath>    // ceil, sqrt
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
@@ -91,8 +90,8 @@ public:
     }
 
     estimate around(std::uint64_t value) const noexcept {
-        return {value, value - whole_number(std::ceil(std::sqrt(below_squared_))),
-                value + whole_number(std::ceil(std::sqrt(above_squared_)))};
+        return {value, value - whole_number(__builtin_ceil(__builtin_sqrt(below_squared_))),
+                value + whole_number(__builtin_ceil(__builtin_sqrt(above_squared_)))};
     }
 
 private:

@@ -32,7 +32,7 @@
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy, strcmp, strnlen
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -56,7 +56,7 @@ inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, boo
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -119,18 +119,21 @@ public:
         });
         list<snapshot::row> placed{memory_};
         placed.reserve(rows.size());
-        for (const snapshot::row* row : order) {
-            snapshot::row& here = placed.push_back(*row);
-            if (info.record != recording::sampled) set_exact(here);
-            if (here.user_frame > here.frame_count) here.user_frame = here.frame_count;
-        }
+        for (const snapshot::row* row : order) placed.push_back(*row);
+        set_rows(placed, info);
+    }
+
+    // The same of rows that lie in memory() and are in order already.
+    void set_rows(const list<snapshot::row>& rows, const snapshot::window_info& info) noexcept {
         snapshot_data& data = head_->data;
-        data.rows = placed.data();
-        data.row_count = placed.size();
-        for (const snapshot::row& row : placed) {
+        for (snapshot::row& row : rows) {
+            if (info.record != recording::sampled) set_exact(row);
+            if (row.user_frame > row.frame_count) row.user_frame = row.frame_count;
             data.live_objects += row.objects;
             data.live_bytes += row.bytes;
         }
+        data.rows = rows.data();
+        data.row_count = rows.size();
     }
 
     // The totals by family. Once. Throws std::bad_alloc.

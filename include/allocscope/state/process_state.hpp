@@ -32,7 +32,7 @@
 
 #include <pthread.h>  // pthread_mutex_t, pthread_key_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -188,6 +188,6 @@ public:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_PROCESS_STATE_HPP

@@ -33,7 +33,7 @@
 #include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -203,6 +203,6 @@ struct thread_state : thread_entry {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_THREAD_STATE_HPP

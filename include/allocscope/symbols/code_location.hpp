@@ -14,6 +14,7 @@
 #ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 #define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
 
+#include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
@@ -21,7 +22,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -77,6 +78,6 @@ inline bool is_standard_header(text file) noexcept {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP

@@ -30,7 +30,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <cstring>  // memcmp, memcpy, strlen, strncmp
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -224,6 +224,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP

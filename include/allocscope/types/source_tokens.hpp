@@ -24,7 +24,7 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace symbolize {
 
@@ -216,6 +216,6 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP

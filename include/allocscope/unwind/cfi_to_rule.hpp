@@ -35,7 +35,7 @@
 #include <dlfcn.h>  // dl_find_object
 #include <elf.h>    // Elf64_Phdr
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -174,6 +174,6 @@ ALLOCSCOPE_FAST_PATH unwind_rule find_unwind_rule(std::uintptr_t pc) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_CFI_TO_RULE_HPP

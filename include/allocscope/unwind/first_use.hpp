@@ -39,7 +39,7 @@ extern "C" __attribute__((weak)) void allocscope_guard_acquire() noexcept
 extern "C" __attribute__((weak)) void allocscope_guard_release() noexcept
     __asm__("__cxa_guard_release");
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -184,6 +184,6 @@ inline bool is_first_use(std::uintptr_t) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_FIRST_USE_HPP

@@ -27,7 +27,7 @@
 extern "C" int _dl_find_object(void* address, struct dl_find_object* result) noexcept
     __attribute__((weak));
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -64,7 +64,7 @@ inline bool find_holding_module(std::uintptr_t address, struct dl_find_object& o
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif
 

@@ -40,7 +40,7 @@
 #include <elf.h>    // Elf64_Phdr, PT_NOTE
 #include <link.h>   // _r_debug, link_map
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -147,6 +147,6 @@ inline void note_module(const module_identity&) noexcept {}
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_IDENTITY_HPP

@@ -28,7 +28,7 @@
 // Defined by the linker: the ELF header of the module that this is compiled into.
 extern "C" const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -77,6 +77,6 @@ inline bool find_module_segments(std::uintptr_t start, module_segments& out) noe
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_MODULE_SEGMENTS_HPP

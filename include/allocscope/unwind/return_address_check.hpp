@@ -28,7 +28,7 @@
 #include <elf.h>    // Elf64_Ehdr
 #include <link.h>   // ElfW
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
@@ -84,6 +84,6 @@ inline bool is_return_address(std::uintptr_t address) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_UNWIND_RETURN_ADDRESS_CHECK_HPP

@@ -318,6 +318,56 @@ TEST_CASE("saved snapshot: unknown records and longer ones are skipped") {
     require_same(again, everything());
 }
 
+// Where the next record begins.
+std::size_t behind_record(const std::string& bytes, std::size_t at) {
+    std::size_t length = 0;
+    unsigned shift = 0;
+    do {
+        length |= static_cast<std::size_t>(bytes[++at] & 0x7f) << shift;
+        shift += 7;
+    } while ((bytes[at] & 0x80) != 0);
+    return at + 1 + length;
+}
+
+TEST_CASE("saved snapshot: rows that another program wrote in another order are sorted") {
+    std::string bytes = allocscope::to_saved_snapshot(everything());
+    std::size_t first = allocscope::detail::saved_magic_bytes + 1;
+    while (bytes[first] != 'r') first = behind_record(bytes, first);
+    const std::string record = bytes.substr(first, behind_record(bytes, first) - first);
+    std::size_t last = first;
+    for (std::size_t at = first; at < bytes.size(); at = behind_record(bytes, at)) {
+        if (bytes[at] == 'r') last = behind_record(bytes, at);
+    }
+    REQUIRE(last != first + record.size());
+    bytes.insert(last, record);
+    bytes.erase(first, record.size());
+    std::string error;
+    const snapshot again = loaded(with_checksum(bytes), error);
+    REQUIRE(error == "");
+    require_same(again, everything());
+}
+
+TEST_CASE("saved snapshot: only the rows that are shown need their frames") {
+    const std::string path = temporary_path();
+    const snapshot saved = everything();
+    saved.save(path.c_str());
+    snapshot some;
+    std::string error;
+    REQUIRE(allocscope::detail::load_snapshot(path.c_str(), some, error, 1));
+    std::remove(path.c_str());
+    REQUIRE(some.size() == saved.size());
+    require_same_place(some[0], saved[0]);
+    REQUIRE(saved[2].frame_count != 0);
+    CHECK(some[2].frame_count == 0);
+    CHECK(some[2].user_frame == 0);
+    CHECK(some[2].bytes == saved[2].bytes);
+    CHECK(allocscope::to_text(some) == allocscope::to_text(saved));
+    REQUIRE(some.stacks().size() == saved.stacks().size());
+    for (std::size_t i = 0; i < saved.stacks().size(); ++i) {
+        require_same_place(some.stacks()[i], saved.stacks()[i]);
+    }
+}
+
 TEST_CASE("saved snapshot: every shorter file is refused") {
     const std::string whole = allocscope::to_saved_snapshot(everything());
     for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -20597,17 +20597,8 @@ inline bool is_lambda(text component) noexcept {
 
 // " const &" of " const & [clone .cold]".
 inline text leading_qualifiers(text behind) noexcept {
-    std::size_t end = 0;
-    for (;;) {
-        const text rest = behind.substr(end);
-        std::size_t size = 0;
-        constexpr text words[] = {" const", " volatile", " &&", " &"};
-        for (const text word : words) {
-            if (size == 0 && rest.starts_with(word)) size = word.size();
-        }
-        if (size == 0) return behind.substr(0, end);
-        end += size;
-    }
+    const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
+    return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
 
 // The function itself when its name is not understood. The result lives in the arena or is a view
@@ -20658,33 +20649,34 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
+// The sign that a token is; 0 for a word, a longer sign, and behind the end.
+ALLOCSCOPE_NOINLINE char sign_at(const source_outline& file, std::size_t at) noexcept {
+    if (at >= file.tokens().size()) return '\0';
+    const text token = file.tokens()[at].spelling;
+    return token.size() == 1 && !is_word(token) ? token.front() : '\0';
+}
+
 // The `{` of the body behind a function's name or a lambda's `[`, or that the `}` at `at` closes;
 // 0: there is none.
-inline std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    if (tokens[at].spelling == "}") return file.partner(at);
-    for (const std::size_t far = at + 256; at < far && at < tokens.size(); ++at) {
-        const text token = tokens[at].spelling;
-        if (token == "{") return at;
-        if (token == ";" || token == "}") return 0;
-        const bool opens = token == "(" || token == "[";
-        if (opens && file.partner(at) > at) at = file.partner(at);
+ALLOCSCOPE_NOINLINE std::size_t body_of(const source_outline& file, std::size_t at) noexcept {
+    if (sign_at(file, at) == '}') return file.partner(at);
+    for (const std::size_t far = at + 256; at < far && at < file.tokens().size(); ++at) {
+        const char sign = sign_at(file, at);
+        if (sign == '{') return at;
+        if (sign == ';' || sign == '}') break;
+        if ((sign == '(' || sign == '[') && file.partner(at) > at) at = file.partner(at);
     }
     return 0;
 }
 
-// `[` of a lambda, not of a subscript or an array.
-inline bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    if (tokens[at].spelling != "[" || at == 0 || file.partner(at) + 1 >= tokens.size())
-        return false;
-    const text before = tokens[at - 1].spelling;
-    const bool is_subscript = before == ")" || before == "]" ||
-                              (is_word(before) && !is_listed(before,
-                                                             "return co_return "
-                                                             "co_yield "
-                                                             "co_await"));
-    return !is_subscript && is_listed(tokens[file.partner(at) + 1].spelling, "( { <");
+// `at` is on a `[`: of a lambda, not of a subscript or an array.
+ALLOCSCOPE_NOINLINE bool begins_lambda(const source_outline& file, std::size_t at) noexcept {
+    const char behind = sign_at(file, file.partner(at) + 1);
+    if (at == 0 || (behind != '(' && behind != '{' && behind != '<')) return false;
+    const char before = sign_at(file, at - 1);
+    if (before != '\0') return before != ')' && before != ']';
+    const text word = file.tokens()[at - 1].spelling;
+    return !is_word(word) || is_listed(word, "return co_return co_yield co_await");
 }
 
 // Whether the body at `open` is that of a coroutine; lambdas in it count for themselves.
@@ -20692,10 +20684,10 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
     const std::size_t close = file.partner(open);
     for (std::size_t at = open + 1; at < close; ++at) {
         const text token = file.tokens()[at].spelling;
-        if (is_listed(token, "co_await co_return co_yield")) return true;
-        if (token != "[" || !begins_lambda(file, at)) continue;
+        if (token.starts_with("co_")) return true;
+        if (sign_at(file, at) != '[' || !begins_lambda(file, at)) continue;
         const std::size_t inner = body_of(file, at);
-        if (inner > at && file.partner(inner) > inner) at = file.partner(inner);
+        if (file.partner(inner) > at) at = file.partner(inner);
     }
     return false;
 }
@@ -20703,19 +20695,15 @@ inline bool is_coroutine_body(const source_outline& file, std::size_t open) noex
 // The token that names the function with this body, or the `[` of the lambda; `open` when that is
 // not found.
 inline std::size_t name_of_body(const source_outline& file, std::size_t open) noexcept {
-    for (std::size_t at = open; at > 1 && open - at < 64; --at) {
-        const text before = file.tokens()[at - 1].spelling;
-        if (before == ";" || before == "}" || before == "{") break;
-        if (before != ")" && before != "]") continue;
-        const std::size_t partner = file.partner(at - 1);
-        if (before == "]" && begins_lambda(file, partner)) return partner;
-        if (partner == 0) break;
-        const text name = file.tokens()[partner - 1].spelling;
-        if (before == ")" && name == "]") return file.partner(partner - 1);
-        if (before == ")" && is_word(name) && !is_listed(name, "noexcept requires")) {
-            return partner - 1;
-        }
-        at = partner + 1;
+    for (std::size_t at = open - 1; at > 1 && open - at < 64; --at) {
+        const char sign = sign_at(file, at);
+        if (sign == ';' || sign == '{' || sign == '}') break;
+        if (sign != ')' && sign != ']') continue;
+        at = file.partner(at);
+        if (at < 2) break;
+        if (sign == ']' && begins_lambda(file, at)) return at;
+        const text name = file.tokens()[at - 1].spelling;
+        if (sign == ')' && is_word(name) && !is_listed(name, "noexcept requires")) return at - 1;
     }
     return open;
 }
@@ -20731,10 +20719,9 @@ inline text coroutine_frame(arena& memory, code_frame& frame, source_cache& sour
     if (at >= file->tokens().size()) return {};
     const source_token& token = file->tokens()[at];
     if (token.line != frame.line || token.column != frame.column) return {};
-    const bool is_place = token.spelling == "}" || token.spelling == "[" ||
-                          (at + 1 < file->tokens().size() && is_word(token.spelling) &&
-                           file->tokens()[at + 1].spelling == "(");
-    if (!is_place) return {};
+    const char sign = sign_at(*file, at);
+    const bool is_name = is_word(token.spelling) && sign_at(*file, at + 1) == '(';
+    if (sign != '}' && sign != '[' && !is_name) return {};
     const std::size_t open = body_of(*file, at);
     if (open == 0 || !is_coroutine_body(*file, open)) return {};
     frame.line = file->tokens()[name_of_body(*file, open)].line;
@@ -22140,8 +22127,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
         return {type, type_evidence::vtable};
     }
     if (is_refuted) return {};
-    const bool is_likely = !so_far.is_known() && fits.of_vtable == size_fit::unknown;
-    return is_likely ? type_answer{type, type_evidence::unsized_vtable} : so_far;
+    if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
+    // Control blocks and nodes of the library are hardly ever a part of something else.
+    const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
+    return {is_of_library ? type : joined(memory, "begins with ", type),
+            type_evidence::unsized_vtable};
 }
 
 // `knowledge` is asked about the frame asking_frame().

@@ -160,6 +160,18 @@ class forms:
         self.checked += 1
 
 
+    def mapped(self):
+        """-ffile-prefix-map: the sources are elsewhere, and the user says where."""
+        program = self.folder / "mapped"
+        run(*self.build[:-1], f"-ffile-prefix-map={HERE}=/build/shop", "-o", program)
+        assert rows_of(program) != self.wanted
+        self.check("mapped", rows_of(program, ALLOCSCOPE_SOURCES=f"/none=/x:/build/shop={HERE}"),
+                   self.wanted)
+        wrong = self.folder / "wrong"
+        wrong.mkdir()
+        self.check("mapped to nothing",
+                   rows_of(program, ALLOCSCOPE_SOURCES=f"/build/shop={wrong}"), rows_of(program))
+
     def split(self, *flags):
         """-gsplit-dwarf: functions and types are in a .dwo file beside the object."""
         objects = []
@@ -194,6 +206,7 @@ def main():
         tried.beside()
         tried.by_build_id()
         tried.by_checksum()
+        tried.mapped()
         tried.split("-gdwarf-5")
         tried.split("-gdwarf-4")
         tried.split("-gdwarf-5", "-O0")

@@ -1,32 +1,6 @@
-// From the bytes of an ELF file to frames, types and symbols: no read beside the bytes, and an
-// answer comes soon, whatever they are.
-
-#include <allocscope/symbols/debug_object.hpp>
-#include <allocscope/symbols/kept_texts.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-
-namespace symbolize = allocscope::symbolize;
-using allocscope::plain::arena;
+// See debug_sections_input.hpp.
+#include "debug_sections_input.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    // Of exactly this size, so that a sanitizer sees a byte too many.
-    const std::unique_ptr<std::uint8_t[]> bytes{new std::uint8_t[size]};
-    std::memcpy(bytes.get(), data, size);
-    arena kept;
-    symbolize::kept_texts texts{kept};
-    symbolize::debug_object object{texts, allocscope::detail::byte_view{bytes.get(), size}};
-    for (std::uint64_t address = 0x300; address < 0x700; address += 0x31) {
-        symbolize::code_location location;
-        object.resolve(address, location);
-        if (location.frames.size() > 300) __builtin_trap();
-        const symbolize::type_names* types = object.types_at(address);
-        if (types != nullptr) static_cast<void>(types->qualified("cart", "shop::load"));
-    }
-    static_cast<void>(object.data_symbol_at(0x3000, kept));
-    static_cast<void>(object.address_of("main"));
-    return 0;
+    return allocscope_tests::debug_sections_input(data, size);
 }

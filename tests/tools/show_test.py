@@ -109,6 +109,35 @@ def shows_how_types_are_known(recorder, show, folder, compiler):
     assert "it must be all, proven or source" in show("show", "--types", "some", typed, code=2)
 
 
+def says_what_could_name_rows(recorder, show, folder, known):
+    bare = folder / "bare"
+    def said(*command, **more):
+        if command:
+            subprocess.run(list(map(str, command)), check=True)
+        saved = folder / "bare.allocscope"
+        seen = recorder.run([bare], **more).stderr
+        recorder.run([bare], "--output", saved, **more)
+        head = "what could name the rows without a line:\n"
+        shown = show("show", saved)
+        assert (head in seen) == (head in shown), (seen, shown)
+        if head not in seen:
+            return ""
+        assert seen.split(head)[1] == shown.split(head)[1], (seen, shown)
+        return shown.split(head)[1]
+    bare.write_bytes(known.read_bytes())
+    bare.chmod(0o755)
+    assert said() == ""
+    assert said("strip", "-g", bare) == "  bare: no debug information; compile it with -g\n"
+    link = folder / "away.debug"
+    link.write_bytes(b"nothing")
+    assert "was put into the file away.debug" in said("objcopy", f"--add-gnu-debuglink={link}",
+                                                      bare)
+    zstd = ["objcopy", "--compress-debug-sections=zstd", known, bare]
+    if subprocess.run(list(map(str, zstd)), check=False, capture_output=True).returncode == 0:
+        bare.chmod(0o755)
+        assert "compressed with zstd; objcopy --decompress" in said()
+
+
 def shows_trees(show, old):
     tree = show("show", "--tree", old)
     lines = tree.splitlines()
@@ -269,6 +298,7 @@ def main():
         merges(show, folder, old, new)
         merges_processes(recorder, show, folder, known)
         converts(show, folder, old)
+        says_what_could_name_rows(recorder, show, folder, known)
         shows_how_types_are_known(recorder, show, folder, compiler)
         refuses(show, folder, old)
         knows_the_modules_of_the_program(old, known)

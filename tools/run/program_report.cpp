@@ -1,5 +1,6 @@
 #include "program_report.hpp"
 
+#include "../missing_names.hpp"
 #include "../verbs.hpp"
 #include "adopted_recording.hpp"
 
@@ -149,6 +150,10 @@ void program_report::write() const {
             path_.empty() ? allocscope::detail::try_write(body, rows, STDERR_FILENO, error)
                           : allocscope::detail::try_write(body, rows, path_, error);
         if (!is_written) refuse("run", error);
+        const bool is_for_people = wanted_.format == allocscope::detail::format_named("text");
+        if (path_.empty() && is_for_people) {
+            std::fputs(what_could_name_rows(rows).c_str(), stderr);
+        }
     });
     if (wanted_.explains_memory && !facts_.memory.is_known) say_no_memory();
 }

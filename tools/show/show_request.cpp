@@ -1,5 +1,6 @@
 #include "show_request.hpp"
 
+#include "../missing_names.hpp"
 #include "../option_words.hpp"
 
 #include <allocscope/platform/terminal_width.hpp>
@@ -209,6 +210,7 @@ void print_what_is_shown(const show_request& asked, const allocscope::snapshot& 
         std::string error;
         std::fflush(stdout);
         allocscope::write_text(rows, stdout, error, asked.text);
+        std::fputs(what_could_name_rows(rows).c_str(), stdout);
         return;
     }
     allocscope::text_options text = asked.text;

@@ -37,17 +37,8 @@ inline bool is_lambda(text component) noexcept {
 
 // " const &" of " const & [clone .cold]".
 inline text leading_qualifiers(text behind) noexcept {
-    std::size_t end = 0;
-    for (;;) {
-        const text rest = behind.substr(end);
-        std::size_t size = 0;
-        constexpr text words[] = {" const", " volatile", " &&", " &"};
-        for (const text word : words) {
-            if (size == 0 && rest.starts_with(word)) size = word.size();
-        }
-        if (size == 0) return behind.substr(0, end);
-        end += size;
-    }
+    const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
+    return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
 }
 
 // The function itself when its name is not understood. The result lives in the arena or is a view

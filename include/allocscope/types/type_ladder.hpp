@@ -294,8 +294,11 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
         return {type, type_evidence::vtable};
     }
     if (is_refuted) return {};
-    const bool is_likely = !so_far.is_known() && fits.of_vtable == size_fit::unknown;
-    return is_likely ? type_answer{type, type_evidence::unsized_vtable} : so_far;
+    if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
+    // Control blocks and nodes of the library are hardly ever a part of something else.
+    const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
+    return {is_of_library ? type : joined(memory, "begins with ", type),
+            type_evidence::unsized_vtable};
 }
 
 // `knowledge` is asked about the frame asking_frame().

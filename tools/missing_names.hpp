@@ -1,0 +1,21 @@
+// missing_names.hpp - why rows have no line, and what would help: a line for each file.
+#ifndef ALLOCSCOPE_TOOLS_MISSING_NAMES_HPP
+#define ALLOCSCOPE_TOOLS_MISSING_NAMES_HPP
+
+#include <allocscope/report.hpp>
+
+#include <string>
+
+namespace allocscope_tools {
+
+// For each program and library that a row without a line lies in, once:
+//
+//     libfoo.so.1: no debug information; the package libfoo1-dbgsym has it
+//     server: its debug information is compressed with zstd; ...
+//
+// Reads the files as they are now. "" when every row has a line.
+std::string what_could_name_rows(const allocscope::snapshot& rows);
+
+}  // namespace allocscope_tools
+
+#endif  // ALLOCSCOPE_TOOLS_MISSING_NAMES_HPP

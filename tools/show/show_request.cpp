@@ -136,9 +136,8 @@ constexpr verb_option<show_request> show_options[] = {
     {"--callers", read_callers, false},
 };
 
-// A difference compares rows by a frame of theirs; what is filtered or summed is made of stacks.
+// Of a single file; what is filtered or summed is made of stacks.
 std::size_t rows_with_frames(const show_request& asked) {
-    if (asked.files.size() == 2) return allocscope::detail::every_row;
     if (asked.text.frames == 0) return 0;
     const bool are_first_shown = asked.text.sort == allocscope::row_order::objects;
     return are_first_shown ? asked.text.rows : allocscope::detail::every_row;

@@ -40215,10 +40215,10 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 
-// load_snapshot.hpp - a snapshot comes back from its file.
+// saved_records.hpp - the records of a saved snapshot, read one field after the other.
 
-#ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
-#define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+#ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+#define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -40400,6 +40400,21 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
     made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
 }
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+
+// load_snapshot.hpp - a snapshot comes back from its file.
+
+#ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
 
 // --- the file ---
 

@@ -26,6 +26,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/file_reader.hpp>
+#include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
 #include <allocscope/saved/saved_records.hpp>
 #include <allocscope/snapshot/snapshot.hpp>

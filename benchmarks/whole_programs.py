@@ -15,6 +15,7 @@ has ended.
 Attached but idle is a child that is not followed: it has the library, and records nothing.
 """
 import argparse
+import math
 import os
 import pathlib
 import random
@@ -85,7 +86,8 @@ def modes(program, folder, has_peers):
 
 
 def cost(command, environment):
-    """Processor time in seconds, instructions in user mode (0: not counted)."""
+    """Processor time in seconds, instructions in user mode (0: not counted). Both are not a number
+    when the command failed, which is said."""
     perf = ["perf", "stat", "-x,", "-e", "instructions:u", "-o", "perf.out"]
     counted = shutil.which("perf") is not None
     before = os.times()
@@ -94,7 +96,8 @@ def cost(command, environment):
                           env={**os.environ, **environment})
     after = os.times()
     if done.returncode != 0:
-        sys.exit(f"{command} ended with {done.returncode}")
+        print(f"{command} ended with {done.returncode}", file=sys.stderr)
+        return math.nan, math.nan
     seconds = (after.children_user + after.children_system - before.children_user
                - before.children_system)
     number = 0

@@ -17,10 +17,8 @@
 #ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 #define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
-#include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
-#include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -30,12 +28,12 @@
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
+#include <allocscope/saved/saved_records.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
 #include <allocscope/version.hpp>
 
-#include <climits>  // INT_MAX
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uint8_t
 #include <string>   // string, to_string
@@ -43,183 +41,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// --- records ---
-
-// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
-class saved_fields {
-public:
-    explicit saved_fields(text bytes) noexcept
-        : bytes_({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}) {}
-
-    bool is_at_end() const noexcept { return bytes_.remaining() == 0; }
-    bool is_damaged() const noexcept { return !bytes_.ok(); }
-    std::size_t left() const noexcept { return bytes_.remaining(); }
-
-    std::uint64_t number() noexcept { return is_at_end() ? 0 : bytes_.uleb(); }
-    // One of `count` things.
-    std::size_t index(std::size_t count) noexcept {
-        const std::uint64_t value = number();
-        if (value < count) return value;
-        bytes_.fail();
-        return 0;
-    }
-    int small_number() noexcept {
-        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
-    }
-    text bytes(std::uint64_t count) noexcept {
-        const byte_view taken = bytes_.block(count);
-        return {reinterpret_cast<const char*>(taken.data), taken.size};
-    }
-    estimate number_95() noexcept {
-        estimate read{};
-        read.value = number();
-        read.low = read.value - number();
-        read.high = read.value + number();
-        return read;
-    }
-
-private:
-    byte_cursor bytes_;
-};
-
-// --- what the file says ---
-
-struct saved_stack {
-    text frame_numbers;
-    std::size_t frame_count;
-    const snapshot::frame* frames;  // null: nobody needed them yet
-};
-
-struct saved_sums {
-    text record;
-    std::size_t first_part, part_count;  // in loaded_parts::thread_parts
-};
-
-// All of it lies in the block of the snapshot, and so does the file.
-struct loaded_parts {
-    explicit loaded_parts(arena& memory) noexcept
-        : texts(memory),
-          frames(memory),
-          stacks(memory),
-          losses(memory),
-          families(memory),
-          moments(memory),
-          modules(memory),
-          threads(memory),
-          thread_parts(memory),
-          sums(memory) {}
-
-    list<const char*> texts;  // the first is ""
-    list<snapshot::frame> frames;
-    list<saved_stack> stacks;
-    list<snapshot::loss> losses;
-    list<snapshot::family> families;
-    list<snapshot::moment> moments;
-    list<snapshot::module> modules;
-    list<snapshot::thread> threads;
-    list<snapshot::thread_part> thread_parts;
-    list<saved_sums> sums;
-    snapshot::window_info info{};
-    bool has_info = false;
-    bool has_stacks = false;
-};
-
-inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.texts[from.index(parts.texts.size())];
-}
-
-// Frames of one stack, in `memory`.
-inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
-                                        arena& memory) {
-    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
-    auto* made =
-        static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
-    saved_fields numbers{stack.frame_numbers};
-    for (std::size_t i = 0; i < stack.frame_count; ++i) {
-        made[i] = parts.frames[numbers.index(parts.frames.size())];
-    }
-    return made;
-}
-
-// What rows and stacks have in common, but for the frames. Returns the number of the stack.
-template <class Row>
-std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
-    if (parts.stacks.empty()) {
-        from.index(0);  // damaged
-        return 0;
-    }
-    const std::size_t stack = from.index(parts.stacks.size());
-    into.frame_count = parts.stacks[stack].frame_count;
-    into.user_frame = from.index(into.frame_count + 1);
-    into.objects = from.number();
-    into.bytes = from.number();
-    into.file = read_text(parts, from);
-    into.line = from.small_number();
-    into.type = read_text(parts, from);
-    into.function = read_text(parts, from);
-    into.offset = from.number();
-    into.samples = from.number();
-    into.objects_low = into.objects - from.number();
-    into.objects_high = into.objects + from.number();
-    into.bytes_low = into.bytes - from.number();
-    into.bytes_high = into.bytes + from.number();
-    return stack;
-}
-
-inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
-                             snapshot::stack& into) noexcept {
-    const std::size_t stack = read_place(parts, from, into);
-    into.allocations = from.number();
-    into.bytes_allocated = from.number();
-    into.type_source = read_text(parts, from);
-    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
-    into.thread_count = thread != 0 ? 1 : 0;
-    into.thread = thread != 0 ? thread - 1 : 0;
-    return stack;
-}
-
-inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
-    snapshot::thread_part part{};
-    part.thread = from.index(parts.threads.size());
-    part.objects = from.number();
-    part.bytes = from.number();
-    part.allocations = from.number();
-    part.bytes_allocated = from.number();
-    part.samples = from.number();
-    part.objects_low = part.objects - from.number();
-    part.objects_high = part.objects + from.number();
-    part.bytes_low = part.bytes - from.number();
-    part.bytes_high = part.bytes + from.number();
-    return part;
-}
-
-// All records have been checked when the file was loaded.
-inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
-    const auto& parts = *static_cast<const loaded_parts*>(source);
-    arena scratch;
-    list<const snapshot::frame*> frames{scratch};
-    frames.resize(parts.stacks.size());
-    list<snapshot::stack> stacks{made.memory};
-    stacks.reserve(parts.sums.size());
-    for (const saved_sums& each : parts.sums) {
-        saved_fields fields{each.record};
-        snapshot::stack stack{};
-        const std::size_t number = read_sums(parts, fields, stack);
-        if (frames[number] == nullptr) {
-            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
-        }
-        stack.frames = frames[number];
-        if (each.part_count > 1) {
-            stack.thread_count = each.part_count;
-            stack.by_thread = parts.thread_parts.data() + each.first_part;
-            stack.thread = stack.by_thread->thread;
-        }
-        stacks.push_back(stack);
-    }
-    made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
-                  parts.modules.size(), parts.threads.data(), parts.threads.size()};
-}
 
 // --- the file ---
 
@@ -384,7 +205,7 @@ private:
             case saved_tag::sums: {
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
-                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0});
+                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
                 return true;
             }
             case saved_tag::thread: {
@@ -401,6 +222,8 @@ private:
                 ++parts_->sums.back().part_count;
                 return true;
             }
+            case saved_tag::details:
+                return read_details(from);
             case saved_tag::merged:
                 parts_->info.merged_windows = from.number();
                 return true;
@@ -408,6 +231,19 @@ private:
                 break;
         }
         return true;  // of a newer allocscope
+    }
+
+    bool read_details(saved_fields& from) {
+        if (parts_->sums.empty()) return false;
+        auto* const read = memory_.make<snapshot::stack_details>();
+        read->peak_objects = from.number();
+        read->peak_bytes = from.number();
+        read->temporary = from.number();
+        read->lifetime_us = from.number();
+        for (std::uint64_t& count : read->sizes) count = from.number();
+        saved_sums& here = parts_->sums.back();
+        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
+        return true;
     }
 
     bool read_frame(saved_fields& from) {
@@ -456,6 +292,8 @@ private:
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
         info.is_filtered = (flags & saved_is_filtered) != 0;
+        info.has_details = (flags & saved_has_details) != 0;
+        info.has_peak_details = (flags & saved_has_peak_details) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();

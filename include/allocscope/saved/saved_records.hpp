@@ -1,0 +1,214 @@
+// saved_records.hpp - what the records of a saved snapshot say, while it is read.
+//
+// Room:     saved (floor 10), not malloc-safe
+// Called:   by saved/load_snapshot.hpp; for the stacks, by who asks for them first
+// Threads:  one at a time; what is read is not changed any more
+// Memory:   in the block of the snapshot, as is the file: texts are used where they are
+//
+// Every number is checked before it is used: one of `count` things is less than `count`, and what
+// is not there is 0.
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+#define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/binary/byte_cursor.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/snapshot/snapshot_block.hpp>
+
+#include <climits>  // INT_MAX
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t, uint8_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- records ---
+
+// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+class saved_fields {
+public:
+    explicit saved_fields(text bytes) noexcept
+        : bytes_({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}) {}
+
+    bool is_at_end() const noexcept { return bytes_.remaining() == 0; }
+    bool is_damaged() const noexcept { return !bytes_.ok(); }
+    std::size_t left() const noexcept { return bytes_.remaining(); }
+
+    std::uint64_t number() noexcept { return is_at_end() ? 0 : bytes_.uleb(); }
+    // One of `count` things.
+    std::size_t index(std::size_t count) noexcept {
+        const std::uint64_t value = number();
+        if (value < count) return value;
+        bytes_.fail();
+        return 0;
+    }
+    int small_number() noexcept {
+        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+    }
+    text bytes(std::uint64_t count) noexcept {
+        const byte_view taken = bytes_.block(count);
+        return {reinterpret_cast<const char*>(taken.data), taken.size};
+    }
+    estimate number_95() noexcept {
+        estimate read{};
+        read.value = number();
+        read.low = read.value - number();
+        read.high = read.value + number();
+        return read;
+    }
+
+private:
+    byte_cursor bytes_;
+};
+
+// --- what the file says ---
+
+struct saved_stack {
+    text frame_numbers;
+    std::size_t frame_count;
+    const snapshot::frame* frames;  // null: nobody needed them yet
+};
+
+struct saved_sums {
+    text record;
+    std::size_t first_part, part_count;  // in loaded_parts::thread_parts
+    const snapshot::stack_details* details;
+};
+
+// All of it lies in the block of the snapshot, and so does the file.
+struct loaded_parts {
+    explicit loaded_parts(arena& memory) noexcept
+        : texts(memory),
+          frames(memory),
+          stacks(memory),
+          losses(memory),
+          families(memory),
+          moments(memory),
+          modules(memory),
+          threads(memory),
+          thread_parts(memory),
+          sums(memory) {}
+
+    list<const char*> texts;  // the first is ""
+    list<snapshot::frame> frames;
+    list<saved_stack> stacks;
+    list<snapshot::loss> losses;
+    list<snapshot::family> families;
+    list<snapshot::moment> moments;
+    list<snapshot::module> modules;
+    list<snapshot::thread> threads;
+    list<snapshot::thread_part> thread_parts;
+    list<saved_sums> sums;
+    snapshot::window_info info{};
+    bool has_info = false;
+    bool has_stacks = false;
+};
+
+inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
+    return parts.texts[from.index(parts.texts.size())];
+}
+
+// Frames of one stack, in `memory`.
+inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
+                                        arena& memory) {
+    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
+    auto* made =
+        static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
+    saved_fields numbers{stack.frame_numbers};
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        made[i] = parts.frames[numbers.index(parts.frames.size())];
+    }
+    return made;
+}
+
+// What rows and stacks have in common, but for the frames. Returns the number of the stack.
+template <class Row>
+std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
+    if (parts.stacks.empty()) {
+        from.index(0);  // damaged
+        return 0;
+    }
+    const std::size_t stack = from.index(parts.stacks.size());
+    into.frame_count = parts.stacks[stack].frame_count;
+    into.user_frame = from.index(into.frame_count + 1);
+    into.objects = from.number();
+    into.bytes = from.number();
+    into.file = read_text(parts, from);
+    into.line = from.small_number();
+    into.type = read_text(parts, from);
+    into.function = read_text(parts, from);
+    into.offset = from.number();
+    into.samples = from.number();
+    into.objects_low = into.objects - from.number();
+    into.objects_high = into.objects + from.number();
+    into.bytes_low = into.bytes - from.number();
+    into.bytes_high = into.bytes + from.number();
+    return stack;
+}
+
+inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
+                             snapshot::stack& into) noexcept {
+    const std::size_t stack = read_place(parts, from, into);
+    into.allocations = from.number();
+    into.bytes_allocated = from.number();
+    into.type_source = read_text(parts, from);
+    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    into.thread_count = thread != 0 ? 1 : 0;
+    into.thread = thread != 0 ? thread - 1 : 0;
+    return stack;
+}
+
+inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
+    snapshot::thread_part part{};
+    part.thread = from.index(parts.threads.size());
+    part.objects = from.number();
+    part.bytes = from.number();
+    part.allocations = from.number();
+    part.bytes_allocated = from.number();
+    part.samples = from.number();
+    part.objects_low = part.objects - from.number();
+    part.objects_high = part.objects + from.number();
+    part.bytes_low = part.bytes - from.number();
+    part.bytes_high = part.bytes + from.number();
+    return part;
+}
+
+// All records have been checked when the file was loaded.
+inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto& parts = *static_cast<const loaded_parts*>(source);
+    arena scratch;
+    list<const snapshot::frame*> frames{scratch};
+    frames.resize(parts.stacks.size());
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(parts.sums.size());
+    for (const saved_sums& each : parts.sums) {
+        saved_fields fields{each.record};
+        snapshot::stack stack{};
+        const std::size_t number = read_sums(parts, fields, stack);
+        if (frames[number] == nullptr) {
+            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
+        }
+        stack.frames = frames[number];
+        stack.details = each.details;
+        if (each.part_count > 1) {
+            stack.thread_count = each.part_count;
+            stack.by_thread = parts.thread_parts.data() + each.first_part;
+            stack.thread = stack.by_thread->thread;
+        }
+        stacks.push_back(stack);
+    }
+    made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
+                  parts.modules.size(), parts.threads.data(), parts.threads.size()};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP

@@ -24,7 +24,7 @@ import subprocess
 import sys
 
 MODES = ["bare", "library", "off", "counters", "sampled", "exact 1", "exact 8", "exact 16",
-         "exact 24"]
+         "exact 24", "details 16"]
 # What --check counts: enough to go through each way of the hot path once. The sampled mode without
 # its samples, which fall by chance.
 RARELY = f"sampled {1 << 40}"

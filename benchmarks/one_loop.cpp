@@ -6,7 +6,7 @@
 // LOOP   churn | peers                  (churn_loop.hpp, peer_workloads.hpp)
 //        innermost | anywhere           (4096 stacks, see changing_stacks.cpp)
 //        handed                         (one thread allocates 4096 blocks, another one frees them)
-// MODE   bare | library | off | counters | sampled | sampled BYTES | exact N
+// MODE   bare | library | off | counters | sampled | sampled BYTES | exact N | details N
 //
 // one_loop_of_malloc is the same with malloc in place of operator new.
 
@@ -110,7 +110,9 @@ int main(int count, char** arguments) {
     if (mode == "sampled" && count == 5) {
         wanted->sample_bytes = std::strtoull(arguments[3], nullptr, 10);
     }
-    if (mode == "exact") wanted = exact(static_cast<std::uint32_t>(std::atoi(arguments[3])));
+    if (mode == "exact" || mode == "details")
+        wanted = exact(static_cast<std::uint32_t>(std::atoi(arguments[3])));
+    if (mode == "details") wanted->details = true;
     const optional_window window{wanted};
     return run<measured>(loop, steps) ? 0 : 2;
 }

@@ -108,6 +108,10 @@ struct options {
     // bytes more than were requested. Windows that are open together all use the least of these.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
+    // For each stack also what was alive at the peak, how long objects lived, how many were freed
+    // before their thread's next allocation, and how large they were: snapshot::stack_details. Only
+    // where every event is recorded (recording::exact). Cost: docs/performance.md.
+    bool details = false;
 };
 
 // The allowed range of options::stack_frames.
@@ -633,6 +637,9 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
     if (wanted.from < threads::all || wanted.from > threads::current) {
         refuse_option("from", static_cast<std::uint64_t>(wanted.from), "all or current");
     }
+    if (wanted.details && wanted.record != recording::exact) {
+        refuse_option("details", 1, "false unless every event is recorded (recording::exact)");
+    }
     if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
         refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
                       "automatic, cfi or frame_pointers");
@@ -644,6 +651,30 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_MEASURE_CHECK_OPTIONS_HPP
+
+// size_classes.hpp - sizes of objects in classes: powers of two.
+
+#ifndef ALLOCSCOPE_BASE_SIZE_CLASSES_HPP
+#define ALLOCSCOPE_BASE_SIZE_CLASSES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+constexpr std::size_t size_class_count = 16;
+
+// The most bytes of an object in a class; of the last class all bytes there are.
+constexpr std::uint64_t most_bytes_of_class(std::size_t number) noexcept {
+    return number + 1 < size_class_count ? std::uint64_t{8} << number : ~std::uint64_t{0};
+}
+
+constexpr std::size_t size_class_of(std::uint64_t bytes) noexcept {
+    if (bytes <= 8) return 0;
+    const std::size_t number = 61U - static_cast<std::size_t>(__builtin_clzll(bytes - 1));
+    return number < size_class_count ? number : size_class_count - 1;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_SIZE_CLASSES_HPP
 
 // estimate.hpp - a number and the interval its truth lies in.
 
@@ -730,6 +761,18 @@ public:
         std::uint64_t process_id;
     };
 
+    // What a window with options::details knows of a stack besides.
+    struct stack_details {
+        // Alive when the window had most bytes alive, its first such moment. With several threads
+        // what others were just allocating or freeing may be in it or not.
+        std::uint64_t peak_objects, peak_bytes;
+        // Allocations whose thread freed them before it allocated anything else.
+        std::uint64_t temporary;
+        // How long its objects lived, added up; those that are alive until now.
+        std::uint64_t lifetime_us;
+        std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
+    };
+
     // What one thread allocated at a stack, and what of it is alive, whoever freed the rest.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
@@ -738,6 +781,7 @@ public:
         std::uint64_t samples;
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        const stack_details* details;
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -763,6 +807,7 @@ public:
         std::size_t thread_count;
         std::size_t thread;
         const thread_part* by_thread;
+        const stack_details* details;  // null unless the window has them
     };
 
     // A file that frames of stacks lie in.
@@ -841,6 +886,9 @@ public:
         // sum of their peaks, which is the most that it can have been.
         std::uint64_t merged_windows;
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
+        bool has_details;          // stacks have details
+        bool has_peak_details;  // and these know what was alive at the peak: not those of a window
+                                // that another one with details was open with when it began
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window
@@ -988,7 +1036,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              false,
              0,
-             nullptr},
+             nullptr,
+             false,
+             false},
             nullptr,
             nullptr};
 }
@@ -3731,11 +3781,12 @@ namespace detail {
 // What a thread does with an allocation: the greatest that any window which watches it wants. But
 // samples and numbers together make stacks, because neither serves the other.
 enum class charge : std::uint32_t {
-    nothing,             // no window watches this thread; frees are still seen
-    samples,             // a few allocations, each with its stack
-    numbers,             // counters only
-    stacks,              // each allocation with its stack
-    stacks_without_memo  // there was no memory for the thread's caches
+    nothing,              // no window watches this thread; frees are still seen
+    samples,              // a few allocations, each with its stack
+    numbers,              // counters only
+    stacks,               // each allocation with its stack
+    stacks_without_memo,  // there was no memory for the thread's caches
+    details               // as stacks, and record/detailed_events.hpp
 };
 
 // A number that no view has and that the word never is. It is not 0, which means a shut gate.
@@ -4170,6 +4221,58 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_LIST_HPP
+
+// followed_peak.hpp - the peak of a window with details, seen at every event.
+
+#ifndef ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
+#define ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct alignas(64) followed_peak {
+    std::atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
+    std::atomic<std::int64_t> live_bytes{0};
+    std::atomic<std::int64_t> peak_bytes{0};
+    std::atomic<std::uint64_t> stamp{0};
+};
+
+struct followed_peaks {
+    // An event may still be at work on the peak before, or the one before that.
+    static constexpr std::uint64_t kept = 8;
+    followed_peak peaks[kept];
+
+    // What is followed now. Written under the control lock.
+    std::atomic<std::uint64_t> number{0};     // 0: nothing
+    std::atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
+    std::atomic<std::uint64_t> instance{0};
+    std::uint64_t last_number = 0;
+
+    // Two clocks at one moment, before the first event with details; 0: there was none.
+    std::uint64_t first_ticks = 0;
+    std::uint64_t first_ns = 0;
+
+    // Control lock. The number of the peak of a window that opened then; 0: it is not followed.
+    std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
+        return opened_at.load(std::memory_order_relaxed) == window_opened_at
+                   ? number.load(std::memory_order_relaxed)
+                   : 0;
+    }
+
+    // Null: the peak is over.
+    followed_peak* find(std::uint64_t wanted) noexcept {
+        followed_peak& found = peaks[wanted % kept];
+        return wanted != 0 && found.number.load(std::memory_order_acquire) == wanted ? &found
+                                                                                     : nullptr;
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 
 // owned_counter.hpp - a number that one thread changes and every thread may read.
 
@@ -4843,8 +4946,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t mode_count =
-        static_cast<std::uint32_t>(charge::stacks_without_memo) + 1;
+    static constexpr std::uint32_t mode_count = static_cast<std::uint32_t>(charge::details) + 1;
     static constexpr std::uint32_t method_count = 3;
 
     void change_interval(std::uint64_t sample_bytes, std::uint32_t by) noexcept {
@@ -5374,11 +5476,19 @@ struct cohort_facts {
     std::atomic<std::uint32_t> instance;
 };
 
+struct death_counts {
+    owned_counter deaths;
+    owned_counter death_bytes;
+};
+
 struct alignas(32) cohort {
     owned_counter births;
     owned_counter birth_bytes;
     owned_counter deaths;  // by the thread that made the cohort
     owned_counter death_bytes;
+
+    // The last two, as other threads have them in tables of their own.
+    death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
 
     // Of a cohort in the table.
     cohort_facts& facts() noexcept {
@@ -5386,6 +5496,9 @@ struct alignas(32) cohort {
     }
     const cohort_facts& facts() const noexcept { return const_cast<cohort*>(this)->facts(); }
 };
+static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
+                  offsetof(death_counts, death_bytes),
+              "own_deaths() is laid out as the members are");
 static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
 
 // A cohort of samples goes on in the counters of the next three, where births and deaths then count
@@ -5414,6 +5527,30 @@ constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
 inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
+}
+
+// A cohort of a window with options::details goes on in the counters of the next seven. Any thread
+// may count a death in it, with locked instructions; all else is of the thread that made it.
+struct detailed_part {
+    owned_counter
+        birth_times;  // sums over births and deaths, modulo 2^64: record/detailed_events.hpp
+    owned_counter death_times;
+    owned_counter temporary;
+    std::atomic<std::uint64_t> followed;    // the number of a followed_peak; 0: of none
+    std::atomic<std::uint64_t> peak_stamp;  // of the peak that the next two are of
+    std::atomic<std::uint64_t> peak_objects;
+    std::atomic<std::uint64_t> peak_bytes;
+    owned_counter sizes[size_class_count];
+};
+constexpr std::uint32_t detailed_cohort_parts = 8;
+static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(cohort),
+              "it lies in the place of the next cohorts");
+
+// In cohort::owner: the cohort has details.
+constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
+
+inline bool is_detailed(const cohort& which) noexcept {
+    return (which.facts().owner.load(std::memory_order_relaxed) & detailed_owner) != 0;
 }
 
 class cohort_table {
@@ -5448,6 +5585,10 @@ public:
 
     sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<sampled_part*>(by_id(id + 1));
+    }
+
+    detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
+        return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
     // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are
@@ -5521,10 +5662,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-struct foreign_count {
-    owned_counter deaths;
-    owned_counter death_bytes;
-};
+using foreign_count = death_counts;
 
 struct foreign_chunk {
     foreign_count counts[cohort_table::page_cohorts];
@@ -5590,16 +5728,21 @@ private:
 // What one thread freed of the cohorts of others. Only that thread uses it.
 class foreign_deaths {
 public:
-    // The counters for a cohort; null when there is no memory for them.
-    ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
-                                                    std::uint32_t id) noexcept {
+    // The counters for a cohort; null when the thread has none yet for its page.
+    ALLOCSCOPE_FAST_PATH foreign_count* existing(std::uint32_t id) const noexcept {
         if (ALLOCSCOPE_LIKELY(directory_ != nullptr)) {
             foreign_chunk* chunk = directory_[id / cohort_table::page_ids];
             if (ALLOCSCOPE_LIKELY(chunk != nullptr)) {
                 return chunk->counts + id % cohort_table::page_ids;
             }
         }
-        return add_chunk(arena, lists, id);
+        return nullptr;
+    }
+    // Likewise, made when there are none; null when there is no memory for them.
+    foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
+                               std::uint32_t id) noexcept {
+        foreign_count* known = existing(id);
+        return known != nullptr ? known : add_chunk(arena, lists, id);
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.
@@ -8326,6 +8469,9 @@ struct thread_state : thread_entry {
     std::uint32_t tagged_cohort_epoch = no_epoch;
     std::uint32_t next_cohort = 0;  // in the page that is being filled
     std::uint32_t last_cohort = 0;
+    std::uint32_t next_detailed = 0;  // likewise, of cohorts with details
+    std::uint32_t last_detailed = 0;
+    const void* last_born = nullptr;  // with details: where the record of the newest object lies
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
@@ -8336,7 +8482,8 @@ struct thread_state : thread_entry {
     std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
     std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
     std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
-    std::atomic<epoch*> returned_epochs{nullptr};    // reclaimed: list through epoch::older
+    std::atomic<std::uint32_t> returned_detailed{0};
+    std::atomic<epoch*> returned_epochs{nullptr};  // reclaimed: list through epoch::older
     std::atomic<bool> is_taken{false};
     thread_state* next_state = nullptr;                 // in the list of all; set once
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
@@ -8799,6 +8946,8 @@ struct process_state {
     site_table sites;
     page_arena arena;
     foreign_death_lists foreign;
+
+    followed_peaks followed;
 
     std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
     std::atomic<std::uint32_t> last_state_number{0};
@@ -9775,6 +9924,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
     state.forget_plain_places();
+    state.last_born = nullptr;
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);
@@ -10349,9 +10499,9 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.method = method;
     }
     // Without its caches the thread records no stacks; find_cohort counts that as a loss.
-    if (thread.mode == charge::stacks && !thread.memo.is_ready()) {
-        if (!thread.memo.prepare(thread.frames, thread.method))
-            thread.mode = charge::stacks_without_memo;
+    if (thread.mode >= charge::stacks && !thread.memo.is_ready()) {
+        const bool is_ready = thread.memo.prepare(thread.frames, thread.method);
+        if (!is_ready && thread.mode == charge::stacks) thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow path.
@@ -10618,9 +10768,14 @@ inline epoch* present_epoch(thread_state& thread) noexcept {
     return fresh;
 }
 
-// An unused cohort of this thread, for events or for samples; no_cohort when there is no room.
-inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexcept {
-    auto& returned = is_of_samples ? thread.returned_sampled : thread.returned_cohorts;
+// An unused cohort of this thread of so many parts; no_cohort when there is no room. Those with
+// details have pages of their own, for which no thread has a chunk of foreign deaths: see
+// count_death().
+inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
+    const bool has_details = parts == detailed_cohort_parts;
+    auto& returned = has_details  ? thread.returned_detailed
+                     : parts == 1 ? thread.returned_cohorts
+                                  : thread.returned_sampled;
     std::uint32_t id = returned.load(std::memory_order_acquire);
     while (id != no_cohort &&
            !returned.compare_exchange_weak(
@@ -10628,16 +10783,17 @@ inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexc
                std::memory_order_acq_rel)) {
     }
     if (id != no_cohort) return id;
-    const std::uint32_t parts = is_of_samples ? sampled_cohort_parts : 1;
-    thread.next_cohort = (thread.next_cohort + parts - 1) & ~(parts - 1);
-    if (thread.next_cohort == thread.last_cohort) {
+    std::uint32_t& next = has_details ? thread.next_detailed : thread.next_cohort;
+    std::uint32_t& last = has_details ? thread.last_detailed : thread.last_cohort;
+    next = (next + parts - 1) & ~(parts - 1);
+    if (next == last) {
         const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
-        thread.next_cohort = first;
-        thread.last_cohort = first + cohort_table::page_cohorts;
+        next = first;
+        last = first + cohort_table::page_cohorts;
     }
-    id = thread.next_cohort;
-    thread.next_cohort += parts;
+    id = next;
+    next += parts;
     return id;
 }
 
@@ -10652,15 +10808,37 @@ inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) n
     part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
 }
 
+inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
+    part.birth_times.set(0);
+    part.death_times.set(0);
+    part.temporary.set(0);
+    for (owned_counter& each : part.sizes) each.set(0);
+    part.peak_stamp.store(0, std::memory_order_relaxed);
+    const followed_peaks& followed = process.followed;
+    const std::uint64_t number = followed.number.load(std::memory_order_acquire);
+    const std::uint64_t instance = followed.instance.load(std::memory_order_relaxed);
+    const bool is_followed =
+        of.began_at.load(std::memory_order_relaxed) >=
+            followed.opened_at.load(std::memory_order_relaxed) &&
+        (instance == every_thread || instance == of.instance.load(std::memory_order_relaxed));
+    part.followed.store(is_followed ? number : 0, std::memory_order_relaxed);
+}
+
 // A new cohort of the present epoch for a site.
 ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
     epoch* now = present_epoch(thread);
     if (now == nullptr) return no_cohort;
     const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
-    const std::uint32_t id = take_cohort(thread, sample_bytes != 0);
+    const bool has_details = thread.mode == charge::details;
+    const std::uint32_t id = take_cohort(thread, sample_bytes != 0 ? sampled_cohort_parts
+                                                 : has_details     ? detailed_cohort_parts
+                                                                   : 1);
     if (id == no_cohort) return no_cohort;
     std::uint32_t owner = thread.number;
-    if (sample_bytes != 0) {
+    if (has_details) {
+        begin_detailed_part(*process.cohorts.detailed_part_of(id), *now);
+        owner |= detailed_owner;
+    } else if (sample_bytes != 0) {
         begin_sampled_part(*process.cohorts.sampled_part_of(id), sample_bytes);
         owner |= sampled_owner;
     }
@@ -10829,6 +11007,20 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
     return find_by_walk(thread, memo, frame, Tag);
 }
 
+// The cohort of a stack that has not changed since it was remembered; else no_cohort. For paths
+// that are not straight.
+inline std::uint32_t remembered_cohort(thread_state& thread, std::uintptr_t frame,
+                                       std::uint32_t tag) noexcept {
+    if (!thread.memo.is_ready() || !thread.bounds.contains(frame)) return no_cohort;
+    const remembered_chain& memo =
+        *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
+    const auto* const known = static_cast<const site*>(memo.site);
+    const bool is_known = known != nullptr && known->tag == tag &&
+                          memo.epoch == thread.epoch_serial &&
+                          chain_memo::is_unchanged(memo, frame);
+    return is_known ? live_object_map::cohort_of(memo.record) : no_cohort;
+}
+
 inline bool prepare_caches(thread_state& thread) noexcept {
     return thread.memo.is_ready() || thread.memo.prepare(thread.frames, thread.method);
 }
@@ -10879,6 +11071,93 @@ inline std::uint32_t find_cohort(thread_state& thread, std::uintptr_t frame,
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
+
+// detailed_events.hpp - what an event adds to a cohort of a window with options::details.
+
+#ifndef ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
+#define ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A time in units of 256 ticks of the processor's clock, about 0.1 us: the sum of all lives in a
+// cohort may be 10^12 seconds.
+constexpr std::uint64_t ticks_per_unit = 256;
+inline std::uint64_t time_in_units() noexcept {
+    return __builtin_ia32_rdtsc() / ticks_per_unit;
+}
+
+// Before the cohort changes for the first time after the peak.
+inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
+                               const followed_peak& peak) noexcept {
+    const std::uint64_t stamp = peak.stamp.load(std::memory_order_acquire);
+    std::uint64_t known = part.peak_stamp.load(std::memory_order_acquire);
+    if (known == stamp) return;
+    // Deaths first: what has died was born.
+    const std::uint64_t deaths = changing.deaths.read();
+    const std::uint64_t death_bytes = changing.death_bytes.read();
+    const std::uint64_t objects = changing.births.read() - deaths;
+    const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
+    // Another thread that is faster has seen the same.
+    if (!part.peak_stamp.compare_exchange_strong(known, stamp, std::memory_order_acq_rel)) return;
+    part.peak_objects.store(objects, std::memory_order_relaxed);
+    part.peak_bytes.store(bytes, std::memory_order_relaxed);
+}
+
+// True: there are more bytes alive than ever before.
+inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
+    std::int64_t highest = peak.peak_bytes.load(std::memory_order_relaxed);
+    while (live > highest) {
+        if (peak.peak_bytes.compare_exchange_weak(highest, live, std::memory_order_acq_rel)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Before a birth is counted. The record lies at `place`; null: it cannot be recognised.
+ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters, std::uint32_t id,
+                                    std::uint64_t bytes, const void* place) noexcept {
+    detailed_part& part = *process.cohorts.detailed_part_of(id);
+    thread.last_born = place;
+    part.birth_times.add(time_in_units());
+    part.sizes[size_class_of(bytes)].add(1);
+    followed_peak* const peak =
+        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    if (peak == nullptr) return;
+    const auto more = static_cast<std::int64_t>(bytes);
+    const std::int64_t live = peak->live_bytes.fetch_add(more, std::memory_order_acq_rel) + more;
+    if (is_new_peak(*peak, live)) {
+        peak->stamp.fetch_add(1, std::memory_order_acq_rel);
+    } else {
+        keep_what_peak_had(counters, part, *peak);
+    }
+}
+
+ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                              std::uint64_t bytes, const void* place) noexcept {
+    detailed_part& part = *process.cohorts.detailed_part_of(id);
+    if (place != nullptr && place == thread.last_born) {
+        part.temporary.add(1);  // only the thread that made the cohort has this as its newest
+        thread.last_born = nullptr;
+    }
+    followed_peak* const peak =
+        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    if (peak != nullptr) {
+        keep_what_peak_had(born, part, *peak);
+        peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_acq_rel);
+    }
+    part.death_times.add_shared(time_in_units());
+    born.death_bytes.add_shared(bytes);
+    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 
 // sample_records.hpp - what a sample adds to the tables, and takes away when it is freed.
 
@@ -11017,23 +11296,40 @@ ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
 
 // --- death ---
 
-// Counts the death of an object in what its cohort is known by. The record is gone.
-ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
-                                      std::uint64_t bytes) noexcept {
-    const cohort_facts& facts = born.facts();
-    take_from_live(thread, facts, bytes);
-    if (facts.owner.load(std::memory_order_relaxed) == thread.number) {
-        born.death_bytes.add(bytes);
-        born.deaths.add(1);
+// A death in a cohort with details, or the thread's first one in a page of cohorts of another
+// thread.
+ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                           std::uint64_t bytes, const void* place) noexcept {
+    take_from_live(thread, born.facts(), bytes);
+    if (is_detailed(born)) {
+        count_detailed_death(thread, born, id, bytes, place);
         return;
     }
-    foreign_count* count = thread.foreign.for_writing(process.arena, process.foreign, id);
-    if (ALLOCSCOPE_UNLIKELY(count == nullptr)) {
+    death_counts* counts = thread.foreign.for_writing(process.arena, process.foreign, id);
+    if (counts == nullptr) {
         thread.lose(loss_reason::no_room_for_death);
         return;
     }
-    count->death_bytes.add(bytes);
-    count->deaths.add(1);  // last: a cohort without live objects may be used again
+    counts->death_bytes.add(bytes);
+    counts->deaths.add(1);  // last: see count_death
+}
+
+// Counts the death of an object in what its cohort is known by. The record is gone; it lay at
+// `place`, or nobody knows where.
+ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                      std::uint64_t bytes, const void* place) noexcept {
+    const cohort_facts& facts = born.facts();
+    death_counts* counts = &born.own_deaths();
+    if (facts.owner.load(std::memory_order_relaxed) != thread.number) {
+        counts = thread.foreign.existing(id);
+        if (ALLOCSCOPE_UNLIKELY(counts == nullptr)) {
+            count_rare_death(thread, born, id, bytes, place);
+            return;
+        }
+    }
+    take_from_live(thread, facts, bytes);
+    counts->death_bytes.add(bytes);
+    counts->deaths.add(1);  // last: a cohort without live objects may be used again
 }
 
 // Takes the record of a dying object out of its slot and counts the death.
@@ -11043,7 +11339,7 @@ ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::sl
     const std::uint64_t bytes = live_object_map::bytes_of(slot, record);
     const std::uint32_t id = live_object_map::cohort_of(record);
     slot->store(0, std::memory_order_relaxed);
-    count_death(thread, *process.cohorts.by_id(id), id, bytes);
+    count_death(thread, *process.cohorts.by_id(id), id, bytes, slot);
 }
 
 ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcept {
@@ -11144,6 +11440,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
         return block;
     }
     cohort& counters = *process.cohorts.by_id(id);
+    if (is_detailed(counters)) note_birth(thread, counters, id, bytes, slot);
     counters.births.add(1);
     counters.birth_bytes.add(bytes);
     live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
@@ -11163,8 +11460,13 @@ ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, st
         leave(thread);
         return block;
     }
-    const std::uint32_t id = thread.mode == charge::numbers ? plain_cohort(thread, Tag)
-                                                            : find_cohort<Tag>(thread, frame);
+    std::uint32_t id = no_cohort;
+    if (thread.mode == charge::numbers) {
+        id = plain_cohort(thread, Tag);
+    } else {
+        if (thread.mode == charge::details) id = remembered_cohort(thread, frame, Tag);
+        if (id == no_cohort) id = find_cohort<Tag>(thread, frame);
+    }
     return put_record_and_leave(thread, block, bytes, id);
 }
 
@@ -11384,6 +11686,7 @@ struct taken_record {
     std::uint64_t of_event = 0;   // in process.objects
     std::uint64_t of_sample = 0;  // in process.samples
     std::uint64_t bytes = 0;
+    const void* slot = nullptr;
     std::uint32_t session = 0;
     std::uint32_t tables = 0;
 
@@ -11416,6 +11719,7 @@ ALLOCSCOPE_NOINLINE taken_record take_record(const void* block, std::uintptr_t f
     }
     if (taken.of_sample == 0) {
         taken.of_event = take_out_of(process.objects, *thread, address, taken.bytes);
+        taken.slot = process.objects.existing_slot(address);
     }
     taken.session = thread->session;
     taken.tables = thread->tables;
@@ -11448,7 +11752,7 @@ inline void count_death_of(thread_state& thread, const taken_record& taken) noex
         return;
     }
     const std::uint32_t id = live_object_map::cohort_of(taken.of_event);
-    count_death(thread, *process.cohorts.by_id(id), id, taken.bytes);
+    count_death(thread, *process.cohorts.by_id(id), id, taken.bytes, taken.slot);
 }
 
 // The old object is gone. `block` is the new one, which was drawn so; null: there is none.
@@ -11946,405 +12250,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cstdlib>
-#include <cstring>
-#include <type_traits>
-
-// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
-
-#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
-#define ALLOCSCOPE_PLAIN_ARENA_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace plain {
-
-[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    std::abort();
-#else
-    throw std::bad_alloc();
-#endif
-}
-
-// Runs `work`. False: memory was refused on the way.
-template <class Work>
-bool is_done_with_memory(const Work& work) {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    work();
-    return true;
-#else
-    try {
-        work();
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-#endif
-}
-
-class arena {
-public:
-    constexpr arena() noexcept = default;
-    ~arena() { release(); }
-    arena(const arena&) = delete;
-    arena& operator=(const arena&) = delete;
-
-    // Aligned to 16 bytes. What it holds is not defined.
-    void* allocate(std::size_t bytes) {
-        const std::size_t rounded = rounded_up(bytes);
-        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
-        void* piece = free_;
-        free_ += rounded;
-        return piece;
-    }
-
-    // Makes the piece that was handed out last longer where it is; false when that cannot be.
-    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
-        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
-        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
-        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
-            return false;
-        }
-        free_ += more;
-        return true;
-    }
-
-    // An object that lives as long as the arena; its destructor is never called.
-    template <class T, class... Arguments>
-    T* make(Arguments&&... arguments) {
-        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
-        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
-    }
-
-    // Everything that was handed out is gone.
-    void release() noexcept {
-        while (newest_ != nullptr) {
-            block* older = newest_->older;
-            detail::return_reservation(newest_, newest_->bytes);
-            newest_ = older;
-        }
-        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
-        spare_ = nullptr;
-        free_ = end_ = nullptr;
-        mapped_bytes_ = 0;
-    }
-
-    // Takes over all that `other` has handed out; nothing may have been taken from this one.
-    void take(arena& other) noexcept {
-        newest_ = other.newest_;
-        free_ = other.free_;
-        end_ = other.end_;
-        next_block_ = other.next_block_;
-        mapped_bytes_ = other.mapped_bytes_;
-        other.newest_ = nullptr;
-        other.release();
-    }
-
-    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
-
-private:
-    friend class borrowed_memory;
-
-    struct alignas(16) block {
-        block* older;
-        std::size_t bytes;
-    };
-    static constexpr std::size_t first_block = std::size_t{64} * 1024;
-    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
-
-    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
-        return (bytes + 15U) & ~std::size_t{15};
-    }
-
-    void* allocate_in_new_block(std::size_t bytes);
-
-    // Keeps the larger one of two blocks that are not in use: the next step will need one.
-    void give_back(block* unused) noexcept;
-
-    block* newest_ = nullptr;
-    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
-    char* free_ = nullptr;
-    char* end_ = nullptr;
-    std::size_t next_block_ = first_block;
-    std::size_t mapped_bytes_ = 0;
-};
-
-// A piece larger than half a block gets a block of its own, and the one in use stays in use.
-ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
-    const bool is_alone = bytes > next_block_ / 2;
-    const std::size_t pages = detail::page_bytes;
-    std::size_t wanted = next_block_;
-    if (is_alone) {
-        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
-        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
-    }
-    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
-    void* memory = spare_;
-    if (is_spare) {
-        wanted = spare_->bytes;
-        spare_ = nullptr;
-    } else {
-        memory = detail::reserve_pages(wanted);
-    }
-    if (memory == nullptr) refuse_memory();
-    block* fresh = ::new (memory) block{newest_, wanted};
-    newest_ = fresh;
-    mapped_bytes_ += wanted;
-    char* begin = reinterpret_cast<char*>(fresh + 1);
-    if (is_alone) return begin;
-    free_ = begin + bytes;
-    end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
-    return begin;
-}
-
-ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
-    const bool is_kept =
-        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
-    block* const unwanted = is_kept ? spare_ : unused;
-    if (is_kept) spare_ = unused;
-    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
-}
-
-// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
-// that was taken from the arena since it was made. What was made before must not grow meanwhile.
-class borrowed_memory {
-public:
-    explicit borrowed_memory(arena& memory) noexcept
-        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
-    ~borrowed_memory() {
-        while (memory_.newest_ != newest_) {
-            arena::block* given_back = memory_.newest_;
-            memory_.newest_ = given_back->older;
-            memory_.mapped_bytes_ -= given_back->bytes;
-            memory_.give_back(given_back);
-        }
-        memory_.free_ = free_;
-        memory_.end_ = end_;
-    }
-    borrowed_memory(const borrowed_memory&) = delete;
-    borrowed_memory& operator=(const borrowed_memory&) = delete;
-
-private:
-    arena& memory_;
-    arena::block* newest_;
-    char* free_;
-    char* end_;
-};
-
-}  // namespace plain
-
-// The rooms that use the vocabulary spell it without a prefix.
-namespace detail {
-using namespace plain;
-}
-namespace symbolize {
-using namespace plain;
-}
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
-
-// list.hpp - values in a row, in the memory of an arena.
-
-#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
-#define ALLOCSCOPE_PLAIN_LIST_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace plain {
-
-// A list as the functions see it that know no types.
-struct raw_list {
-    arena* memory = nullptr;
-    void* values = nullptr;
-    std::size_t size = 0;
-    std::size_t room = 0;
-};
-
-ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
-    std::size_t wanted = grown.room * 2;
-    if (wanted < room) wanted = room;
-    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
-    const std::size_t bytes = wanted * value_bytes;
-    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
-        void* larger = grown.memory->allocate(bytes);
-        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
-        grown.values = larger;
-    }
-    grown.room = wanted;
-}
-
-// Room for one more value at the end; it is not yet initialised.
-ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
-    if (grown.size == grown.room)
-        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
-    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
-}
-
-// What a list can do whatever its values are.
-class any_list {
-public:
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
-
-protected:
-    any_list() noexcept = default;
-    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
-
-    raw_list raw_;
-};
-
-template <class T>
-class list : public any_list {
-public:
-    list() noexcept = default;  // empty for good: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
-
-    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
-    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
-
-    // A reference to the new value is good until the next one is added.
-    T& push_back(const T& value) {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        const T kept = value;  // it may be one of ours, and move
-        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
-    }
-
-    // The first time for just as many as are wanted.
-    void reserve(std::size_t room) {
-        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
-    }
-
-    // New values are value-initialised.
-    void resize(std::size_t size) {
-        reserve(size);
-        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
-        raw_.size = size;
-    }
-};
-
-}  // namespace plain
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLAIN_LIST_HPP
-
-// sort.hpp - puts values in order; equal ones stay as they were.
-
-#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
-#define ALLOCSCOPE_PLAIN_SORT_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace plain {
-
-using comes_first = bool (*)(const void* a, const void* b, const void* order);
-
-// Most values are pointers: those need no call.
-ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
-    if (value_bytes == sizeof(void*)) {
-        std::memcpy(to, from, sizeof(void*));
-    } else {
-        std::memcpy(to, from, value_bytes);
-    }
-}
-
-// Merges two sorted neighbours of `from` into `to`.
-ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
-                                      std::size_t end, std::size_t value_bytes, comes_first less,
-                                      const void* order) {
-    std::size_t left = 0;
-    std::size_t right = middle;
-    while (left < middle && right < end) {
-        std::size_t& taken = less(from + right, from + left, order) ? right : left;
-        copy_value(to, from + taken, value_bytes);
-        taken += value_bytes;
-        to += value_bytes;
-    }
-    std::memcpy(to, from + left, middle - left);
-    std::memcpy(to + (middle - left), from + right, end - right);
-}
-
-ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
-                                     comes_first less, const void* order, arena& scratch) {
-    if (count < 2) return;
-    const std::size_t bytes = count * value_bytes;
-    char* from = static_cast<char*>(values);
-    char* to = static_cast<char*>(scratch.allocate(bytes));
-    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
-        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
-            const std::size_t left = bytes - begin;
-            const std::size_t middle = run < left ? run : left;
-            const std::size_t end = 2 * run < left ? 2 * run : left;
-            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
-        }
-        char* merged = to;
-        to = from;
-        from = merged;
-    }
-    if (from != values) std::memcpy(values, from, bytes);
-}
-
-// `less(a, b)`: a comes before b.
-template <class T, class Less>
-void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
-    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-    const comes_first first = [](const void* a, const void* b, const void* order) {
-        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
-                                                  *static_cast<const T*>(b));
-    };
-    sort_values(values, count, sizeof(T), first, &less, scratch);
-}
-
-template <class T, class Less>
-void sort(list<T>& values, const Less& less) {
-    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
-}
-
-// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
-// that one and for none after it.
-template <class T, class IsBefore>
-std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
-    std::size_t begin = 0;
-    while (count > 0) {
-        const std::size_t half = count / 2;
-        if (is_before(values[begin + half])) {
-            begin += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return begin;
-}
-
-}  // namespace plain
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_SORT_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <linux/membarrier.h>
@@ -12755,8 +12660,10 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         } else {
             process.cohorts.by_id(kept_last)->facts().next.store(next, std::memory_order_relaxed);
         }
-        push_returned(is_sampled(c) ? thread.returned_sampled : thread.returned_cohorts, id,
-                      c.facts().next);
+        push_returned(is_sampled(c)    ? thread.returned_sampled
+                      : is_detailed(c) ? thread.returned_detailed
+                                       : thread.returned_cohorts,
+                      id, c.facts().next);
         id = next;
     }
 }
@@ -12852,9 +12759,10 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
     thread.returned_cohorts.store(0, std::memory_order_relaxed);
     thread.returned_sampled.store(0, std::memory_order_relaxed);
+    thread.returned_detailed.store(0, std::memory_order_relaxed);
     thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
-    thread.next_cohort = 0;
-    thread.last_cohort = 0;
+    thread.next_cohort = thread.next_detailed = 0;
+    thread.last_cohort = thread.last_detailed = 0;
 }
 
 // The gate is shut, and nobody reads the tables. False: a thread is still inside; nothing was given
@@ -13135,13 +13043,44 @@ inline void announce(const open_window& window, int change) noexcept {
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
 
+// Control lock. The window begins at `opened_at`, and began at `before` already if it begins anew.
+// Its peak is followed, unless that of another one is.
+inline void follow_peak(const open_window& window, std::uint64_t before,
+                        std::uint64_t opened_at) noexcept {
+    followed_peaks& followed = process.followed;
+    if (followed.first_ns == 0) {
+        followed.first_ticks = __builtin_ia32_rdtsc();
+        followed.first_ns = monotonic_ns();
+    }
+    const bool is_free = followed.number.load(std::memory_order_relaxed) == 0;
+    if (!is_free && followed.number_of(before) == 0) return;
+    const std::uint64_t number = ++followed.last_number;
+    followed_peak& peak = followed.peaks[number % followed_peaks::kept];
+    peak.number.store(0, std::memory_order_release);
+    peak.live_bytes.store(0, std::memory_order_relaxed);
+    peak.peak_bytes.store(0, std::memory_order_relaxed);
+    peak.stamp.store(1, std::memory_order_relaxed);  // cohorts begin with 0
+    peak.number.store(number, std::memory_order_release);
+    followed.opened_at.store(opened_at, std::memory_order_relaxed);
+    followed.instance.store(window.instance.load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);
+    followed.number.store(number, std::memory_order_release);
+}
+
+inline void stop_following(const open_window& window) noexcept {
+    if (process.followed.number_of(window.open_at.load(std::memory_order_relaxed)) == 0) return;
+    process.followed.number.store(0, std::memory_order_release);
+}
+
 // Control lock. From here on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
+    const std::uint64_t before = window.open_at.load(std::memory_order_relaxed);
     process.windows.begin(window, now);
+    if (window.wanted.details) follow_peak(window, before, now);
 }
 
 // Called before the first window.
@@ -13163,7 +13102,7 @@ inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
     const bool has_dice = wanted.record == recording::sampled && wanted.sample_bytes > 1;
-    return has_dice ? charge::samples : charge::stacks;
+    return has_dice ? charge::samples : wanted.details ? charge::details : charge::stacks;
 }
 
 // 0 when there is no memory for a window or for the tables behind it.
@@ -13229,6 +13168,7 @@ inline void look_up_frees_no_more() noexcept {
 
 // Control lock.
 inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
+    stop_following(window);
     process.windows.free_slot(slot);
     process.clock.fetch_add(1, std::memory_order_acq_rel);
     if (process.windows.open_count() != 0) {
@@ -13543,6 +13483,7 @@ struct window_facts {
     recording how = recording::exact;
     retired_births retired;
     std::uint64_t peak_bytes = 0;  // when the window has begun anew since; else found at the end
+    std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
 };
 
 // Both locks.
@@ -13554,6 +13495,7 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.slot = slot_of(id);
     facts.how = window.wanted.record;
     facts.retired = window.retired;
+    facts.followed = process.followed.number_of(facts.opened_at);
     return facts;
 }
 
@@ -13567,6 +13509,9 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
         if (now > peak) peak = now;
     }
     if (process.is_reclaim_put_off) reclaim_unread();
+    if (const followed_peak* const followed = process.followed.find(facts.followed)) {
+        peak = static_cast<std::uint64_t>(followed->peak_bytes.load(std::memory_order_relaxed));
+    }
     return peak > live_bytes ? peak : live_bytes;
 }
 
@@ -13592,6 +13537,478 @@ inline allocation_counts counts_now(window_id id) noexcept {
 ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
+
+// details_of_window.hpp - what cohorts with details tell of the stacks of a window.
+
+#ifndef ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class details_reading {
+public:
+    // `followed` is the number of the window's peak; 0: it was not followed.
+    explicit details_reading(std::uint64_t followed) noexcept
+        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
+
+    bool has_peak() const noexcept { return process.followed.find(followed_) != nullptr; }
+
+    // A cohort that has `objects` and `bytes` alive.
+    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
+             std::uint64_t bytes) const noexcept {
+        const cohort& known = *process.cohorts.by_id(id);
+        if (!is_detailed(known)) return;
+        const detailed_part& part = *process.cohorts.detailed_part_of(id);
+        to.temporary += part.temporary.read();
+        // So far in units of the processor's clock.
+        to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
+        for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
+        add_peak(to, part, objects, bytes);
+    }
+
+    void finish(snapshot::stack_details& read) const noexcept {
+        read.lifetime_us = static_cast<std::uint64_t>(
+            static_cast<double>(read.lifetime_us) * ns_per_unit() / 1000.0 + 0.5);
+    }
+
+private:
+    void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
+                  std::uint64_t bytes) const noexcept {
+        if (part.followed.load(std::memory_order_relaxed) != followed_) return;
+        const followed_peak* const peak = process.followed.find(followed_);
+        if (peak == nullptr) return;
+        const bool has_changed = part.peak_stamp.load(std::memory_order_acquire) ==
+                                 peak->stamp.load(std::memory_order_acquire);
+        to.peak_objects +=
+            has_changed ? part.peak_objects.load(std::memory_order_relaxed) : objects;
+        to.peak_bytes += has_changed ? part.peak_bytes.load(std::memory_order_relaxed) : bytes;
+    }
+
+    // The longer ago the first moment was, the better it is known.
+    double ns_per_unit() const noexcept {
+        const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
+        if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
+        return static_cast<double>(ns_ - process.followed.first_ns) /
+               static_cast<double>(now_ - first);
+    }
+
+    std::uint64_t followed_;
+    std::uint64_t now_;
+    std::uint64_t ns_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+
+#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
+#define ALLOCSCOPE_PLAIN_ARENA_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace plain {
+
+[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
+// Runs `work`. False: memory was refused on the way.
+template <class Work>
+bool is_done_with_memory(const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    work();
+    return true;
+#else
+    try {
+        work();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+#endif
+}
+
+class arena {
+public:
+    constexpr arena() noexcept = default;
+    ~arena() { release(); }
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+
+    // Aligned to 16 bytes. What it holds is not defined.
+    void* allocate(std::size_t bytes) {
+        const std::size_t rounded = rounded_up(bytes);
+        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
+        void* piece = free_;
+        free_ += rounded;
+        return piece;
+    }
+
+    // Makes the piece that was handed out last longer where it is; false when that cannot be.
+    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
+        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
+        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
+        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
+            return false;
+        }
+        free_ += more;
+        return true;
+    }
+
+    // An object that lives as long as the arena; its destructor is never called.
+    template <class T, class... Arguments>
+    T* make(Arguments&&... arguments) {
+        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
+        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
+    }
+
+    // Everything that was handed out is gone.
+    void release() noexcept {
+        while (newest_ != nullptr) {
+            block* older = newest_->older;
+            detail::return_reservation(newest_, newest_->bytes);
+            newest_ = older;
+        }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
+        free_ = end_ = nullptr;
+        mapped_bytes_ = 0;
+    }
+
+    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    void take(arena& other) noexcept {
+        newest_ = other.newest_;
+        free_ = other.free_;
+        end_ = other.end_;
+        next_block_ = other.next_block_;
+        mapped_bytes_ = other.mapped_bytes_;
+        other.newest_ = nullptr;
+        other.release();
+    }
+
+    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
+
+private:
+    friend class borrowed_memory;
+
+    struct alignas(16) block {
+        block* older;
+        std::size_t bytes;
+    };
+    static constexpr std::size_t first_block = std::size_t{64} * 1024;
+    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
+
+    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
+        return (bytes + 15U) & ~std::size_t{15};
+    }
+
+    void* allocate_in_new_block(std::size_t bytes);
+
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
+    block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
+    char* free_ = nullptr;
+    char* end_ = nullptr;
+    std::size_t next_block_ = first_block;
+    std::size_t mapped_bytes_ = 0;
+};
+
+// A piece larger than half a block gets a block of its own, and the one in use stays in use.
+ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
+    const bool is_alone = bytes > next_block_ / 2;
+    const std::size_t pages = detail::page_bytes;
+    std::size_t wanted = next_block_;
+    if (is_alone) {
+        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
+        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
+    }
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
+    if (memory == nullptr) refuse_memory();
+    block* fresh = ::new (memory) block{newest_, wanted};
+    newest_ = fresh;
+    mapped_bytes_ += wanted;
+    char* begin = reinterpret_cast<char*>(fresh + 1);
+    if (is_alone) return begin;
+    free_ = begin + bytes;
+    end_ = reinterpret_cast<char*>(fresh) + wanted;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
+    return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
+}
+
+// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
+// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+class borrowed_memory {
+public:
+    explicit borrowed_memory(arena& memory) noexcept
+        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
+    ~borrowed_memory() {
+        while (memory_.newest_ != newest_) {
+            arena::block* given_back = memory_.newest_;
+            memory_.newest_ = given_back->older;
+            memory_.mapped_bytes_ -= given_back->bytes;
+            memory_.give_back(given_back);
+        }
+        memory_.free_ = free_;
+        memory_.end_ = end_;
+    }
+    borrowed_memory(const borrowed_memory&) = delete;
+    borrowed_memory& operator=(const borrowed_memory&) = delete;
+
+private:
+    arena& memory_;
+    arena::block* newest_;
+    char* free_;
+    char* end_;
+};
+
+}  // namespace plain
+
+// The rooms that use the vocabulary spell it without a prefix.
+namespace detail {
+using namespace plain;
+}
+namespace symbolize {
+using namespace plain;
+}
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
+
+// list.hpp - values in a row, in the memory of an arena.
+
+#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
+#define ALLOCSCOPE_PLAIN_LIST_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace plain {
+
+// A list as the functions see it that know no types.
+struct raw_list {
+    arena* memory = nullptr;
+    void* values = nullptr;
+    std::size_t size = 0;
+    std::size_t room = 0;
+};
+
+ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
+    std::size_t wanted = grown.room * 2;
+    if (wanted < room) wanted = room;
+    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
+    const std::size_t bytes = wanted * value_bytes;
+    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
+        void* larger = grown.memory->allocate(bytes);
+        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        grown.values = larger;
+    }
+    grown.room = wanted;
+}
+
+// Room for one more value at the end; it is not yet initialised.
+ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
+    if (grown.size == grown.room)
+        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
+    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
+}
+
+// What a list can do whatever its values are.
+class any_list {
+public:
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    // Forgets the values behind the first `size`.
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+
+protected:
+    any_list() noexcept = default;
+    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
+
+    raw_list raw_;
+};
+
+template <class T>
+class list : public any_list {
+public:
+    list() noexcept = default;  // empty for good: it has no memory
+    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
+
+    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
+    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
+
+    // A reference to the new value is good until the next one is added.
+    T& push_back(const T& value) {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
+        const T kept = value;  // it may be one of ours, and move
+        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+    }
+
+    // The first time for just as many as are wanted.
+    void reserve(std::size_t room) {
+        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
+    }
+
+    // New values are value-initialised.
+    void resize(std::size_t size) {
+        reserve(size);
+        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
+        raw_.size = size;
+    }
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_LIST_HPP
+
+// sort.hpp - puts values in order; equal ones stay as they were.
+
+#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
+#define ALLOCSCOPE_PLAIN_SORT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+using comes_first = bool (*)(const void* a, const void* b, const void* order);
+
+// Most values are pointers: those need no call.
+ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+    if (value_bytes == sizeof(void*)) {
+        std::memcpy(to, from, sizeof(void*));
+    } else {
+        std::memcpy(to, from, value_bytes);
+    }
+}
+
+// Merges two sorted neighbours of `from` into `to`.
+ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
+                                      std::size_t end, std::size_t value_bytes, comes_first less,
+                                      const void* order) {
+    std::size_t left = 0;
+    std::size_t right = middle;
+    while (left < middle && right < end) {
+        std::size_t& taken = less(from + right, from + left, order) ? right : left;
+        copy_value(to, from + taken, value_bytes);
+        taken += value_bytes;
+        to += value_bytes;
+    }
+    std::memcpy(to, from + left, middle - left);
+    std::memcpy(to + (middle - left), from + right, end - right);
+}
+
+ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
+                                     comes_first less, const void* order, arena& scratch) {
+    if (count < 2) return;
+    const std::size_t bytes = count * value_bytes;
+    char* from = static_cast<char*>(values);
+    char* to = static_cast<char*>(scratch.allocate(bytes));
+    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
+        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
+            const std::size_t left = bytes - begin;
+            const std::size_t middle = run < left ? run : left;
+            const std::size_t end = 2 * run < left ? 2 * run : left;
+            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
+        }
+        char* merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != values) std::memcpy(values, from, bytes);
+}
+
+// `less(a, b)`: a comes before b.
+template <class T, class Less>
+void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+    const comes_first first = [](const void* a, const void* b, const void* order) {
+        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
+                                                  *static_cast<const T*>(b));
+    };
+    sort_values(values, count, sizeof(T), first, &less, scratch);
+}
+
+template <class T, class Less>
+void sort(list<T>& values, const Less& less) {
+    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
+}
+
+// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
+// that one and for none after it.
+template <class T, class IsBefore>
+std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = 0;
+    while (count > 0) {
+        const std::size_t half = count / 2;
+        if (is_before(values[begin + half])) {
+            begin += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return begin;
+}
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_SORT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 // family_sums.hpp - how much of a window is operator new's, and how much each pool's.
 
@@ -13829,6 +14246,7 @@ struct live_site {
     std::uint32_t instance;    // of the thread, where it is one; see thread_lifecycle.hpp
     std::uint32_t part_count;  // 0: one thread
     std::size_t first_part;    // index into live_window::parts
+    std::size_t details;       // in live_window::details, from 1; 0: none
 };
 
 // The objects of one stack that one thread has allocated.
@@ -13839,6 +14257,7 @@ struct live_part {
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     sample_sums samples;
+    std::size_t details;  // as in live_site
 };
 
 // One window at one moment. The stacks lie in `kept`, all else in `scratch`.
@@ -13848,6 +14267,7 @@ struct live_window {
           sites(kept),
           gone(kept),
           parts(kept),
+          details(kept),
           frames(kept),
           families(question) {}
 
@@ -13865,6 +14285,8 @@ struct live_window {
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
     list<live_part> parts;  // of stacks at which several threads have allocated
+    list<snapshot::stack_details> details;
+    bool has_peak_details = false;
     list<std::uintptr_t> frames;
     list<family_sum> families;  // none where all is of one
 };
@@ -13873,6 +14295,7 @@ struct live_window {
 
 // One cohort's part of a site: as counted, or in a sampled window as estimated.
 struct cohort_part {
+    std::uint32_t id;
     std::uint32_t site;
     std::uint32_t instance;
     std::uint64_t objects;  // alive
@@ -13896,7 +14319,8 @@ public:
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
+            parts.push_back(
+                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
         }
     }
 
@@ -13909,7 +14333,8 @@ private:
         death_sum deaths = foreign_deaths_of_cohort(own.id);
         deaths.deaths += own.deaths;
         deaths.bytes += own.death_bytes;
-        cohort_part part{own.site,
+        cohort_part part{own.id,
+                         own.site,
                          instance_of(own.id),
                          own.births - deaths.deaths,
                          own.birth_bytes - deaths.bytes,
@@ -13971,9 +14396,23 @@ inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_sam
     return sum;
 }
 
+// Of some parts of a site; 0 where the window wants none.
+inline std::size_t add_details(live_window& to, const cohort_part* parts, std::size_t count,
+                               const details_reading& reading) {
+    if (!to.wanted.details) return 0;
+    snapshot::stack_details sum{};
+    for (std::size_t i = 0; i < count; ++i) {
+        reading.add(sum, parts[i].id, parts[i].objects, parts[i].bytes);
+    }
+    reading.finish(sum);
+    to.details.push_back(sum);
+    return to.details.size();
+}
+
 // One site, thread by thread; `parts` are in the order of their threads.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
-                      bool in_samples) {
+                      bool in_samples, const details_reading& reading) {
+    site.details = add_details(to, parts, count, reading);
     site.instance = parts[0].instance;
     if (parts[count - 1].instance == site.instance) return;
     site.first_part = to.parts.size();
@@ -13982,7 +14421,8 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
         while (end < count && parts[end].instance == parts[i].instance) ++end;
         const live_site sum = sum_of(parts + i, end - i, in_samples);
         to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
-                            sum.bytes_allocated, sum.samples});
+                            sum.bytes_allocated, sum.samples,
+                            add_details(to, parts + i, end - i, reading)});
         ++site.part_count;
         i = end;
     }
@@ -14017,6 +14457,8 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     if (counts.has_refused()) refuse_memory();
     sum_families(to.families, facts.retired, counts, to.totals, in_samples);
     list<cohort_part> found{to.scratch};
+    const details_reading details{facts.followed};
+    to.has_peak_details = to.wanted.details && details.has_peak();
     if (facts.how == recording::counters) return;
     cohort_parts{counts, in_samples, to.scratch}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) {
@@ -14030,7 +14472,7 @@ inline void read_sites(live_window& to, const window_facts& facts) {
         const std::size_t begin = i;
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
-        add_parts(to, here, &found[begin], end - begin, in_samples);
+        add_parts(to, here, &found[begin], end - begin, in_samples, details);
         all_frames += add_known_facts(here, to.wanted.stack_frames);
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }
@@ -22876,7 +23318,7 @@ public:
     }
 
     void add_to(snapshot::stack& stack, const live_site& site, const live_part* parts,
-                bool is_sampled) {
+                bool is_sampled, const snapshot::stack_details* details) {
         stack.thread_count = site.part_count != 0 ? site.part_count : 1;
         if (site.part_count == 0) {
             stack.thread = numbers_[site.instance];
@@ -22892,6 +23334,7 @@ public:
             part.bytes = from.bytes;
             part.allocations = from.allocations;
             part.bytes_allocated = from.bytes_allocated;
+            if (from.details != 0) part.details = details + from.details - 1;
             if (is_sampled) {
                 set_estimates(part, from.samples);
             } else {
@@ -23270,6 +23713,7 @@ struct kept_stacks {
     list<named_stack*> names;  // of these
     list<live_site> gone;
     list<live_part> parts;
+    list<snapshot::stack_details> details;
     list<std::uintptr_t> frames;
     list<file_name> files;
     bool is_sampled;
@@ -23389,7 +23833,8 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
         snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept.is_sampled));
-        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled);
+        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
+        if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
     };
     for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
     for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);
@@ -23481,6 +23926,7 @@ inline snapshot::stack without_numbers(const snapshot::stack& of) noexcept {
     made.objects = made.bytes = made.allocations = made.bytes_allocated = made.samples = 0;
     made.thread_count = 0;
     made.by_thread = nullptr;
+    made.details = nullptr;
     return made;
 }
 
@@ -23719,6 +24165,7 @@ inline snapshot::window_info info_difference(const snapshot_data& later,
                                              list<snapshot::loss>& losses) {
     snapshot::window_info about = is_no_window(later) ? earlier.info : later.info;
     about.is_difference = true;
+    about.has_details = about.has_peak_details = false;
     about.is_of_two_windows = later.info.window != 0 && earlier.info.window != 0 &&
                               later.info.window != earlier.info.window;
     about.not_recording = "";
@@ -23992,6 +24439,8 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.process_id = static_cast<std::uint64_t>(::getpid());
     info.taken_unix_ns = window.taken_unix_ns;
     info.command = "";
+    info.has_details = window.wanted.details;
+    info.has_peak_details = window.has_peak_details;
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
         info.samples = window.totals.births.samples;
@@ -24049,9 +24498,9 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     block.keep({&book, &let_go_of_book});
     if (info.record == recording::counters) return;
     block.set_stacks(&find_stacks_of_window,
-                     block.memory().make<kept_stacks>(
-                         kept_stacks{window.sites, stacks, window.gone, window.parts, window.frames,
-                                     files, info.record == recording::sampled}));
+                     block.memory().make<kept_stacks>(kept_stacks{
+                         window.sites, stacks, window.gone, window.parts, window.details,
+                         window.frames, files, info.record == recording::sampled}));
 }
 
 }  // namespace detail
@@ -24127,23 +24576,15 @@ ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dyi
     if (is_sampled(born)) {
         count_sample_death(thread, id, bytes);
     } else {
-        count_death(thread, born, id, bytes);
+        count_death(thread, born, id, bytes, nullptr);
     }
 }
 
 inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
                                     std::uintptr_t frame) noexcept {
     if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
-    if (thread.memo.is_ready() && thread.bounds.contains(frame)) {
-        const remembered_chain& memo =
-            *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
-        const auto* const known = static_cast<const site*>(memo.site);
-        if (known != nullptr && known->tag == tag && memo.epoch == thread.epoch_serial &&
-            chain_memo::is_unchanged(memo, frame)) {
-            return live_object_map::cohort_of(memo.record);
-        }
-    }
-    return find_cohort(thread, frame, tag);
+    const std::uint32_t known = remembered_cohort(thread, frame, tag);
+    return known != no_cohort ? known : find_cohort(thread, frame, tag);
 }
 
 // The thread has entered, and the object is to have a record.
@@ -24177,6 +24618,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);
+    if (is_detailed(counters)) note_birth(thread, counters, id, bytes, nullptr);
     counters.births.add(1);
     counters.birth_bytes.add(bytes);
     add_live_bytes(thread, bytes);
@@ -31972,7 +32414,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <utility>
 #include <vector>
 
-// stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers, and which.
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 #define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
@@ -31980,22 +32422,38 @@ ALLOCSCOPE_NAMESPACE_END
 ALLOCSCOPE_COOL_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
-enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
+// The last two are 0 unless the window has details (options::details).
+enum class stack_value : int {
+    live_bytes,
+    live_objects,
+    bytes_allocated,
+    allocations,
+    peak_bytes,  // alive at the peak of the window
+    temporary    // freed before the thread's next allocation
+};
 
 namespace detail {
 
-// In a difference all four are two's complement.
+// In a difference the first four are two's complement, and the others 0.
 struct stack_numbers {
     std::uint64_t objects = 0;  // alive
     std::uint64_t bytes = 0;    // alive
     std::uint64_t allocations = 0;
     std::uint64_t bytes_allocated = 0;
+    std::uint64_t peak_objects = 0;  // from here on as in snapshot::stack_details
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t temporary = 0;
+    std::uint64_t lifetime_us = 0;
 
     void add(const stack_numbers& more) noexcept {
         objects += more.objects;
         bytes += more.bytes;
         allocations += more.allocations;
         bytes_allocated += more.bytes_allocated;
+        peak_objects += more.peak_objects;
+        peak_bytes += more.peak_bytes;
+        temporary += more.temporary;
+        lifetime_us += more.lifetime_us;
     }
 
     std::uint64_t operator[](stack_value which) const noexcept {
@@ -32006,6 +32464,10 @@ struct stack_numbers {
                 return bytes_allocated;
             case stack_value::allocations:
                 return allocations;
+            case stack_value::peak_bytes:
+                return peak_bytes;
+            case stack_value::temporary:
+                return temporary;
             case stack_value::live_bytes:
                 break;
         }
@@ -32017,8 +32479,25 @@ struct stack_numbers {
     }
 };
 
-inline stack_numbers numbers_of(const snapshot::stack& stack) noexcept {
-    return {stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated};
+// Of a stack, or of what one thread allocated at it.
+template <class Stack>
+stack_numbers numbers_of(const Stack& stack) noexcept {
+    stack_numbers numbers{
+        stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated, 0, 0, 0, 0};
+    if (stack.details == nullptr) return numbers;
+    numbers.peak_objects = stack.details->peak_objects;
+    numbers.peak_bytes = stack.details->peak_bytes;
+    numbers.temporary = stack.details->temporary;
+    numbers.lifetime_us = stack.details->lifetime_us;
+    return numbers;
+}
+
+inline void add_details(snapshot::stack_details& to, const snapshot::stack_details& more) noexcept {
+    to.peak_objects += more.peak_objects;
+    to.peak_bytes += more.peak_bytes;
+    to.temporary += more.temporary;
+    to.lifetime_us += more.lifetime_us;
+    for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += more.sizes[i];
 }
 
 inline stack_numbers sum_of_stacks(const snapshot& rows) {
@@ -32036,6 +32515,10 @@ inline const char* name_of(stack_value which) noexcept {
             return "bytes allocated";
         case stack_value::allocations:
             return "allocations";
+        case stack_value::peak_bytes:
+            return "bytes at the peak";
+        case stack_value::temporary:
+            return "temporary allocations";
         case stack_value::live_bytes:
             break;
     }
@@ -33098,7 +33581,8 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;  // of one stack: that one is shown where everything was freed
+    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
+    snapshot::stack_details details;  // of a window that has them
 };
 
 struct place_key {
@@ -33124,7 +33608,7 @@ public:
         : texts_(memory), numbers_(memory), places_(memory), row_count_(rows.size()) {
         for (const snapshot::row& row : rows) {
             numbers_[key_of(row.file, row.line, row.offset, row.type)] = places_.size();
-            places_.push_back({row, 0, 0, 0});
+            places_.push_back({row, 0, 0, 0, {}});
         }
         for (const snapshot::stack& stack : rows.stacks()) add(stack);
     }
@@ -33144,11 +33628,12 @@ private:
             numbers_.insert(key_of(stack.file, stack.line, stack.offset, stack.type));
         if (known.is_new) {
             known.value = places_.size();
-            places_.push_back({{}, 0, 0, 0});
+            places_.push_back({{}, 0, 0, 0, {}});
         }
         place& here = places_[known.value];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
+        if (stack.details != nullptr) add_details(here.details, *stack.details);
         if (known.value < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;
@@ -33237,7 +33722,8 @@ private:
     bool is_first_ = true;
 };
 
-inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) {
+inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
+                            const snapshot::window_info& info) {
     const snapshot::row& row = here.row;
     line.field(row.file);
     if (row.line != 0) {
@@ -33265,6 +33751,20 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) 
     line.field(row.bytes_low);
     line.field(row.bytes_high);
     line.field(row.type_source);
+    if (info.has_peak_details) {
+        line.field(here.details.peak_objects);
+        line.field(here.details.peak_bytes);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
+    if (info.has_details) {
+        line.field(here.details.temporary);
+        line.field(here.details.lifetime_us);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
     line.end();
 }
 
@@ -33275,9 +33775,10 @@ inline bool write_csv_body(format_job& job) {
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
-               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source\r\n";
+               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source,"
+               "peak_objects,peak_bytes,temporary,lifetime_us\r\n";
     for (const place& here : places) {
-        write_csv_place(line, here, has_stacks);
+        write_csv_place(line, here, has_stacks, job.rows.info());
         job.pieces.may_go();
     }
     return true;
@@ -33434,7 +33935,10 @@ private:
         const std::uint64_t end = info.duration_ns / 1000;
         text_out command{job_.memory};
         command << (is_empty(info.command) ? info.name : info.command)
-                << " (allocscope: t-gmax and Max are those of t-end)";
+                << (info.has_peak_details
+                        ? " (allocscope: Max is that of t-gmax or t-end; when t-gmax was is not"
+                          " known)"
+                        : " (allocscope: t-gmax and Max are those of t-end)");
         out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
                 "\"bklt\": true, \"bkacc\": false,\n";
         if (info.record == recording::sampled) {
@@ -33448,12 +33952,19 @@ private:
 
     // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
     void write_point(const call_node& node) {
-        const decimal bytes{node.own.bytes};
-        const decimal objects{node.own.objects};
-        out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
-             << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
-             << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
-             << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
+        const stack_numbers& own = node.own;
+        const bool has_peak = job_.rows.info().has_peak_details;
+        const std::uint64_t peak_bytes = has_peak ? own.peak_bytes : own.bytes;
+        const std::uint64_t peak_objects = has_peak ? own.peak_objects : own.objects;
+        const bool is_peak_more = peak_bytes > own.bytes;
+        out_ << "{\"tb\": " << decimal{own.bytes_allocated}
+             << ", \"tbk\": " << decimal{own.allocations};
+        if (job_.rows.info().has_details) out_ << ", \"tl\": " << decimal{own.lifetime_us};
+        out_ << ", \"mb\": " << decimal{is_peak_more ? peak_bytes : own.bytes}
+             << ", \"mbk\": " << decimal{is_peak_more ? peak_objects : own.objects}
+             << ", \"gb\": " << decimal{peak_bytes} << ", \"gbk\": " << decimal{peak_objects}
+             << ", \"eb\": " << decimal{own.bytes} << ", \"ebk\": " << decimal{own.objects}
+             << ", \"fs\": [";
         if (node.number == 0) out_ << decimal{unknown_frame};
         for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
             if (at != node.number) out_ << ',';
@@ -33677,6 +34188,7 @@ public:
         out_ << "\nI 1000 0\n";
         for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_temporary(stack); });
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
         if (has_waiting_) write_free(waiting_);
@@ -33765,18 +34277,49 @@ private:
     }
     void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
 
-    // heaptrack calls an object temporary that is freed right after its birth. That is not known
-    // here, so another one is born in between: each free waits for the birth of the next object,
-    // and objects of the same size take turns with two descriptions.
-    void write_freed(const snapshot::stack& stack) {
+    // What of a stack has been freed: so many objects of `size` bytes, and of one more.
+    struct freed_objects {
+        std::uint64_t count, size, larger, temporary;
+        // Of the larger ones, and of the others, how many are temporary.
+        std::uint64_t temporary_larger() const noexcept {
+            return temporary < larger ? temporary : larger;
+        }
+        std::uint64_t temporary_others() const noexcept { return temporary - temporary_larger(); }
+    };
+    static freed_objects freed_of(const snapshot::stack& stack) noexcept {
         const std::uint64_t count = stack.allocations - stack.objects;
         const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
-        if (count == 0) return;
+        if (count == 0) return {0, 0, 0, 0};
+        const std::uint64_t known = stack.details != nullptr ? stack.details->temporary : 0;
+        return {count, bytes / count, bytes % count, known < count ? known : count};
+    }
+
+    // heaptrack calls an object temporary that is freed right after its birth.
+    void write_temporary(const snapshot::stack& stack) {
+        const freed_objects freed = freed_of(stack);
+        if (freed.temporary == 0) return;
         const std::uint32_t trace = trace_of(stack);
-        const std::uint64_t size = bytes / count;
-        const std::uint64_t larger = bytes % count;
-        write_freed_objects(size + 1, larger, trace);
-        write_freed_objects(size, count - larger, trace);
+        write_temporary_objects(freed.size + 1, freed.temporary_larger(), trace);
+        write_temporary_objects(freed.size, freed.temporary_others(), trace);
+    }
+    void write_temporary_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t described = allocation(size, trace);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            write_birth(described);
+            write_free(described);
+        }
+    }
+
+    // Of the others it is not known, so another one is born in between: each free waits for the
+    // birth of the next object, and objects of the same size take turns with two descriptions.
+    void write_freed(const snapshot::stack& stack) {
+        const freed_objects freed = freed_of(stack);
+        if (freed.count == freed.temporary) return;
+        const std::uint32_t trace = trace_of(stack);
+        write_freed_objects(freed.size + 1, freed.larger - freed.temporary_larger(), trace);
+        write_freed_objects(freed.size, freed.count - freed.larger - freed.temporary_others(),
+                            trace);
     }
     void write_freed_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
         if (count == 0) return;
@@ -35915,9 +36458,9 @@ namespace detail {
 
 // All of a stack that one thread allocated.
 inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
-    return {stack.thread,          stack.objects,   stack.bytes,       stack.allocations,
-            stack.bytes_allocated, stack.samples,   stack.objects_low, stack.objects_high,
-            stack.bytes_low,       stack.bytes_high};
+    return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
+            stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
+            stack.bytes_low,       stack.bytes_high, stack.details};
 }
 
 // None where the threads are not known.
@@ -35943,6 +36486,24 @@ inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part
     stack.by_thread = kept.data();
 }
 
+// The details of several stacks or parts together; none when one of them has none.
+class sum_of_details {
+public:
+    explicit sum_of_details(arena& memory) noexcept : memory_(memory) {}
+    void add(const snapshot::stack_details* part) {
+        is_known_ = is_known_ && part != nullptr;
+        if (!is_known_) return;
+        if (sum_ == nullptr) sum_ = memory_.make<snapshot::stack_details>();
+        add_details(*sum_, *part);
+    }
+    const snapshot::stack_details* sum() const noexcept { return is_known_ ? sum_ : nullptr; }
+
+private:
+    arena& memory_;
+    snapshot::stack_details* sum_ = nullptr;
+    bool is_known_ = true;
+};
+
 // The same, and the numbers of the stack become those of these parts.
 inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                       arena& memory) {
@@ -35950,12 +36511,15 @@ inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>&
     sum.sum = stack;
     sum.sum.objects = sum.sum.bytes = sum.sum.samples = 0;
     sum.sum.allocations = sum.sum.bytes_allocated = 0;
+    sum_of_details details{memory};
     for (const snapshot::thread_part& part : parts) {
         sum.add(part, true);
         sum.sum.allocations += part.allocations;
         sum.sum.bytes_allocated += part.bytes_allocated;
+        details.add(part.details);
     }
     stack = sum.finished();
+    stack.details = details.sum();
     set_threads(stack, parts, memory);
 }
 
@@ -35998,7 +36562,8 @@ private:
 // Parts of many stacks, in any order; those of one stack and thread are summed.
 class parts_of_stacks {
 public:
-    explicit parts_of_stacks(arena& scratch) : parts_(scratch) {}
+    // `memory` keeps the details of the sums.
+    parts_of_stacks(arena& memory, arena& scratch) : memory_(memory), parts_(scratch) {}
 
     // `stack` is any number that tells it from the others.
     void add(std::size_t stack, const snapshot::thread_part& part) {
@@ -36031,16 +36596,20 @@ private:
         const entry& first = parts_[at];
         summed<snapshot::thread_part> sum{};
         sum.sum.thread = first.part.thread;
+        sum_of_details details{memory_};
         for (; at < parts_.size() && parts_[at].stack == first.stack &&
                parts_[at].part.thread == first.part.thread;
              ++at) {
             sum.add(parts_[at].part, true);
             sum.sum.allocations += parts_[at].part.allocations;
             sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
+            details.add(parts_[at].part.details);
         }
+        sum.sum.details = details.sum();
         return sum.finished();
     }
 
+    arena& memory_;
     list<entry> parts_;
 };
 
@@ -36105,7 +36674,26 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, bool has_stacks, bool is_sampled) {
+inline void write_json_details(json_writer& json, const snapshot::stack_details& details,
+                               bool has_peak) {
+    json.key("details");
+    json.begin('{');
+    if (has_peak) {
+        json.field("peak_objects", details.peak_objects);
+        json.field("peak_bytes", details.peak_bytes);
+    }
+    json.field("temporary", details.temporary);
+    json.field("lifetime_us", details.lifetime_us);
+    json.key("sizes");
+    json.begin('[');
+    for (const std::uint64_t count : details.sizes) json.amount(count);
+    json.end(']');
+    json.end('}');
+}
+
+inline void write_json_row(json_writer& json, const place& here, bool has_stacks,
+                           const snapshot::window_info& info) {
+    const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
     json.begin('{');
     json.field("objects", row.objects);
@@ -36126,6 +36714,7 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
         write_json_interval(json, "objects_low", "objects_high", row.objects_low, row.objects_high);
         write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
     }
+    if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
     for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
@@ -36135,13 +36724,12 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
 
 inline void write_json_rows(json_writer& json, const char* name, const place* begin,
                             const place* end, const snapshot& rows) {
-    const bool is_sampled = rows.info().record == recording::sampled;
     const bool has_stacks = rows.has_stacks();
     json.key(name);
     json.begin('[');
     for (const place* each = begin; each != end; ++each) {
         json.line();
-        write_json_row(json, *each, has_stacks, is_sampled);
+        write_json_row(json, *each, has_stacks, rows.info());
     }
     json.end(']');
 }
@@ -37183,6 +37771,459 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
+// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
+
+#ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+#define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class group_key : int {
+    place,     // "main.cpp:12:std::string", as in the rows
+    type,      // "std::string"; "?" for all whose type is not known
+    function,  // the one that file and line are in
+    file,      // what the rows show of it; where there is no line, the function or module
+    module,    // the program or library that the user's frame lies in
+    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two
+    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
+               // snapshot has no threads, as a difference
+};
+
+struct group {
+    std::string name;
+    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
+    std::uint64_t allocations, bytes_allocated;  // since the window began
+    std::uint64_t stacks;                        // how many distinct ones were summed
+    // As in snapshot::stack_details; 0 unless the window has them.
+    std::uint64_t peak_objects, peak_bytes, temporary, lifetime_us;
+};
+
+// The groups, largest first.
+class snapshot_groups {
+public:
+    bool empty() const noexcept { return groups_.empty(); }
+    std::size_t size() const noexcept { return groups_.size(); }
+    const group* begin() const noexcept { return groups_.data(); }
+    const group* end() const noexcept { return groups_.data() + groups_.size(); }
+    const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
+    group_key key() const noexcept { return key_; }
+    bool is_difference() const noexcept { return is_difference_; }
+    bool has_details() const noexcept { return has_details_; }
+
+private:
+    friend class snapshot;
+    std::vector<group> groups_;
+    group_key key_ = group_key::place;
+    bool is_difference_ = false;
+    bool has_details_ = false;
+};
+
+namespace detail {
+
+inline stack_numbers numbers_of(const group& of) noexcept {
+    return {of.objects,      of.bytes,      of.allocations, of.bytes_allocated,
+            of.peak_objects, of.peak_bytes, of.temporary,   of.lifetime_us};
+}
+
+inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
+    return numbers_of(of)[which];
+}
+
+inline void write_place_name(text_out& out, const snapshot::stack& stack) {
+    out << stack.file;
+    if (stack.line != 0) {
+        out << ':' << decimal{static_cast<std::uint64_t>(stack.line)};
+    } else {
+        out << "+0x" << hexadecimal{stack.offset};
+    }
+    out << ':' << stack.type;
+}
+
+// The mean size of what was allocated, or of what is alive where that is not known.
+inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+    const auto allocations = static_cast<std::int64_t>(stack.allocations);
+    const bool has_births = allocations != 0;
+    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
+    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
+    if (count == 0 || bytes / count < 0) {
+        out << "not known";
+        return;
+    }
+    const auto mean = static_cast<std::uint64_t>(bytes / count);
+    if (mean <= 8) {
+        out << "0..8 B";
+        return;
+    }
+    std::uint64_t most = 16;
+    while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
+    out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
+    switch (key) {
+        case group_key::place:
+            write_place_name(out, stack);
+            break;
+        case group_key::type:
+            out << stack.type;
+            break;
+        case group_key::function:
+            out << (stack.function[0] != '\0' ? stack.function : stack.file);
+            break;
+        case group_key::file:
+            out << stack.file;
+            break;
+        case group_key::module: {
+            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
+            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
+            out << (path.empty() ? text{"(no module)"} : file_name_of(path));
+            break;
+        }
+        case group_key::size:
+            write_size_class(out, stack);
+            break;
+        case group_key::thread:
+            out << "not known";
+            break;
+    }
+}
+
+// The groups while they are filled.
+class group_sums {
+public:
+    group_sums(arena& memory, std::vector<group>& groups)
+        : memory_(memory), groups_(groups), numbers_(memory) {}
+
+    // A stack, or a part of one.
+    template <class Part>
+    void add(text name, const Part& part) {
+        const std::size_t* known = numbers_.find(name);
+        if (known == nullptr) {
+            numbers_[copy_of(memory_, name)] = groups_.size();
+            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+            known = numbers_.find(name);
+        }
+        group& sum = groups_[*known];
+        const stack_numbers numbers = numbers_of(part);
+        sum.objects += numbers.objects;
+        sum.bytes += numbers.bytes;
+        sum.allocations += numbers.allocations;
+        sum.bytes_allocated += numbers.bytes_allocated;
+        sum.peak_objects += numbers.peak_objects;
+        sum.peak_bytes += numbers.peak_bytes;
+        sum.temporary += numbers.temporary;
+        sum.lifetime_us += numbers.lifetime_us;
+        ++sum.stacks;
+    }
+
+private:
+    arena& memory_;
+    std::vector<group>& groups_;
+    table<text, std::size_t> numbers_;
+};
+
+}  // namespace detail
+
+inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
+    snapshot_groups made;
+    made.key_ = key;
+    made.is_difference_ = info().is_difference;
+    made.has_details_ = info().has_details;
+    detail::arena memory;
+    detail::group_sums sums{memory, made.groups_};
+    const detail::thread_names names{memory, *this};
+    detail::text_out name{memory};
+    for (const stack& each : stacks()) {
+        if (key == group_key::thread && each.thread_count != 0) {
+            detail::for_each_part(
+                each, [&](const thread_part& part) { sums.add(names[part.thread], part); });
+            continue;
+        }
+        name.cut(0);
+        detail::write_group_name(name, each, key);
+        sums.add(name.view(), each);
+    }
+    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
+    const bool is_difference = made.is_difference_;
+    std::vector<std::size_t> numbers_in_order(made.groups_.size());
+    for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
+    std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
+        const std::uint64_t a_size =
+            detail::size_of_change(detail::value_of(made.groups_[a], order), is_difference);
+        const std::uint64_t b_size =
+            detail::size_of_change(detail::value_of(made.groups_[b], order), is_difference);
+        return a_size != b_size ? a_size > b_size : a < b;
+    });
+    std::vector<group> in_order;
+    in_order.reserve(made.groups_.size());
+    for (const std::size_t number : numbers_in_order) {
+        in_order.push_back(std::move(made.groups_[number]));
+    }
+    made.groups_.swap(in_order);
+    return made;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
+
+// number_columns.hpp - the numbers of stacks in columns, each line with a name behind them.
+
+#ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+#define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// What stands behind the numbers. When there is no room, the middle of the name is cut, and what
+// stands around it is not.
+struct line_name {
+    text before;
+    text name;
+    text behind;
+};
+
+class number_columns {
+public:
+    number_columns(arena& memory, bool is_difference, bool has_details, text name)
+        : memory_(memory),
+          is_difference_(is_difference),
+          count_(has_details ? most_columns : 5),
+          lines_(memory) {
+        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
+                           "of peak", "temporary", "mean life"},
+                          {{}, name, {}}});
+    }
+
+    // What shares are of: the live bytes, and those at the peak.
+    void set_whole(std::uint64_t bytes, std::uint64_t peak_bytes) noexcept {
+        whole_ = bytes;
+        whole_peak_ = peak_bytes;
+    }
+
+    std::size_t size() const noexcept { return lines_.size() - 1; }
+
+    void add(const stack_numbers& numbers, const line_name& name) {
+        text_out share{memory_};
+        write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
+        line made{{amount(numbers.bytes), share.view(), count(numbers.objects),
+                   amount(numbers.bytes_allocated), count(numbers.allocations), "", "", "", ""},
+                  name};
+        if (count_ == most_columns) add_details(made, numbers);
+        lines_.push_back(made);
+    }
+
+    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
+    void write(text_out& out, std::size_t width) const {
+        std::size_t widths[most_columns] = {};
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < count_; ++i) {
+                const std::size_t taken = columns_of(each.numbers[i]);
+                if (taken > widths[i]) widths[i] = taken;
+            }
+        }
+        std::size_t taken = 0;
+        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
+        constexpr std::size_t least_name = 8;
+        const bool is_cut = width > taken + least_name;
+        for (const line& each : lines_) {
+            for (std::size_t i = 0; i < count_; ++i) {
+                write_right(out, each.numbers[i], widths[i]);
+                out << "  ";
+            }
+            out << each.name.before;
+            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
+            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
+            if (is_cut) {
+                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
+            } else {
+                out << each.name.name;
+            }
+            out << each.name.behind << '\n';
+        }
+    }
+
+private:
+    static constexpr std::size_t most_columns = 9;
+
+    struct line {
+        text numbers[most_columns];
+        line_name name;
+    };
+
+    void add_details(line& to, const stack_numbers& numbers) {
+        text_out share{memory_};
+        write_share(share, numbers.peak_bytes, whole_peak_);
+        text_out life{memory_};
+        if (numbers.allocations == 0) {
+            life << '-';
+        } else {
+            const double mean_us =
+                static_cast<double>(numbers.lifetime_us) / static_cast<double>(numbers.allocations);
+            write_duration(life, static_cast<std::uint64_t>(mean_us * 1000.0));
+        }
+        to.numbers[5] = amount(numbers.peak_bytes);
+        to.numbers[6] = share.view();
+        to.numbers[7] = count(numbers.temporary);
+        to.numbers[8] = life.view();
+    }
+
+    text count(std::uint64_t number) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_change(made, number);
+        } else {
+            made << decimal{number};
+        }
+        return made.view();
+    }
+    text amount(std::uint64_t bytes) {
+        text_out made{memory_};
+        if (is_difference_) {
+            write_bytes_change(made, bytes);
+        } else {
+            write_bytes(made, bytes);
+        }
+        return made.view();
+    }
+
+    arena& memory_;
+    const bool is_difference_;
+    const std::size_t count_;
+    std::uint64_t whole_ = 0;
+    std::uint64_t whole_peak_ = 0;
+    list<line> lines_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
+
+// text_groups.hpp - groups of stacks as a table for a person to read.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline const char* name_of(group_key key) noexcept {
+    switch (key) {
+        case group_key::place:
+            return "place";
+        case group_key::type:
+            return "type";
+        case group_key::function:
+            return "function";
+        case group_key::file:
+            return "file";
+        case group_key::module:
+            return "module";
+        case group_key::size:
+            return "size";
+        case group_key::thread:
+            return "thread";
+    }
+    return "";
+}
+
+// Of "file:line:type", the bytes up to the type; 0: it is something else.
+inline std::size_t place_bytes(text name, group_key key) noexcept {
+    if (key != group_key::place) return 0;
+    for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
+        const std::size_t behind = name.find_first_not_of("0123456789", at + 1);
+        if (behind != text::npos && behind > at + 1 && name[behind] == ':') return behind + 1;
+    }
+    return 0;
+}
+
+inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
+                         const text_options& wanted) {
+    number_columns columns{memory, groups.is_difference(), groups.has_details(),
+                           name_of(groups.key())};
+    std::uint64_t whole = 0;
+    std::uint64_t whole_peak = 0;
+    for (const group& each : groups) {
+        whole += size_of_change(each.bytes, groups.is_difference());
+        whole_peak += each.peak_bytes;
+    }
+    columns.set_whole(whole, whole_peak);
+    stack_numbers rest;
+    std::size_t rest_count = 0;
+    for (const group& each : groups) {
+        const stack_numbers numbers = numbers_of(each);
+        if (columns.size() == wanted.rows) {
+            ++rest_count;
+            rest.add(numbers);
+            continue;
+        }
+        text_out name{memory};
+        write_printable(name, each.name.c_str());
+        const std::size_t place = place_bytes(name.view(), groups.key());
+        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
+    }
+    if (rest_count != 0) {
+        text_out name{memory};
+        name << "and " << decimal{rest_count} << " more";
+        columns.add(rest, {{}, name.view(), {}});
+    }
+    columns.write(out, wanted.width);
+}
+
+}  // namespace detail
+
+// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
+inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
+    const pause_recording quietly;
+    detail::arena memory;
+    detail::text_out out{memory};
+    detail::write_groups(out, memory, groups, wanted);
+    return {out.view().data(), out.size()};
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
+
+// text_details.hpp - the places that mattered at the peak, of a window with options::details.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void write_text_details(text_out& out, const snapshot& rows, const text_options& wanted,
+                               std::size_t width) {
+    constexpr std::size_t most_places = 10;
+    const snapshot::window_info& info = rows.info();
+    if (!info.has_details || rows.stacks().empty()) return;
+    arena memory;
+    text_options fewer = wanted;
+    if (fewer.rows > most_places) fewer.rows = most_places;
+    fewer.width = static_cast<std::uint32_t>(width);
+    if (info.has_peak_details) {
+        out << "\nwhat was alive at the peak of ";
+        write_bytes(out, info.totals.peak_bytes);
+        out << ":\n\n";
+    } else {
+        out << "\nwhat was freed before the next allocation:\n\n";
+    }
+    const auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
+    write_groups(out, memory, rows.group_by(group_key::place, order), fewer);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
+
 // text_memory.hpp - where the resident memory is, as lines of a text report.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_MEMORY_HPP
@@ -37335,6 +38376,7 @@ inline void write_text_report(text_out& out, const snapshot& rows, const text_op
     write_report(out, rows, wanted, descriptor);
     write_timeline(out, rows.info());
     write_memory(out, rows.info());
+    write_text_details(out, rows, wanted, width_for(wanted, descriptor));
 }
 
 template <class Target>
@@ -37448,11 +38490,12 @@ enum class saved_tag : unsigned char {
     memory = 'u',  // where the resident memory was
     module = 'm',
     row = 'r',
-    sums = 's',    // what snapshot::stacks() says of one stack
-    merged = 'g',  // of how many windows
-    thread = 'h',  // numbered from 0
-    part = 'p',    // of the stack before it, what one thread allocated
-    end = 'e'      // the checksum of all bytes before it, as eight bytes, least first
+    sums = 's',     // what snapshot::stacks() says of one stack
+    merged = 'g',   // of how many windows
+    thread = 'h',   // numbered from 0
+    part = 'p',     // of the stack before it, what one thread allocated
+    details = 'd',  // of the stack or part before it
+    end = 'e'       // the checksum of all bytes before it, as eight bytes, least first
 };
 
 // FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
@@ -37475,6 +38518,8 @@ constexpr std::uint64_t saved_is_difference = 1;
 constexpr std::uint64_t saved_is_of_two_windows = 2;
 constexpr std::uint64_t saved_has_stacks = 4;
 constexpr std::uint64_t saved_is_filtered = 8;
+constexpr std::uint64_t saved_has_details = 16;
+constexpr std::uint64_t saved_has_peak_details = 32;
 
 }  // namespace detail
 
@@ -37612,7 +38657,10 @@ private:
                << totals.peak_bytes << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
-                   (has_stacks ? saved_has_stacks : 0) | (info.is_filtered ? saved_is_filtered : 0))
+                   (has_stacks ? saved_has_stacks : 0) |
+                   (info.is_filtered ? saved_is_filtered : 0) |
+                   (info.has_details ? saved_has_details : 0) |
+                   (info.has_peak_details ? saved_has_peak_details : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
@@ -37689,6 +38737,7 @@ private:
                                  << number_of(stack.type_source)
                                  << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
+        add_details(stack.details);
         if (stack.thread_count < 2) return;
         for (std::size_t i = 0; i < stack.thread_count; ++i) add_part(stack.by_thread[i]);
     }
@@ -37698,6 +38747,15 @@ private:
                << part.bytes_allocated << part.samples;
         put(saved_tag::part, record.reach(part.objects, part.objects_low, part.objects_high)
                                  .reach(part.bytes, part.bytes_low, part.bytes_high));
+        add_details(part.details);
+    }
+    void add_details(const snapshot::stack_details* details) {
+        if (details == nullptr) return;
+        saved_record record;
+        record << details->peak_objects << details->peak_bytes << details->temporary
+               << details->lifetime_us;
+        for (const std::uint64_t count : details->sizes) record << count;
+        put(saved_tag::details, record);
     }
     void add_thread(const snapshot::thread& thread) {
         const std::uint64_t name = number_of(thread.name);
@@ -38111,187 +39169,6 @@ inline snapshot snapshot::filter(const stack_filter& wanted) const {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
-
-// group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
-
-#ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
-#define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-enum class group_key : int {
-    place,     // "main.cpp:12:std::string", as in the rows
-    type,      // "std::string"; "?" for all whose type is not known
-    function,  // the one that file and line are in
-    file,      // what the rows show of it; where there is no line, the function or module
-    module,    // the program or library that the user's frame lies in
-    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two
-    thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as a difference
-};
-
-struct group {
-    std::string name;
-    std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
-    std::uint64_t allocations, bytes_allocated;  // since the window began
-    std::uint64_t stacks;                        // how many distinct ones were summed
-};
-
-// The groups, largest first.
-class snapshot_groups {
-public:
-    bool empty() const noexcept { return groups_.empty(); }
-    std::size_t size() const noexcept { return groups_.size(); }
-    const group* begin() const noexcept { return groups_.data(); }
-    const group* end() const noexcept { return groups_.data() + groups_.size(); }
-    const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
-    group_key key() const noexcept { return key_; }
-    bool is_difference() const noexcept { return is_difference_; }
-
-private:
-    friend class snapshot;
-    std::vector<group> groups_;
-    group_key key_ = group_key::place;
-    bool is_difference_ = false;
-};
-
-namespace detail {
-
-inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
-    return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
-}
-
-inline void write_place_name(text_out& out, const snapshot::stack& stack) {
-    out << stack.file;
-    if (stack.line != 0) {
-        out << ':' << decimal{static_cast<std::uint64_t>(stack.line)};
-    } else {
-        out << "+0x" << hexadecimal{stack.offset};
-    }
-    out << ':' << stack.type;
-}
-
-// The mean size of what was allocated, or of what is alive where that is not known.
-inline void write_size_class(text_out& out, const snapshot::stack& stack) {
-    const auto allocations = static_cast<std::int64_t>(stack.allocations);
-    const bool has_births = allocations != 0;
-    const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
-    const auto bytes = static_cast<std::int64_t>(has_births ? stack.bytes_allocated : stack.bytes);
-    if (count == 0 || bytes / count < 0) {
-        out << "not known";
-        return;
-    }
-    const auto mean = static_cast<std::uint64_t>(bytes / count);
-    if (mean <= 8) {
-        out << "0..8 B";
-        return;
-    }
-    std::uint64_t most = 16;
-    while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
-    out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
-}
-
-inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
-    switch (key) {
-        case group_key::place:
-            write_place_name(out, stack);
-            break;
-        case group_key::type:
-            out << stack.type;
-            break;
-        case group_key::function:
-            out << (stack.function[0] != '\0' ? stack.function : stack.file);
-            break;
-        case group_key::file:
-            out << stack.file;
-            break;
-        case group_key::module: {
-            const std::size_t frame = stack.user_frame < stack.frame_count ? stack.user_frame : 0;
-            const text path = stack.frame_count != 0 ? text{stack.frames[frame].module} : text{};
-            out << (path.empty() ? text{"(no module)"} : file_name_of(path));
-            break;
-        }
-        case group_key::size:
-            write_size_class(out, stack);
-            break;
-        case group_key::thread:
-            out << "not known";
-            break;
-    }
-}
-
-// The groups while they are filled.
-class group_sums {
-public:
-    group_sums(arena& memory, std::vector<group>& groups)
-        : memory_(memory), groups_(groups), numbers_(memory) {}
-
-    // A stack, or a part of one.
-    template <class Part>
-    void add(text name, const Part& part) {
-        const std::size_t* known = numbers_.find(name);
-        if (known == nullptr) {
-            numbers_[copy_of(memory_, name)] = groups_.size();
-            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0});
-            known = numbers_.find(name);
-        }
-        group& sum = groups_[*known];
-        sum.objects += part.objects;
-        sum.bytes += part.bytes;
-        sum.allocations += part.allocations;
-        sum.bytes_allocated += part.bytes_allocated;
-        ++sum.stacks;
-    }
-
-private:
-    arena& memory_;
-    std::vector<group>& groups_;
-    table<text, std::size_t> numbers_;
-};
-
-}  // namespace detail
-
-inline snapshot_groups snapshot::group_by(group_key key, stack_value order) const {
-    snapshot_groups made;
-    made.key_ = key;
-    made.is_difference_ = info().is_difference;
-    detail::arena memory;
-    detail::group_sums sums{memory, made.groups_};
-    const detail::thread_names names{memory, *this};
-    detail::text_out name{memory};
-    for (const stack& each : stacks()) {
-        if (key == group_key::thread && each.thread_count != 0) {
-            detail::for_each_part(
-                each, [&](const thread_part& part) { sums.add(names[part.thread], part); });
-            continue;
-        }
-        name.cut(0);
-        detail::write_group_name(name, each, key);
-        sums.add(name.view(), each);
-    }
-    // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
-    const bool is_difference = made.is_difference_;
-    std::vector<std::size_t> numbers_in_order(made.groups_.size());
-    for (std::size_t i = 0; i < numbers_in_order.size(); ++i) numbers_in_order[i] = i;
-    std::sort(numbers_in_order.begin(), numbers_in_order.end(), [&](std::size_t a, std::size_t b) {
-        const std::uint64_t a_size =
-            detail::size_of_change(detail::value_of(made.groups_[a], order), is_difference);
-        const std::uint64_t b_size =
-            detail::size_of_change(detail::value_of(made.groups_[b], order), is_difference);
-        return a_size != b_size ? a_size > b_size : a < b;
-    });
-    std::vector<group> in_order;
-    in_order.reserve(made.groups_.size());
-    for (const std::size_t number : numbers_in_order) {
-        in_order.push_back(std::move(made.groups_[number]));
-    }
-    made.groups_.swap(in_order);
-    return made;
-}
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
 // malloc_numbers.hpp - what the malloc of this process says about itself.
 
@@ -39406,9 +40283,11 @@ private:
         struct merged_stack : changed_stack {
             std::size_t number;
             bool has_unknown_threads;
+            bool lacks_details;
+            snapshot::stack_details* details;
         };
         table<stack_names, merged_stack> merged{scratch_};
-        parts_of_stacks threads{scratch_};
+        parts_of_stacks threads{memory_, scratch_};
         for (std::size_t i = 0; i < count; ++i) {
             for (const snapshot::stack& stack : parts[i].stacks()) {
                 const auto at = merged.insert({&stack});
@@ -39420,6 +40299,11 @@ private:
                 }
                 at.value.add(stack, true);
                 if (stack.thread_count == 0) at.value.has_unknown_threads = true;
+                if (stack.details == nullptr) at.value.lacks_details = true;
+                if (!at.value.lacks_details) {
+                    if (at.is_new) at.value.details = memory_.make<snapshot::stack_details>();
+                    add_details(*at.value.details, *stack.details);
+                }
                 for_each_part(stack, [&](snapshot::thread_part part) {
                     part.thread = numbers_[first_threads_[i] + part.thread];
                     threads.add(at.value.number, part);
@@ -39427,7 +40311,10 @@ private:
             }
         }
         stacks_.reserve(merged.size());
-        for (auto& each : merged) stacks_.push_back(each.value.finished());
+        for (auto& each : merged) {
+            if (!each.value.lacks_details) each.value.sum.details = each.value.details;
+            stacks_.push_back(each.value.finished());
+        }
         threads.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
             if (merged.begin()[number].value.has_unknown_threads) return;
             set_threads(stacks_[number], of_stack, memory_);
@@ -39806,6 +40693,8 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
         if (part.process_id != info.process_id) info.process_id = 0;
         info.is_of_two_windows = info.is_of_two_windows || part.is_of_two_windows;
         info.is_filtered = info.is_filtered || part.is_filtered;
+        info.has_details = info.has_details && part.has_details;
+        info.has_peak_details = info.has_peak_details && part.has_peak_details;
     }
     // From when the first one began to when the last one was taken.
     if (began > 0) info.duration_ns = static_cast<std::uint64_t>(info.taken_unix_ns - began);
@@ -39903,196 +40792,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_MERGE_SNAPSHOTS_HPP
 
-// number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
-
-#ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
-#define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// What stands behind the numbers. When there is no room, the middle of the name is cut, and what
-// stands around it is not.
-struct line_name {
-    text before;
-    text name;
-    text behind;
-};
-
-class number_columns {
-public:
-    number_columns(arena& memory, bool is_difference, text name)
-        : memory_(memory), is_difference_(is_difference), lines_(memory) {
-        lines_.push_back(
-            {{"bytes", "share", "objects", "allocated", "allocations"}, {{}, name, {}}});
-    }
-
-    // The live bytes that shares are of.
-    void set_whole(std::uint64_t bytes) noexcept { whole_ = bytes; }
-
-    std::size_t size() const noexcept { return lines_.size() - 1; }
-
-    void add(const stack_numbers& numbers, const line_name& name) {
-        text_out share{memory_};
-        write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
-        lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
-                           amount(numbers.bytes_allocated), count(numbers.allocations)},
-                          name});
-    }
-
-    // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
-    void write(text_out& out, std::size_t width) const {
-        std::size_t widths[columns] = {};
-        for (const line& each : lines_) {
-            for (std::size_t i = 0; i < columns; ++i) {
-                const std::size_t taken = columns_of(each.numbers[i]);
-                if (taken > widths[i]) widths[i] = taken;
-            }
-        }
-        std::size_t taken = 0;
-        for (const std::size_t each : widths) taken += each + 2;
-        constexpr std::size_t least_name = 8;
-        const bool is_cut = width > taken + least_name;
-        for (const line& each : lines_) {
-            for (std::size_t i = 0; i < columns; ++i) {
-                write_right(out, each.numbers[i], widths[i]);
-                out << "  ";
-            }
-            out << each.name.before;
-            const std::size_t kept = columns_of(each.name.before) + columns_of(each.name.behind);
-            const std::size_t room = is_cut && width > taken + kept ? width - taken - kept : 0;
-            if (is_cut) {
-                write_middle_cut(out, each.name.name, room > least_name ? room : least_name);
-            } else {
-                out << each.name.name;
-            }
-            out << each.name.behind << '\n';
-        }
-    }
-
-private:
-    static constexpr std::size_t columns = 5;
-
-    struct line {
-        text numbers[columns];
-        line_name name;
-    };
-
-    text count(std::uint64_t number) {
-        text_out made{memory_};
-        if (is_difference_) {
-            write_change(made, number);
-        } else {
-            made << decimal{number};
-        }
-        return made.view();
-    }
-    text amount(std::uint64_t bytes) {
-        text_out made{memory_};
-        if (is_difference_) {
-            write_bytes_change(made, bytes);
-        } else {
-            write_bytes(made, bytes);
-        }
-        return made.view();
-    }
-
-    arena& memory_;
-    const bool is_difference_;
-    std::uint64_t whole_ = 0;
-    list<line> lines_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
-
-// text_groups.hpp - groups of stacks as a table for a person to read.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
-#define ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-inline const char* name_of(group_key key) noexcept {
-    switch (key) {
-        case group_key::place:
-            return "place";
-        case group_key::type:
-            return "type";
-        case group_key::function:
-            return "function";
-        case group_key::file:
-            return "file";
-        case group_key::module:
-            return "module";
-        case group_key::size:
-            return "size";
-        case group_key::thread:
-            return "thread";
-    }
-    return "";
-}
-
-// Of "file:line:type", the bytes up to the type; 0: it is something else.
-inline std::size_t place_bytes(text name, group_key key) noexcept {
-    if (key != group_key::place) return 0;
-    for (std::size_t at = name.find(':'); at != text::npos; at = name.find(':', at + 1)) {
-        const std::size_t behind = name.find_first_not_of("0123456789", at + 1);
-        if (behind != text::npos && behind > at + 1 && name[behind] == ':') return behind + 1;
-    }
-    return 0;
-}
-
-inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
-                         const text_options& wanted) {
-    number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
-    std::uint64_t whole = 0;
-    for (const group& each : groups) whole += size_of_change(each.bytes, groups.is_difference());
-    columns.set_whole(whole);
-    stack_numbers rest;
-    std::size_t rest_count = 0;
-    for (const group& each : groups) {
-        const stack_numbers numbers{each.objects, each.bytes, each.allocations,
-                                    each.bytes_allocated};
-        if (columns.size() == wanted.rows) {
-            ++rest_count;
-            rest.add(numbers);
-            continue;
-        }
-        text_out name{memory};
-        write_printable(name, each.name.c_str());
-        const std::size_t place = place_bytes(name.view(), groups.key());
-        columns.add(numbers, {name.view().substr(0, place), name.view().substr(place), {}});
-    }
-    if (rest_count != 0) {
-        text_out name{memory};
-        name << "and " << decimal{rest_count} << " more";
-        columns.add(rest, {{}, name.view(), {}});
-    }
-    columns.write(out, wanted.width);
-}
-
-}  // namespace detail
-
-// Of `wanted`, the width and the number of rows count. Nothing is cut unless there is a width.
-inline std::string to_table(const snapshot_groups& groups, const text_options& wanted = {}) {
-    const pause_recording quietly;
-    detail::arena memory;
-    detail::text_out out{memory};
-    detail::write_groups(out, memory, groups, wanted);
-    return {out.view().data(), out.size()};
-}
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_GROUPS_HPP
-
 // text_tree.hpp - the calls that lead to allocations, as an indented tree for a person to read.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_TREE_HPP
@@ -40118,9 +40817,10 @@ public:
           order_(order),
           wanted_(wanted),
           is_shown_(memory),
-          columns_(memory, is_difference_, "call") {
+          columns_(memory, is_difference_, rows.info().has_details, "call") {
         choose();
-        columns_.set_whole(size_of_change(tree_.root().inclusive.bytes, is_difference_));
+        const stack_numbers& all = tree_.root().inclusive;
+        columns_.set_whole(size_of_change(all.bytes, is_difference_), all.peak_bytes);
         add(tree_.root(), 0);
     }
 
@@ -40215,7 +40915,7 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
 
-// saved_records.hpp - the records of a saved snapshot, read one field after the other.
+// saved_records.hpp - what the records of a saved snapshot say, while it is read.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 #define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -40274,6 +40974,7 @@ struct saved_stack {
 struct saved_sums {
     text record;
     std::size_t first_part, part_count;  // in loaded_parts::thread_parts
+    const snapshot::stack_details* details;
 };
 
 // All of it lies in the block of the snapshot, and so does the file.
@@ -40390,6 +41091,7 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
             frames[number] = frames_of(parts, parts.stacks[number], made.memory);
         }
         stack.frames = frames[number];
+        stack.details = each.details;
         if (each.part_count > 1) {
             stack.thread_count = each.part_count;
             stack.by_thread = parts.thread_parts.data() + each.first_part;
@@ -40579,7 +41281,7 @@ private:
             case saved_tag::sums: {
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
-                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0});
+                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
                 return true;
             }
             case saved_tag::thread: {
@@ -40596,6 +41298,8 @@ private:
                 ++parts_->sums.back().part_count;
                 return true;
             }
+            case saved_tag::details:
+                return read_details(from);
             case saved_tag::merged:
                 parts_->info.merged_windows = from.number();
                 return true;
@@ -40603,6 +41307,19 @@ private:
                 break;
         }
         return true;  // of a newer allocscope
+    }
+
+    bool read_details(saved_fields& from) {
+        if (parts_->sums.empty()) return false;
+        auto* const read = memory_.make<snapshot::stack_details>();
+        read->peak_objects = from.number();
+        read->peak_bytes = from.number();
+        read->temporary = from.number();
+        read->lifetime_us = from.number();
+        for (std::uint64_t& count : read->sizes) count = from.number();
+        saved_sums& here = parts_->sums.back();
+        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
+        return true;
     }
 
     bool read_frame(saved_fields& from) {
@@ -40651,6 +41368,8 @@ private:
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
         info.is_filtered = (flags & saved_is_filtered) != 0;
+        info.has_details = (flags & saved_has_details) != 0;
+        info.has_peak_details = (flags & saved_has_peak_details) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();

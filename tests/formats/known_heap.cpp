@@ -15,6 +15,7 @@ namespace {
 
 struct numbers {
     std::uint64_t allocations, bytes_allocated, objects, bytes;
+    std::uint64_t temporary, peak_objects, peak_bytes;
 };
 
 struct live_block {
@@ -54,6 +55,34 @@ constexpr allocator_function places[] = {allocate_at_0, allocate_at_1, allocate_
                                          allocate_at_6, allocate_at_7};
 constexpr int place_count = 8;
 numbers truth[place_count];
+std::uint64_t live_bytes, peak_bytes;
+const void* newest;  // until it is freed
+
+void note_birth(int place, std::size_t size, const void* made) {
+    truth[place].allocations += 1;
+    truth[place].bytes_allocated += size;
+    truth[place].objects += 1;
+    truth[place].bytes += size;
+    newest = made;
+    live_bytes += size;
+    if (live_bytes <= peak_bytes) return;
+    peak_bytes = live_bytes;
+    for (numbers& each : truth) {
+        each.peak_objects = each.objects;
+        each.peak_bytes = each.bytes;
+    }
+}
+
+void free_block(const live_block& block) {
+    ::operator delete(block.memory);
+    if (newest == block.memory) {
+        ++truth[block.place].temporary;
+        newest = nullptr;
+    }
+    truth[block.place].objects -= 1;
+    truth[block.place].bytes -= block.size;
+    live_bytes -= block.size;
+}
 
 inline __attribute__((always_inline)) void* inlined_step(int place, std::size_t size, int again) {
     void* made = places[place](size, again);
@@ -85,14 +114,11 @@ void allocate() {
     const std::size_t size = place == 1 ? 0 : 1 + roll(2000);
     void* made =
         allocate_through_a_group(place, size, place % 4 == 3 ? static_cast<int>(roll(3)) : 0);
-    truth[place].allocations += 1;
-    truth[place].bytes_allocated += size;
+    note_birth(place, size, made);
     if (place == 0 || roll(3) == 0) {
-        ::operator delete(made);
+        free_block({made, size, place});
         return;
     }
-    truth[place].objects += 1;
-    truth[place].bytes += size;
     alive[alive_count++] = {made, size, place};
 }
 
@@ -101,9 +127,7 @@ void free_one() {
     const int index = static_cast<int>(roll(static_cast<std::uint32_t>(alive_count)));
     const live_block block = alive[index];
     alive[index] = alive[--alive_count];
-    ::operator delete(block.memory);
-    truth[block.place].objects -= 1;
-    truth[block.place].bytes -= block.size;
+    free_block(block);
 }
 
 void work(int steps) {
@@ -124,11 +148,15 @@ void save_truth(const std::string& folder) {
         const numbers& known = truth[i];
         std::fprintf(file,
                      "%s\"%d\": {\"allocations\": %llu, \"bytes_allocated\": %llu,"
-                     " \"objects\": %llu, \"bytes\": %llu}",
+                     " \"objects\": %llu, \"bytes\": %llu, \"temporary\": %llu,"
+                     " \"peak_objects\": %llu, \"peak_bytes\": %llu}",
                      i == 0 ? "" : ",\n", i, static_cast<unsigned long long>(known.allocations),
                      static_cast<unsigned long long>(known.bytes_allocated),
                      static_cast<unsigned long long>(known.objects),
-                     static_cast<unsigned long long>(known.bytes));
+                     static_cast<unsigned long long>(known.bytes),
+                     static_cast<unsigned long long>(known.temporary),
+                     static_cast<unsigned long long>(known.peak_objects),
+                     static_cast<unsigned long long>(known.peak_bytes));
     }
     std::fputs("}\n", file);
     std::fclose(file);
@@ -164,8 +192,12 @@ int main(int count, char** arguments) {
     }
     while (alive_count != 0) free_one();
     std::memset(truth, 0, sizeof truth);
+    live_bytes = peak_bytes = 0;
+    newest = nullptr;
 
-    allocscope::scope window{"the known heap"};
+    allocscope::options with_details;
+    with_details.details = true;
+    allocscope::scope window{"the known heap", with_details};
     work(1500);
     const allocscope::snapshot before = window.stats();
     work(1500);

@@ -18,6 +18,7 @@ import tempfile
 
 CANNOT_RUN_HERE = 77
 FIELDS = ("allocations", "bytes_allocated", "objects", "bytes")
+DETAILS = ["temporary", "peak_objects", "peak_bytes"]  # of a window with details
 PLACE = re.compile(r"allocate_at_(\d+)\(")
 
 
@@ -92,9 +93,14 @@ def json_module(heap):
     assert totals["live_bytes"] == heap.sum("bytes"), totals
     (freed,) = report["freed_rows"]
     assert place_in(freed["function"]) == "0" and freed["objects"] == 0, freed
+    rows = report["rows"] + report["freed_rows"]
     for field in FIELDS:
-        heap.check(field, sum_by_place((row["function"], row[field])
-                                       for row in report["rows"] + report["freed_rows"]))
+        heap.check(field, sum_by_place((row["function"], row[field]) for row in rows))
+    for field in DETAILS:
+        heap.check(field, sum_by_place((row["function"], row["details"][field]) for row in rows))
+    assert totals["peak_bytes"] == heap.sum("peak_bytes"), totals
+    for row in rows:
+        assert sum(row["details"]["sizes"]) == row["allocations"], row
 
 
 def json_schema(heap):
@@ -127,6 +133,8 @@ def csv_module(heap):
     assert len(rows) == 8 and {row["file"] for row in rows} == {"known_heap.cpp"}, rows
     assert rows[-1]["objects"] == "0", rows[-1]  # what was freed comes behind the rows
     for field in FIELDS:
+        heap.check(field, sum_by_place((row["function"], int(row[field])) for row in rows))
+    for field in DETAILS:
         heap.check(field, sum_by_place((row["function"], int(row[field])) for row in rows))
     with open(heap.file("grown.csv"), newline="", encoding="utf-8") as file:
         grown = list(csv.DictReader(file, strict=True))
@@ -319,7 +327,7 @@ def heaptrack_print(heap):
     path = heap.file("heap.heaptrack")
     shown = output_of(tool, path)
     assert f"calls to allocation functions: {heap.sum('allocations')} " in shown, shown
-    assert "temporary memory allocations: 0 " in shown, shown
+    assert f"temporary memory allocations: {heap.sum('temporary')} " in shown, shown
     leaked = heap.sum("bytes") / 1000
     assert f"total memory leaked: {leaked:.2f}K" in shown, (leaked, shown)
     for cost, field in (("allocations", "allocations"), ("leaked", "bytes")):
@@ -404,6 +412,12 @@ def dh_view(heap):
     for index, field in enumerate(FIELDS):
         heap.check(field, sum_by_place((leaf[0][1], leaf[1 + index]) for leaf in tree["leaves"]),
                    tree["root"][index])
+    document = heap.json("heap.dhat.json")
+    for field, known in (("gb", "peak_bytes"), ("gbk", "peak_objects")):
+        at_peak = ((document["ftbl"][point["fs"][0]], point[field]) for point in document["pps"])
+        heap.check(known, sum_by_place(at_peak))
+    assert all(point["mb"] == max(point["gb"], point["eb"]) for point in document["pps"])
+    assert sum(point["tl"] for point in document["pps"]) > 0, document
     # The frames as Firefox Profiler takes them apart.
     frame = re.compile(r"^0x([0-9a-f]+): (.+) \((?:in )?(.+?)(?::(\d+))?(?::(\d+))?\)$")
     for each in heap.json("heap.dhat.json")["ftbl"][2:]:

@@ -51,6 +51,7 @@ struct stack_text : row_text {
     std::uint64_t allocations = 0;
     std::uint64_t bytes_allocated = 0;
     std::vector<allocscope::snapshot::thread_part> by_thread;
+    std::vector<allocscope::snapshot::stack_details> details;  // none, or one
 };
 
 struct module_text {
@@ -110,6 +111,7 @@ struct info_text {
     std::int64_t taken_unix_ns = 0;
     std::string command;
     std::uint64_t merged_windows = 0;
+    bool has_details = false;
     std::vector<family_text> families;
     std::vector<moment_text> moments;
     const allocscope::memory_use* memory = nullptr;  // must outlive the snapshot
@@ -208,6 +210,9 @@ inline allocscope::snapshot::stack kept_stack(plain::arena& memory, const stack_
     made.thread_count = parts.size();
     made.thread = parts.empty() ? 0 : parts[0].thread;
     if (parts.size() > 1) made.by_thread = parts.data();
+    if (!stack.details.empty()) {
+        made.details = memory.make<allocscope::snapshot::stack_details>(stack.details.front());
+    }
     if (stack.samples == 0) detail::set_exact(made);
     return made;
 }
@@ -274,7 +279,9 @@ inline allocscope::detail::snapshot_data* made_block(const std::vector<row_text>
                 about.moments.size(),
                 false,
                 about.merged_windows,
-                about.memory};
+                about.memory,
+                about.has_details,
+                about.has_details};
         plain::list<allocscope::snapshot::moment> moments{block.memory()};
         for (const moment_text& each : about.moments) {
             moments.push_back({each.at_ns, each.live_objects, each.live_bytes, each.allocations,

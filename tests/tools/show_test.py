@@ -207,6 +207,28 @@ def merges_processes(recorder, show, folder, known):
     assert sorted(int(row[0][3]) for row in by_program) == [10, 20, 30], by_program
 
 
+def knows_details(recorder, show, folder, known):
+    path = folder / "details.allocscope"
+    recorder.run([known], "--details", "--output", path)
+    by_temporary = table(show("show", "--sort", "temporary", path))
+    assert by_temporary[0][-1].split(":")[-2] == "7", by_temporary  # churn
+    assert " 70 " in " ".join(by_temporary[0]), by_temporary
+    by_peak = show("show", "--by", "function", "--sort", "peak", path).splitlines()
+    assert re.search(r"at peak +of peak +temporary +mean life +function", by_peak[0]), by_peak
+    # 10 of 100 bytes and one of 5,000 are kept before the first 1,000 bytes come on top.
+    assert re.search(r"5000 B +71\.4% +0 +\S+ \S+ +make_large", by_peak[1]), by_peak
+    assert "what was alive at the peak of 7000 B" in show("show", path)
+    written = folder / "details.json"
+    show("convert", path, written)
+    rows = json.loads(written.read_text())
+    assert sum(row["details"]["peak_bytes"] for row in rows["rows"] + rows["freed_rows"]) == 7000
+    plain = folder / "old.allocscope"
+    refused = show("show", "--sort", "peak", plain, code=2)
+    assert "record it with allocscope run --details" in refused, refused
+    refused = recorder.run([known], "--details", "--record", "counters", code=2)
+    assert "--details needs every allocation" in refused.stderr, refused.stderr
+
+
 def converts(show, folder, old):
     saved = folder / "again.allocscope"
     show("convert", old, saved)
@@ -297,6 +319,7 @@ def main():
         shows_histograms(show, old, new)
         merges(show, folder, old, new)
         merges_processes(recorder, show, folder, known)
+        knows_details(recorder, show, folder, known)
         converts(show, folder, old)
         says_what_could_name_rows(recorder, show, folder, known)
         shows_how_types_are_known(recorder, show, folder, compiler)

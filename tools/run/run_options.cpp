@@ -43,6 +43,8 @@ const char* const run_help =
     "\"my::\" or\n"
     "                                    \"/usr/src/lib/\"; may be given several times\n"
     "  --executable PATH                 the file to run, when it is not COMMAND along PATH\n"
+    "  --details                         what was alive at the peak, how long objects lived and\n"
+    "                                    which were temporary; takes longer\n"
     "  --summary                         one line of totals on stderr\n"
     "\n"
     "An option can also be given in the environment, as ALLOCSCOPE_SAMPLE_BYTES=65536.\n"
@@ -151,6 +153,12 @@ std::string read_live(const std::string& text, run_options& into) {
     return "--live draws on the terminal of stderr, and stderr is none; leave its redirection out";
 }
 
+std::string read_details(const std::string& text, run_options& into) {
+    into.record.details = text == "1";
+    if (text == "1" || text == "0") return {};
+    return "ALLOCSCOPE_DETAILS is \"" + text + "\"; it must be 0 or 1";
+}
+
 std::string read_summary(const std::string& text, run_options& into) {
     into.is_summary = text == "1";
     if (text == "1" || text == "0") return {};
@@ -181,6 +189,7 @@ constexpr option all_options[] = {
     {"--on-signal", "ALLOCSCOPE_ON_SIGNAL", read_signal},
     {"--library-frames", "ALLOCSCOPE_LIBRARY_FRAMES", read_library_frames},
     {"--executable", "ALLOCSCOPE_EXECUTABLE", read_executable},
+    {"--details", "ALLOCSCOPE_DETAILS", read_details, false},
     {"--summary", "ALLOCSCOPE_SUMMARY", read_summary, false},
     {"--memory", "ALLOCSCOPE_MEMORY", read_memory, false},
     {"--live", "ALLOCSCOPE_LIVE", read_live, false},
@@ -213,6 +222,9 @@ std::string choose_format(run_options& into) {
 
 // What was asked for must go together.
 std::string check_format(const run_options& wanted) {
+    if (wanted.record.details && wanted.record.record != recording::exact) {
+        return "--details needs every allocation with its stack; leave --record out";
+    }
     if (!wanted.output.empty() || wanted.format->is_text) return {};
     return std::string{"--format is \""} + wanted.format->name +
            "\", which is not text; --output must say where it is to be written";

@@ -42,10 +42,10 @@ constexpr named_value<group_key> group_names[] = {
     {"file", group_key::file},    {"module", group_key::module}, {"size", group_key::size},
     {"thread", group_key::thread}};
 
-constexpr named_value<stack_value> order_names[] = {{"bytes", stack_value::live_bytes},
-                                                    {"objects", stack_value::live_objects},
-                                                    {"allocated", stack_value::bytes_allocated},
-                                                    {"allocations", stack_value::allocations}};
+constexpr named_value<stack_value> order_names[] = {
+    {"bytes", stack_value::live_bytes},          {"objects", stack_value::live_objects},
+    {"allocated", stack_value::bytes_allocated}, {"allocations", stack_value::allocations},
+    {"peak", stack_value::peak_bytes},           {"temporary", stack_value::temporary}};
 
 constexpr named_value<allocscope::shown_types> types_names[] = {
     {"all", allocscope::shown_types::all},
@@ -193,6 +193,13 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
         asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
     if (needs_stacks && !into.has_stacks()) {
         return asked.files[0] + " has no stacks: its window recorded counters only";
+    }
+    const bool is_of_details =
+        asked.order == stack_value::peak_bytes || asked.order == stack_value::temporary;
+    if (is_of_details && !into.info().has_details) {
+        return asked.files[0] +
+               " does not know the peak, nor what was temporary; record it with allocscope run"
+               " --details, or options::details";
     }
     if (!asked.thread.empty() && into.allocating_threads().empty()) {
         return asked.is_difference

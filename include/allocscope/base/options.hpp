@@ -3,7 +3,7 @@
 // Room:     base (floor 0), malloc-safe
 // Called:   by the user when a window is opened, by record/ to decide what the hooks do
 // Threads:  a plain value
-// Memory:   32 bytes
+// Memory:   40 bytes
 //
 //     allocscope::options shallow;
 //     shallow.stack_frames = 4;
@@ -45,6 +45,10 @@ struct options {
     // bytes more than were requested. Windows that are open together all use the least of these.
     std::uint64_t sample_bytes = 512 * 1024;
     unwinding unwind = unwinding::automatic;
+    // For each stack also what was alive at the peak, how long objects lived, how many were freed
+    // before their thread's next allocation, and how large they were: snapshot::stack_details. Only
+    // where every event is recorded (recording::exact). Cost: docs/performance.md.
+    bool details = false;
 };
 
 // The allowed range of options::stack_frames.

@@ -11,7 +11,8 @@
 // the others. First the rows, then the places where everything was freed. "line" is empty when it
 // is not known, "offset" then says where in the function or module of "file" it is. The columns
 // "allocations" and "bytes_allocated" are empty when the snapshot knows no stacks. The intervals of
-// a window that was not sampled are the numbers themselves. A difference may have negative numbers.
+// a window that was not sampled are the numbers themselves. The last four columns are of a window
+// with options::details, else empty. A difference may have negative numbers.
 
 #ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
@@ -75,7 +76,8 @@ private:
     bool is_first_ = true;
 };
 
-inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) {
+inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
+                            const snapshot::window_info& info) {
     const snapshot::row& row = here.row;
     line.field(row.file);
     if (row.line != 0) {
@@ -103,6 +105,20 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks) 
     line.field(row.bytes_low);
     line.field(row.bytes_high);
     line.field(row.type_source);
+    if (info.has_peak_details) {
+        line.field(here.details.peak_objects);
+        line.field(here.details.peak_bytes);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
+    if (info.has_details) {
+        line.field(here.details.temporary);
+        line.field(here.details.lifetime_us);
+    } else {
+        line.empty_field();
+        line.empty_field();
+    }
     line.end();
 }
 
@@ -113,9 +129,10 @@ inline bool write_csv_body(format_job& job) {
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
-               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source\r\n";
+               "samples,objects_low,objects_high,bytes_low,bytes_high,type_source,"
+               "peak_objects,peak_bytes,temporary,lifetime_us\r\n";
     for (const place& here : places) {
-        write_csv_place(line, here, has_stacks);
+        write_csv_place(line, here, has_stacks, job.rows.info());
         job.pieces.may_go();
     }
     return true;

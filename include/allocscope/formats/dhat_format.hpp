@@ -9,8 +9,9 @@
 //
 // DHAT's file version 2, in its heap mode. "Total" is what was allocated, "At t-end" what is alive.
 // A snapshot does not know what was alive at any other time: "Max" and "At t-gmax" repeat "At
-// t-end", which the command line in the viewer says, and lifetimes are left out. Stacks with equal
-// frames are one, as the viewer wants it.
+// t-end", which the command line in the viewer says, and lifetimes are left out. One with details
+// knows t-gmax, though not its time, and lifetimes; "Max" is then the larger of the two. Stacks
+// with equal frames are one, as the viewer wants it.
 
 #ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
@@ -74,7 +75,10 @@ private:
         const std::uint64_t end = info.duration_ns / 1000;
         text_out command{job_.memory};
         command << (is_empty(info.command) ? info.name : info.command)
-                << " (allocscope: t-gmax and Max are those of t-end)";
+                << (info.has_peak_details
+                        ? " (allocscope: Max is that of t-gmax or t-end; when t-gmax was is not"
+                          " known)"
+                        : " (allocscope: t-gmax and Max are those of t-end)");
         out_ << "{\"dhatFileVersion\": 2, \"mode\": \"heap\", \"verb\": \"Allocated\",\n"
                 "\"bklt\": true, \"bkacc\": false,\n";
         if (info.record == recording::sampled) {
@@ -88,12 +92,19 @@ private:
 
     // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
     void write_point(const call_node& node) {
-        const decimal bytes{node.own.bytes};
-        const decimal objects{node.own.objects};
-        out_ << "{\"tb\": " << decimal{node.own.bytes_allocated}
-             << ", \"tbk\": " << decimal{node.own.allocations} << ", \"mb\": " << bytes
-             << ", \"mbk\": " << objects << ", \"gb\": " << bytes << ", \"gbk\": " << objects
-             << ", \"eb\": " << bytes << ", \"ebk\": " << objects << ", \"fs\": [";
+        const stack_numbers& own = node.own;
+        const bool has_peak = job_.rows.info().has_peak_details;
+        const std::uint64_t peak_bytes = has_peak ? own.peak_bytes : own.bytes;
+        const std::uint64_t peak_objects = has_peak ? own.peak_objects : own.objects;
+        const bool is_peak_more = peak_bytes > own.bytes;
+        out_ << "{\"tb\": " << decimal{own.bytes_allocated}
+             << ", \"tbk\": " << decimal{own.allocations};
+        if (job_.rows.info().has_details) out_ << ", \"tl\": " << decimal{own.lifetime_us};
+        out_ << ", \"mb\": " << decimal{is_peak_more ? peak_bytes : own.bytes}
+             << ", \"mbk\": " << decimal{is_peak_more ? peak_objects : own.objects}
+             << ", \"gb\": " << decimal{peak_bytes} << ", \"gbk\": " << decimal{peak_objects}
+             << ", \"eb\": " << decimal{own.bytes} << ", \"ebk\": " << decimal{own.objects}
+             << ", \"fs\": [";
         if (node.number == 0) out_ << decimal{unknown_frame};
         for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
             if (at != node.number) out_ << ',';

@@ -10,9 +10,9 @@
 // Version 3 of heaptrack's text. It is a list of events, and a snapshot has only their sums: so the
 // events are made up such that the sums come out. Calls, bytes and leaks (what is alive) are the
 // truth for each stack. Sizes are the mean size of a stack's objects. What was freed is freed at
-// once, so the peak is what is alive at the end. No event counts as temporary. A sampled window is
-// refused: estimates are no events. So are more than 100 million allocations, each of which is a
-// line.
+// once, so the peak is what is alive at the end. An event counts as temporary where the window has
+// details and so knows. A sampled window is refused: estimates are no events. So are more than 100
+// million allocations, each of which is a line.
 
 #ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
@@ -63,6 +63,7 @@ public:
         out_ << "\nI 1000 0\n";
         for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
+        for_each_stack(job_, [this](const snapshot::stack& stack) { write_temporary(stack); });
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
         if (has_waiting_) write_free(waiting_);
@@ -151,18 +152,49 @@ private:
     }
     void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
 
-    // heaptrack calls an object temporary that is freed right after its birth. That is not known
-    // here, so another one is born in between: each free waits for the birth of the next object,
-    // and objects of the same size take turns with two descriptions.
-    void write_freed(const snapshot::stack& stack) {
+    // What of a stack has been freed: so many objects of `size` bytes, and of one more.
+    struct freed_objects {
+        std::uint64_t count, size, larger, temporary;
+        // Of the larger ones, and of the others, how many are temporary.
+        std::uint64_t temporary_larger() const noexcept {
+            return temporary < larger ? temporary : larger;
+        }
+        std::uint64_t temporary_others() const noexcept { return temporary - temporary_larger(); }
+    };
+    static freed_objects freed_of(const snapshot::stack& stack) noexcept {
         const std::uint64_t count = stack.allocations - stack.objects;
         const std::uint64_t bytes = stack.bytes_allocated - stack.bytes;
-        if (count == 0) return;
+        if (count == 0) return {0, 0, 0, 0};
+        const std::uint64_t known = stack.details != nullptr ? stack.details->temporary : 0;
+        return {count, bytes / count, bytes % count, known < count ? known : count};
+    }
+
+    // heaptrack calls an object temporary that is freed right after its birth.
+    void write_temporary(const snapshot::stack& stack) {
+        const freed_objects freed = freed_of(stack);
+        if (freed.temporary == 0) return;
         const std::uint32_t trace = trace_of(stack);
-        const std::uint64_t size = bytes / count;
-        const std::uint64_t larger = bytes % count;
-        write_freed_objects(size + 1, larger, trace);
-        write_freed_objects(size, count - larger, trace);
+        write_temporary_objects(freed.size + 1, freed.temporary_larger(), trace);
+        write_temporary_objects(freed.size, freed.temporary_others(), trace);
+    }
+    void write_temporary_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
+        if (count == 0) return;
+        const std::uint64_t described = allocation(size, trace);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            write_birth(described);
+            write_free(described);
+        }
+    }
+
+    // Of the others it is not known, so another one is born in between: each free waits for the
+    // birth of the next object, and objects of the same size take turns with two descriptions.
+    void write_freed(const snapshot::stack& stack) {
+        const freed_objects freed = freed_of(stack);
+        if (freed.count == freed.temporary) return;
+        const std::uint32_t trace = trace_of(stack);
+        write_freed_objects(freed.size + 1, freed.larger - freed.temporary_larger(), trace);
+        write_freed_objects(freed.size, freed.count - freed.larger - freed.temporary_others(),
+                            trace);
     }
     void write_freed_objects(std::uint64_t size, std::uint64_t count, std::uint32_t trace) {
         if (count == 0) return;

@@ -3,7 +3,7 @@
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by formats/massif_format.hpp, callgrind_format.hpp and dhat_format.hpp
 // Threads:  any; the snapshot must outlive the tree
-// Memory:   120 bytes for each node and 12 for each stack, in the arena that is given
+// Memory:   184 bytes for each node and 12 for each stack, in the arena that is given
 //
 //     call_tree tree{memory, rows, call_direction::top_down};
 //     for (const call_node& child : tree.children_of(tree.root())) ...

@@ -50,6 +50,8 @@ struct group {
     std::uint64_t objects, bytes;                // alive; in a difference two's complement, as all
     std::uint64_t allocations, bytes_allocated;  // since the window began
     std::uint64_t stacks;                        // how many distinct ones were summed
+    // As in snapshot::stack_details; 0 unless the window has them.
+    std::uint64_t peak_objects, peak_bytes, temporary, lifetime_us;
 };
 
 // The groups, largest first.
@@ -62,18 +64,25 @@ public:
     const group& operator[](std::size_t index) const noexcept { return groups_[index]; }
     group_key key() const noexcept { return key_; }
     bool is_difference() const noexcept { return is_difference_; }
+    bool has_details() const noexcept { return has_details_; }
 
 private:
     friend class snapshot;
     std::vector<group> groups_;
     group_key key_ = group_key::place;
     bool is_difference_ = false;
+    bool has_details_ = false;
 };
 
 namespace detail {
 
+inline stack_numbers numbers_of(const group& of) noexcept {
+    return {of.objects,      of.bytes,      of.allocations, of.bytes_allocated,
+            of.peak_objects, of.peak_bytes, of.temporary,   of.lifetime_us};
+}
+
 inline std::uint64_t value_of(const group& of, stack_value which) noexcept {
-    return stack_numbers{of.objects, of.bytes, of.allocations, of.bytes_allocated}[which];
+    return numbers_of(of)[which];
 }
 
 inline void write_place_name(text_out& out, const snapshot::stack& stack) {
@@ -147,14 +156,19 @@ public:
         const std::size_t* known = numbers_.find(name);
         if (known == nullptr) {
             numbers_[copy_of(memory_, name)] = groups_.size();
-            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0});
+            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
             known = numbers_.find(name);
         }
         group& sum = groups_[*known];
-        sum.objects += part.objects;
-        sum.bytes += part.bytes;
-        sum.allocations += part.allocations;
-        sum.bytes_allocated += part.bytes_allocated;
+        const stack_numbers numbers = numbers_of(part);
+        sum.objects += numbers.objects;
+        sum.bytes += numbers.bytes;
+        sum.allocations += numbers.allocations;
+        sum.bytes_allocated += numbers.bytes_allocated;
+        sum.peak_objects += numbers.peak_objects;
+        sum.peak_bytes += numbers.peak_bytes;
+        sum.temporary += numbers.temporary;
+        sum.lifetime_us += numbers.lifetime_us;
         ++sum.stacks;
     }
 
@@ -170,6 +184,7 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     snapshot_groups made;
     made.key_ = key;
     made.is_difference_ = info().is_difference;
+    made.has_details_ = info().has_details;
     detail::arena memory;
     detail::group_sums sums{memory, made.groups_};
     const detail::thread_names names{memory, *this};

@@ -19,6 +19,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/filter_stacks.hpp>
 #include <allocscope/grouping/merged_modules.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -161,9 +162,11 @@ private:
         struct merged_stack : changed_stack {
             std::size_t number;
             bool has_unknown_threads;
+            bool lacks_details;
+            snapshot::stack_details* details;
         };
         table<stack_names, merged_stack> merged{scratch_};
-        parts_of_stacks threads{scratch_};
+        parts_of_stacks threads{memory_, scratch_};
         for (std::size_t i = 0; i < count; ++i) {
             for (const snapshot::stack& stack : parts[i].stacks()) {
                 const auto at = merged.insert({&stack});
@@ -175,6 +178,11 @@ private:
                 }
                 at.value.add(stack, true);
                 if (stack.thread_count == 0) at.value.has_unknown_threads = true;
+                if (stack.details == nullptr) at.value.lacks_details = true;
+                if (!at.value.lacks_details) {
+                    if (at.is_new) at.value.details = memory_.make<snapshot::stack_details>();
+                    add_details(*at.value.details, *stack.details);
+                }
                 for_each_part(stack, [&](snapshot::thread_part part) {
                     part.thread = numbers_[first_threads_[i] + part.thread];
                     threads.add(at.value.number, part);
@@ -182,7 +190,10 @@ private:
             }
         }
         stacks_.reserve(merged.size());
-        for (auto& each : merged) stacks_.push_back(each.value.finished());
+        for (auto& each : merged) {
+            if (!each.value.lacks_details) each.value.sum.details = each.value.details;
+            stacks_.push_back(each.value.finished());
+        }
         threads.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
             if (merged.begin()[number].value.has_unknown_threads) return;
             set_threads(stacks_[number], of_stack, memory_);

@@ -1,38 +1,56 @@
-// stack_numbers.hpp - what a stack allocated and what of it is alive: the four numbers, and which.
+// stack_numbers.hpp - what a stack allocated and what of it is alive: the numbers, and which.
 //
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/call_tree.hpp and by the writers in formats/
 // Threads:  a plain value
-// Memory:   32 bytes
+// Memory:   64 bytes
 
 #ifndef ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 #define ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
+#include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
 // Which of the numbers of a stack is meant, where there is room for one only.
-enum class stack_value : int { live_bytes, live_objects, bytes_allocated, allocations };
+// The last two are 0 unless the window has details (options::details).
+enum class stack_value : int {
+    live_bytes,
+    live_objects,
+    bytes_allocated,
+    allocations,
+    peak_bytes,  // alive at the peak of the window
+    temporary    // freed before the thread's next allocation
+};
 
 namespace detail {
 
-// In a difference all four are two's complement.
+// In a difference the first four are two's complement, and the others 0.
 struct stack_numbers {
     std::uint64_t objects = 0;  // alive
     std::uint64_t bytes = 0;    // alive
     std::uint64_t allocations = 0;
     std::uint64_t bytes_allocated = 0;
+    std::uint64_t peak_objects = 0;  // from here on as in snapshot::stack_details
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t temporary = 0;
+    std::uint64_t lifetime_us = 0;
 
     void add(const stack_numbers& more) noexcept {
         objects += more.objects;
         bytes += more.bytes;
         allocations += more.allocations;
         bytes_allocated += more.bytes_allocated;
+        peak_objects += more.peak_objects;
+        peak_bytes += more.peak_bytes;
+        temporary += more.temporary;
+        lifetime_us += more.lifetime_us;
     }
 
     std::uint64_t operator[](stack_value which) const noexcept {
@@ -43,6 +61,10 @@ struct stack_numbers {
                 return bytes_allocated;
             case stack_value::allocations:
                 return allocations;
+            case stack_value::peak_bytes:
+                return peak_bytes;
+            case stack_value::temporary:
+                return temporary;
             case stack_value::live_bytes:
                 break;
         }
@@ -54,8 +76,25 @@ struct stack_numbers {
     }
 };
 
-inline stack_numbers numbers_of(const snapshot::stack& stack) noexcept {
-    return {stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated};
+// Of a stack, or of what one thread allocated at it.
+template <class Stack>
+stack_numbers numbers_of(const Stack& stack) noexcept {
+    stack_numbers numbers{
+        stack.objects, stack.bytes, stack.allocations, stack.bytes_allocated, 0, 0, 0, 0};
+    if (stack.details == nullptr) return numbers;
+    numbers.peak_objects = stack.details->peak_objects;
+    numbers.peak_bytes = stack.details->peak_bytes;
+    numbers.temporary = stack.details->temporary;
+    numbers.lifetime_us = stack.details->lifetime_us;
+    return numbers;
+}
+
+inline void add_details(snapshot::stack_details& to, const snapshot::stack_details& more) noexcept {
+    to.peak_objects += more.peak_objects;
+    to.peak_bytes += more.peak_bytes;
+    to.temporary += more.temporary;
+    to.lifetime_us += more.lifetime_us;
+    for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += more.sizes[i];
 }
 
 inline stack_numbers sum_of_stacks(const snapshot& rows) {
@@ -73,6 +112,10 @@ inline const char* name_of(stack_value which) noexcept {
             return "bytes allocated";
         case stack_value::allocations:
             return "allocations";
+        case stack_value::peak_bytes:
+            return "bytes at the peak";
+        case stack_value::temporary:
+            return "temporary allocations";
         case stack_value::live_bytes:
             break;
     }

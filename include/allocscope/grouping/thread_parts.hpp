@@ -11,6 +11,7 @@
 #define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -28,9 +29,9 @@ namespace detail {
 
 // All of a stack that one thread allocated.
 inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
-    return {stack.thread,          stack.objects,   stack.bytes,       stack.allocations,
-            stack.bytes_allocated, stack.samples,   stack.objects_low, stack.objects_high,
-            stack.bytes_low,       stack.bytes_high};
+    return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
+            stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
+            stack.bytes_low,       stack.bytes_high, stack.details};
 }
 
 // None where the threads are not known.
@@ -56,6 +57,24 @@ inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part
     stack.by_thread = kept.data();
 }
 
+// The details of several stacks or parts together; none when one of them has none.
+class sum_of_details {
+public:
+    explicit sum_of_details(arena& memory) noexcept : memory_(memory) {}
+    void add(const snapshot::stack_details* part) {
+        is_known_ = is_known_ && part != nullptr;
+        if (!is_known_) return;
+        if (sum_ == nullptr) sum_ = memory_.make<snapshot::stack_details>();
+        add_details(*sum_, *part);
+    }
+    const snapshot::stack_details* sum() const noexcept { return is_known_ ? sum_ : nullptr; }
+
+private:
+    arena& memory_;
+    snapshot::stack_details* sum_ = nullptr;
+    bool is_known_ = true;
+};
+
 // The same, and the numbers of the stack become those of these parts.
 inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
                       arena& memory) {
@@ -63,12 +82,15 @@ inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>&
     sum.sum = stack;
     sum.sum.objects = sum.sum.bytes = sum.sum.samples = 0;
     sum.sum.allocations = sum.sum.bytes_allocated = 0;
+    sum_of_details details{memory};
     for (const snapshot::thread_part& part : parts) {
         sum.add(part, true);
         sum.sum.allocations += part.allocations;
         sum.sum.bytes_allocated += part.bytes_allocated;
+        details.add(part.details);
     }
     stack = sum.finished();
+    stack.details = details.sum();
     set_threads(stack, parts, memory);
 }
 
@@ -111,7 +133,8 @@ private:
 // Parts of many stacks, in any order; those of one stack and thread are summed.
 class parts_of_stacks {
 public:
-    explicit parts_of_stacks(arena& scratch) : parts_(scratch) {}
+    // `memory` keeps the details of the sums.
+    parts_of_stacks(arena& memory, arena& scratch) : memory_(memory), parts_(scratch) {}
 
     // `stack` is any number that tells it from the others.
     void add(std::size_t stack, const snapshot::thread_part& part) {
@@ -144,16 +167,20 @@ private:
         const entry& first = parts_[at];
         summed<snapshot::thread_part> sum{};
         sum.sum.thread = first.part.thread;
+        sum_of_details details{memory_};
         for (; at < parts_.size() && parts_[at].stack == first.stack &&
                parts_[at].part.thread == first.part.thread;
              ++at) {
             sum.add(parts_[at].part, true);
             sum.sum.allocations += parts_[at].part.allocations;
             sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
+            details.add(parts_[at].part.details);
         }
+        sum.sum.details = details.sum();
         return sum.finished();
     }
 
+    arena& memory_;
     list<entry> parts_;
 };
 

@@ -71,6 +71,9 @@ ALLOCSCOPE_EXCEPTIONS_TAG inline void check_options(const options& wanted) {
     if (wanted.from < threads::all || wanted.from > threads::current) {
         refuse_option("from", static_cast<std::uint64_t>(wanted.from), "all or current");
     }
+    if (wanted.details && wanted.record != recording::exact) {
+        refuse_option("details", 1, "false unless every event is recorded (recording::exact)");
+    }
     if (wanted.unwind < unwinding::automatic || wanted.unwind > unwinding::frame_pointers) {
         refuse_option("unwind", static_cast<std::uint64_t>(wanted.unwind),
                       "automatic, cfi or frame_pointers");

@@ -13,12 +13,14 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/naming/details_of_window.hpp>
 #include <allocscope/naming/family_sums.hpp>
 #include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
 #include <allocscope/platform/clocks.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/windows/window_control.hpp>
 #include <allocscope/windows/window_reading.hpp>
@@ -48,6 +50,7 @@ struct live_site {
     std::uint32_t instance;    // of the thread, where it is one; see thread_lifecycle.hpp
     std::uint32_t part_count;  // 0: one thread
     std::size_t first_part;    // index into live_window::parts
+    std::size_t details;       // in live_window::details, from 1; 0: none
 };
 
 // The objects of one stack that one thread has allocated.
@@ -58,6 +61,7 @@ struct live_part {
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
     sample_sums samples;
+    std::size_t details;  // as in live_site
 };
 
 // One window at one moment. The stacks lie in `kept`, all else in `scratch`.
@@ -67,6 +71,7 @@ struct live_window {
           sites(kept),
           gone(kept),
           parts(kept),
+          details(kept),
           frames(kept),
           families(question) {}
 
@@ -84,6 +89,8 @@ struct live_window {
     list<live_site> sites;  // with live objects
     list<live_site> gone;   // all their objects have been freed
     list<live_part> parts;  // of stacks at which several threads have allocated
+    list<snapshot::stack_details> details;
+    bool has_peak_details = false;
     list<std::uintptr_t> frames;
     list<family_sum> families;  // none where all is of one
 };
@@ -92,6 +99,7 @@ struct live_window {
 
 // One cohort's part of a site: as counted, or in a sampled window as estimated.
 struct cohort_part {
+    std::uint32_t id;
     std::uint32_t site;
     std::uint32_t instance;
     std::uint64_t objects;  // alive
@@ -115,7 +123,8 @@ public:
         parts.reserve(counts_.own.size() + counts_.sampled.size());
         for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
+            parts.push_back(
+                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
         }
     }
 
@@ -128,7 +137,8 @@ private:
         death_sum deaths = foreign_deaths_of_cohort(own.id);
         deaths.deaths += own.deaths;
         deaths.bytes += own.death_bytes;
-        cohort_part part{own.site,
+        cohort_part part{own.id,
+                         own.site,
                          instance_of(own.id),
                          own.births - deaths.deaths,
                          own.birth_bytes - deaths.bytes,
@@ -190,9 +200,23 @@ inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_sam
     return sum;
 }
 
+// Of some parts of a site; 0 where the window wants none.
+inline std::size_t add_details(live_window& to, const cohort_part* parts, std::size_t count,
+                               const details_reading& reading) {
+    if (!to.wanted.details) return 0;
+    snapshot::stack_details sum{};
+    for (std::size_t i = 0; i < count; ++i) {
+        reading.add(sum, parts[i].id, parts[i].objects, parts[i].bytes);
+    }
+    reading.finish(sum);
+    to.details.push_back(sum);
+    return to.details.size();
+}
+
 // One site, thread by thread; `parts` are in the order of their threads.
 inline void add_parts(live_window& to, live_site& site, const cohort_part* parts, std::size_t count,
-                      bool in_samples) {
+                      bool in_samples, const details_reading& reading) {
+    site.details = add_details(to, parts, count, reading);
     site.instance = parts[0].instance;
     if (parts[count - 1].instance == site.instance) return;
     site.first_part = to.parts.size();
@@ -201,7 +225,8 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
         while (end < count && parts[end].instance == parts[i].instance) ++end;
         const live_site sum = sum_of(parts + i, end - i, in_samples);
         to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
-                            sum.bytes_allocated, sum.samples});
+                            sum.bytes_allocated, sum.samples,
+                            add_details(to, parts + i, end - i, reading)});
         ++site.part_count;
         i = end;
     }
@@ -236,6 +261,8 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     if (counts.has_refused()) refuse_memory();
     sum_families(to.families, facts.retired, counts, to.totals, in_samples);
     list<cohort_part> found{to.scratch};
+    const details_reading details{facts.followed};
+    to.has_peak_details = to.wanted.details && details.has_peak();
     if (facts.how == recording::counters) return;
     cohort_parts{counts, in_samples, to.scratch}.add_to(found);
     sort(found, [](const cohort_part& a, const cohort_part& b) {
@@ -249,7 +276,7 @@ inline void read_sites(live_window& to, const window_facts& facts) {
         const std::size_t begin = i;
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
-        add_parts(to, here, &found[begin], end - begin, in_samples);
+        add_parts(to, here, &found[begin], end - begin, in_samples, details);
         all_frames += add_known_facts(here, to.wanted.stack_frames);
         (here.objects != 0 ? to.sites : to.gone).push_back(here);
     }

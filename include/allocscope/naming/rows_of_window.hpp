@@ -242,6 +242,8 @@ inline snapshot_data* finish_block(snapshot_block& block, const live_window& win
     info.process_id = static_cast<std::uint64_t>(::getpid());
     info.taken_unix_ns = window.taken_unix_ns;
     info.command = "";
+    info.has_details = window.wanted.details;
+    info.has_peak_details = window.has_peak_details;
     if (info.record == recording::sampled) {
         info.sample_bytes = window.wanted.sample_bytes;
         info.samples = window.totals.births.samples;
@@ -299,9 +301,9 @@ inline void add_rows_of(snapshot_block& block, name_book& book, const live_windo
     block.keep({&book, &let_go_of_book});
     if (info.record == recording::counters) return;
     block.set_stacks(&find_stacks_of_window,
-                     block.memory().make<kept_stacks>(
-                         kept_stacks{window.sites, stacks, window.gone, window.parts, window.frames,
-                                     files, info.record == recording::sampled}));
+                     block.memory().make<kept_stacks>(kept_stacks{
+                         window.sites, stacks, window.gone, window.parts, window.details,
+                         window.frames, files, info.record == recording::sampled}));
 }
 
 }  // namespace detail

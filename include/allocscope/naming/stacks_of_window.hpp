@@ -49,6 +49,7 @@ struct kept_stacks {
     list<named_stack*> names;  // of these
     list<live_site> gone;
     list<live_part> parts;
+    list<snapshot::stack_details> details;
     list<std::uintptr_t> frames;
     list<file_name> files;
     bool is_sampled;
@@ -168,7 +169,8 @@ inline void name_all(const kept_stacks& kept, name_book& book, std::uint64_t pro
     const auto add = [&](const live_site& site, const named_stack& named) {
         const char* file = named.path[0] != '\0' ? book.keep(file_of(named.path)) : named.place;
         snapshot::stack& stack = stacks.push_back(stack_of(site, named, file, kept.is_sampled));
-        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled);
+        threads.add_to(stack, site, kept.parts.data(), kept.is_sampled, kept.details.data());
+        if (site.details != 0) stack.details = kept.details.data() + site.details - 1;
     };
     for (std::size_t i = 0; i < kept.sites.size(); ++i) add(kept.sites[i], *kept.names[i]);
     for (std::size_t i = 0; i < kept.gone.size(); ++i) add(kept.gone[i], *gone[i]);

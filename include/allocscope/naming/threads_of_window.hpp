@@ -84,7 +84,7 @@ public:
     }
 
     void add_to(snapshot::stack& stack, const live_site& site, const live_part* parts,
-                bool is_sampled) {
+                bool is_sampled, const snapshot::stack_details* details) {
         stack.thread_count = site.part_count != 0 ? site.part_count : 1;
         if (site.part_count == 0) {
             stack.thread = numbers_[site.instance];
@@ -100,6 +100,7 @@ public:
             part.bytes = from.bytes;
             part.allocations = from.allocations;
             part.bytes_allocated = from.bytes_allocated;
+            if (from.details != 0) part.details = details + from.details - 1;
             if (is_sampled) {
                 set_estimates(part, from.samples);
             } else {

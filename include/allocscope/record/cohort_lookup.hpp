@@ -79,9 +79,14 @@ inline epoch* present_epoch(thread_state& thread) noexcept {
     return fresh;
 }
 
-// An unused cohort of this thread, for events or for samples; no_cohort when there is no room.
-inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexcept {
-    auto& returned = is_of_samples ? thread.returned_sampled : thread.returned_cohorts;
+// An unused cohort of this thread of so many parts; no_cohort when there is no room. Those with
+// details have pages of their own, for which no thread has a chunk of foreign deaths: see
+// count_death().
+inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noexcept {
+    const bool has_details = parts == detailed_cohort_parts;
+    auto& returned = has_details  ? thread.returned_detailed
+                     : parts == 1 ? thread.returned_cohorts
+                                  : thread.returned_sampled;
     std::uint32_t id = returned.load(std::memory_order_acquire);
     while (id != no_cohort &&
            !returned.compare_exchange_weak(
@@ -89,16 +94,17 @@ inline std::uint32_t take_cohort(thread_state& thread, bool is_of_samples) noexc
                std::memory_order_acq_rel)) {
     }
     if (id != no_cohort) return id;
-    const std::uint32_t parts = is_of_samples ? sampled_cohort_parts : 1;
-    thread.next_cohort = (thread.next_cohort + parts - 1) & ~(parts - 1);
-    if (thread.next_cohort == thread.last_cohort) {
+    std::uint32_t& next = has_details ? thread.next_detailed : thread.next_cohort;
+    std::uint32_t& last = has_details ? thread.last_detailed : thread.last_cohort;
+    next = (next + parts - 1) & ~(parts - 1);
+    if (next == last) {
         const std::uint32_t first = process.cohorts.add_page();
         if (first == 0) return no_cohort;
-        thread.next_cohort = first;
-        thread.last_cohort = first + cohort_table::page_cohorts;
+        next = first;
+        last = first + cohort_table::page_cohorts;
     }
-    id = thread.next_cohort;
-    thread.next_cohort += parts;
+    id = next;
+    next += parts;
     return id;
 }
 
@@ -113,15 +119,37 @@ inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) n
     part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
 }
 
+inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
+    part.birth_times.set(0);
+    part.death_times.set(0);
+    part.temporary.set(0);
+    for (owned_counter& each : part.sizes) each.set(0);
+    part.peak_stamp.store(0, std::memory_order_relaxed);
+    const followed_peaks& followed = process.followed;
+    const std::uint64_t number = followed.number.load(std::memory_order_acquire);
+    const std::uint64_t instance = followed.instance.load(std::memory_order_relaxed);
+    const bool is_followed =
+        of.began_at.load(std::memory_order_relaxed) >=
+            followed.opened_at.load(std::memory_order_relaxed) &&
+        (instance == every_thread || instance == of.instance.load(std::memory_order_relaxed));
+    part.followed.store(is_followed ? number : 0, std::memory_order_relaxed);
+}
+
 // A new cohort of the present epoch for a site.
 ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
     epoch* now = present_epoch(thread);
     if (now == nullptr) return no_cohort;
     const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
-    const std::uint32_t id = take_cohort(thread, sample_bytes != 0);
+    const bool has_details = thread.mode == charge::details;
+    const std::uint32_t id = take_cohort(thread, sample_bytes != 0 ? sampled_cohort_parts
+                                                 : has_details     ? detailed_cohort_parts
+                                                                   : 1);
     if (id == no_cohort) return no_cohort;
     std::uint32_t owner = thread.number;
-    if (sample_bytes != 0) {
+    if (has_details) {
+        begin_detailed_part(*process.cohorts.detailed_part_of(id), *now);
+        owner |= detailed_owner;
+    } else if (sample_bytes != 0) {
         begin_sampled_part(*process.cohorts.sampled_part_of(id), sample_bytes);
         owner |= sampled_owner;
     }
@@ -288,6 +316,20 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
         }
     }
     return find_by_walk(thread, memo, frame, Tag);
+}
+
+// The cohort of a stack that has not changed since it was remembered; else no_cohort. For paths
+// that are not straight.
+inline std::uint32_t remembered_cohort(thread_state& thread, std::uintptr_t frame,
+                                       std::uint32_t tag) noexcept {
+    if (!thread.memo.is_ready() || !thread.bounds.contains(frame)) return no_cohort;
+    const remembered_chain& memo =
+        *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
+    const auto* const known = static_cast<const site*>(memo.site);
+    const bool is_known = known != nullptr && known->tag == tag &&
+                          memo.epoch == thread.epoch_serial &&
+                          chain_memo::is_unchanged(memo, frame);
+    return is_known ? live_object_map::cohort_of(memo.record) : no_cohort;
 }
 
 inline bool prepare_caches(thread_state& thread) noexcept {

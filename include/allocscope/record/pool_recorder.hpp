@@ -59,23 +59,15 @@ ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dyi
     if (is_sampled(born)) {
         count_sample_death(thread, id, bytes);
     } else {
-        count_death(thread, born, id, bytes);
+        count_death(thread, born, id, bytes, nullptr);
     }
 }
 
 inline std::uint32_t cohort_of_pool(thread_state& thread, std::uint32_t tag,
                                     std::uintptr_t frame) noexcept {
     if (thread.mode == charge::numbers) return cohort_without_stack(thread, tag);
-    if (thread.memo.is_ready() && thread.bounds.contains(frame)) {
-        const remembered_chain& memo =
-            *thread.memo.entry_for(frame, read_stack_word(frame + sizeof(std::uintptr_t)));
-        const auto* const known = static_cast<const site*>(memo.site);
-        if (known != nullptr && known->tag == tag && memo.epoch == thread.epoch_serial &&
-            chain_memo::is_unchanged(memo, frame)) {
-            return live_object_map::cohort_of(memo.record);
-        }
-    }
-    return find_cohort(thread, frame, tag);
+    const std::uint32_t known = remembered_cohort(thread, frame, tag);
+    return known != no_cohort ? known : find_cohort(thread, frame, tag);
 }
 
 // The thread has entered, and the object is to have a record.
@@ -109,6 +101,7 @@ ALLOCSCOPE_NOINLINE void put_pool_object(thread_state& thread, const void* block
         return;
     }
     cohort& counters = *process.cohorts.by_id(id);
+    if (is_detailed(counters)) note_birth(thread, counters, id, bytes, nullptr);
     counters.births.add(1);
     counters.birth_bytes.add(bytes);
     add_live_bytes(thread, bytes);

@@ -20,6 +20,7 @@
 #include <allocscope/base/own_value.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
 #include <allocscope/record/consult_watches.hpp>
+#include <allocscope/record/detailed_events.hpp>
 #include <allocscope/record/enter_hook.hpp>
 #include <allocscope/record/peak_tracking.hpp>
 #include <allocscope/record/sample_records.hpp>
@@ -57,23 +58,40 @@ ALLOCSCOPE_FAST_PATH std::uintptr_t hook_mark() noexcept {
 
 // --- death ---
 
-// Counts the death of an object in what its cohort is known by. The record is gone.
-ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
-                                      std::uint64_t bytes) noexcept {
-    const cohort_facts& facts = born.facts();
-    take_from_live(thread, facts, bytes);
-    if (facts.owner.load(std::memory_order_relaxed) == thread.number) {
-        born.death_bytes.add(bytes);
-        born.deaths.add(1);
+// A death in a cohort with details, or the thread's first one in a page of cohorts of another
+// thread.
+ALLOCSCOPE_SLOW_PATH void count_rare_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                           std::uint64_t bytes, const void* place) noexcept {
+    take_from_live(thread, born.facts(), bytes);
+    if (is_detailed(born)) {
+        count_detailed_death(thread, born, id, bytes, place);
         return;
     }
-    foreign_count* count = thread.foreign.for_writing(process.arena, process.foreign, id);
-    if (ALLOCSCOPE_UNLIKELY(count == nullptr)) {
+    death_counts* counts = thread.foreign.for_writing(process.arena, process.foreign, id);
+    if (counts == nullptr) {
         thread.lose(loss_reason::no_room_for_death);
         return;
     }
-    count->death_bytes.add(bytes);
-    count->deaths.add(1);  // last: a cohort without live objects may be used again
+    counts->death_bytes.add(bytes);
+    counts->deaths.add(1);  // last: see count_death
+}
+
+// Counts the death of an object in what its cohort is known by. The record is gone; it lay at
+// `place`, or nobody knows where.
+ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                      std::uint64_t bytes, const void* place) noexcept {
+    const cohort_facts& facts = born.facts();
+    death_counts* counts = &born.own_deaths();
+    if (facts.owner.load(std::memory_order_relaxed) != thread.number) {
+        counts = thread.foreign.existing(id);
+        if (ALLOCSCOPE_UNLIKELY(counts == nullptr)) {
+            count_rare_death(thread, born, id, bytes, place);
+            return;
+        }
+    }
+    take_from_live(thread, facts, bytes);
+    counts->death_bytes.add(bytes);
+    counts->deaths.add(1);  // last: a cohort without live objects may be used again
 }
 
 // Takes the record of a dying object out of its slot and counts the death.
@@ -83,7 +101,7 @@ ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::sl
     const std::uint64_t bytes = live_object_map::bytes_of(slot, record);
     const std::uint32_t id = live_object_map::cohort_of(record);
     slot->store(0, std::memory_order_relaxed);
-    count_death(thread, *process.cohorts.by_id(id), id, bytes);
+    count_death(thread, *process.cohorts.by_id(id), id, bytes, slot);
 }
 
 ALLOCSCOPE_NOINLINE void on_free_slow(void* block, std::uintptr_t frame) noexcept {
@@ -184,6 +202,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
         return block;
     }
     cohort& counters = *process.cohorts.by_id(id);
+    if (is_detailed(counters)) note_birth(thread, counters, id, bytes, slot);
     counters.births.add(1);
     counters.birth_bytes.add(bytes);
     live_object_map::put(slot, address, live_object_map::record_head(thread.session, id), bytes);
@@ -203,8 +222,13 @@ ALLOCSCOPE_NOINLINE void* record_and_leave(thread_state& thread, void* block, st
         leave(thread);
         return block;
     }
-    const std::uint32_t id = thread.mode == charge::numbers ? plain_cohort(thread, Tag)
-                                                            : find_cohort<Tag>(thread, frame);
+    std::uint32_t id = no_cohort;
+    if (thread.mode == charge::numbers) {
+        id = plain_cohort(thread, Tag);
+    } else {
+        if (thread.mode == charge::details) id = remembered_cohort(thread, frame, Tag);
+        if (id == no_cohort) id = find_cohort<Tag>(thread, frame);
+    }
     return put_record_and_leave(thread, block, bytes, id);
 }
 

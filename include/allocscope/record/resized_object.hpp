@@ -39,6 +39,7 @@ struct taken_record {
     std::uint64_t of_event = 0;   // in process.objects
     std::uint64_t of_sample = 0;  // in process.samples
     std::uint64_t bytes = 0;
+    const void* slot = nullptr;
     std::uint32_t session = 0;
     std::uint32_t tables = 0;
 
@@ -71,6 +72,7 @@ ALLOCSCOPE_NOINLINE taken_record take_record(const void* block, std::uintptr_t f
     }
     if (taken.of_sample == 0) {
         taken.of_event = take_out_of(process.objects, *thread, address, taken.bytes);
+        taken.slot = process.objects.existing_slot(address);
     }
     taken.session = thread->session;
     taken.tables = thread->tables;
@@ -103,7 +105,7 @@ inline void count_death_of(thread_state& thread, const taken_record& taken) noex
         return;
     }
     const std::uint32_t id = live_object_map::cohort_of(taken.of_event);
-    count_death(thread, *process.cohorts.by_id(id), id, taken.bytes);
+    count_death(thread, *process.cohorts.by_id(id), id, taken.bytes, taken.slot);
 }
 
 // The old object is gone. `block` is the new one, which was drawn so; null: there is none.

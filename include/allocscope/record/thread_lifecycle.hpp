@@ -183,6 +183,7 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
     state.forget_plain_places();
+    state.last_born = nullptr;
     state.pause_depth = 0;
     state.sample_bytes = 0;
     state.bytes_left.store(never_sampled, std::memory_order_relaxed);

@@ -147,9 +147,9 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         thread.method = method;
     }
     // Without its caches the thread records no stacks; find_cohort counts that as a loss.
-    if (thread.mode == charge::stacks && !thread.memo.is_ready()) {
-        if (!thread.memo.prepare(thread.frames, thread.method))
-            thread.mode = charge::stacks_without_memo;
+    if (thread.mode >= charge::stacks && !thread.memo.is_ready()) {
+        const bool is_ready = thread.memo.prepare(thread.frames, thread.method);
+        if (!is_ready && thread.mode == charge::stacks) thread.mode = charge::stacks_without_memo;
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow path.

@@ -22,6 +22,7 @@
 //                   "bytes_allocated"}],
 //      "rows": [{"objects", "bytes", "allocations", "bytes_allocated", "file", "line", "offset",
 //                "type", "type_source", "function", "sites",
+//                "details": {"peak_objects", "peak_bytes", "temporary", "lifetime_us", "sizes"},
 //                "frames": [{"function", "file", "line", "module", "offset", "inlined"}]}],
 //      "freed_rows": [...]}                     the same of places where all objects are gone
 //
@@ -32,7 +33,8 @@
 // its parts add up to "resident_bytes". A sampled snapshot's numbers are estimates: it has
 // "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
 // rows "samples". In a difference numbers may be negative, and "is_difference" is true. Of several
-// windows "merged_windows" says how many. Text that is not valid UTF-8 or may not be shown is
+// windows "merged_windows" says how many. A window with options::details has "details", with
+// "peak_..." where its peak was followed. Text that is not valid UTF-8 or may not be shown is
 // escaped as in a text report.
 
 #ifndef ALLOCSCOPE_REPORT_JSON_REPORT_HPP
@@ -108,7 +110,26 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, bool has_stacks, bool is_sampled) {
+inline void write_json_details(json_writer& json, const snapshot::stack_details& details,
+                               bool has_peak) {
+    json.key("details");
+    json.begin('{');
+    if (has_peak) {
+        json.field("peak_objects", details.peak_objects);
+        json.field("peak_bytes", details.peak_bytes);
+    }
+    json.field("temporary", details.temporary);
+    json.field("lifetime_us", details.lifetime_us);
+    json.key("sizes");
+    json.begin('[');
+    for (const std::uint64_t count : details.sizes) json.amount(count);
+    json.end(']');
+    json.end('}');
+}
+
+inline void write_json_row(json_writer& json, const place& here, bool has_stacks,
+                           const snapshot::window_info& info) {
+    const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
     json.begin('{');
     json.field("objects", row.objects);
@@ -129,6 +150,7 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
         write_json_interval(json, "objects_low", "objects_high", row.objects_low, row.objects_high);
         write_json_interval(json, "bytes_low", "bytes_high", row.bytes_low, row.bytes_high);
     }
+    if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
     for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
@@ -138,13 +160,12 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
 
 inline void write_json_rows(json_writer& json, const char* name, const place* begin,
                             const place* end, const snapshot& rows) {
-    const bool is_sampled = rows.info().record == recording::sampled;
     const bool has_stacks = rows.has_stacks();
     json.key(name);
     json.begin('[');
     for (const place* each = begin; each != end; ++each) {
         json.line();
-        write_json_row(json, *each, has_stacks, is_sampled);
+        write_json_row(json, *each, has_stacks, rows.info());
     }
     json.end(']');
 }

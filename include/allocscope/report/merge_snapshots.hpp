@@ -224,6 +224,8 @@ inline snapshot::window_info merged_info(const snapshot* parts, std::size_t coun
         if (part.process_id != info.process_id) info.process_id = 0;
         info.is_of_two_windows = info.is_of_two_windows || part.is_of_two_windows;
         info.is_filtered = info.is_filtered || part.is_filtered;
+        info.has_details = info.has_details && part.has_details;
+        info.has_peak_details = info.has_peak_details && part.has_peak_details;
     }
     // From when the first one began to when the last one was taken.
     if (began > 0) info.duration_ns = static_cast<std::uint64_t>(info.taken_unix_ns - began);

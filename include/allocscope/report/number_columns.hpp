@@ -1,4 +1,4 @@
-// number_columns.hpp - the four numbers of stacks in columns, each line with a name behind them.
+// number_columns.hpp - the numbers of stacks in columns, each line with a name behind them.
 //
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/text_groups.hpp and report/text_tree.hpp
@@ -7,6 +7,11 @@
 //
 //        bytes  share  objects   allocated  allocations  NAME
 //     51.1 KiB  97.7%     1000    51.1 KiB         1000  std::string
+//
+// Of a window with details there are more columns before the name:
+//
+//       at peak  of peak  temporary  mean life
+//      49.0 KiB    97.1%        120     1.2 ms
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -39,40 +44,49 @@ struct line_name {
 
 class number_columns {
 public:
-    number_columns(arena& memory, bool is_difference, text name)
-        : memory_(memory), is_difference_(is_difference), lines_(memory) {
-        lines_.push_back(
-            {{"bytes", "share", "objects", "allocated", "allocations"}, {{}, name, {}}});
+    number_columns(arena& memory, bool is_difference, bool has_details, text name)
+        : memory_(memory),
+          is_difference_(is_difference),
+          count_(has_details ? most_columns : 5),
+          lines_(memory) {
+        lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
+                           "of peak", "temporary", "mean life"},
+                          {{}, name, {}}});
     }
 
-    // The live bytes that shares are of.
-    void set_whole(std::uint64_t bytes) noexcept { whole_ = bytes; }
+    // What shares are of: the live bytes, and those at the peak.
+    void set_whole(std::uint64_t bytes, std::uint64_t peak_bytes) noexcept {
+        whole_ = bytes;
+        whole_peak_ = peak_bytes;
+    }
 
     std::size_t size() const noexcept { return lines_.size() - 1; }
 
     void add(const stack_numbers& numbers, const line_name& name) {
         text_out share{memory_};
         write_share(share, size_of_change(numbers.bytes, is_difference_), whole_);
-        lines_.push_back({{amount(numbers.bytes), share.view(), count(numbers.objects),
-                           amount(numbers.bytes_allocated), count(numbers.allocations)},
-                          name});
+        line made{{amount(numbers.bytes), share.view(), count(numbers.objects),
+                   amount(numbers.bytes_allocated), count(numbers.allocations), "", "", "", ""},
+                  name};
+        if (count_ == most_columns) add_details(made, numbers);
+        lines_.push_back(made);
     }
 
     // Names are cut so that no line has more than `width` columns, if at all possible. 0: no limit.
     void write(text_out& out, std::size_t width) const {
-        std::size_t widths[columns] = {};
+        std::size_t widths[most_columns] = {};
         for (const line& each : lines_) {
-            for (std::size_t i = 0; i < columns; ++i) {
+            for (std::size_t i = 0; i < count_; ++i) {
                 const std::size_t taken = columns_of(each.numbers[i]);
                 if (taken > widths[i]) widths[i] = taken;
             }
         }
         std::size_t taken = 0;
-        for (const std::size_t each : widths) taken += each + 2;
+        for (std::size_t i = 0; i < count_; ++i) taken += widths[i] + 2;
         constexpr std::size_t least_name = 8;
         const bool is_cut = width > taken + least_name;
         for (const line& each : lines_) {
-            for (std::size_t i = 0; i < columns; ++i) {
+            for (std::size_t i = 0; i < count_; ++i) {
                 write_right(out, each.numbers[i], widths[i]);
                 out << "  ";
             }
@@ -89,12 +103,29 @@ public:
     }
 
 private:
-    static constexpr std::size_t columns = 5;
+    static constexpr std::size_t most_columns = 9;
 
     struct line {
-        text numbers[columns];
+        text numbers[most_columns];
         line_name name;
     };
+
+    void add_details(line& to, const stack_numbers& numbers) {
+        text_out share{memory_};
+        write_share(share, numbers.peak_bytes, whole_peak_);
+        text_out life{memory_};
+        if (numbers.allocations == 0) {
+            life << '-';
+        } else {
+            const double mean_us =
+                static_cast<double>(numbers.lifetime_us) / static_cast<double>(numbers.allocations);
+            write_duration(life, static_cast<std::uint64_t>(mean_us * 1000.0));
+        }
+        to.numbers[5] = amount(numbers.peak_bytes);
+        to.numbers[6] = share.view();
+        to.numbers[7] = count(numbers.temporary);
+        to.numbers[8] = life.view();
+    }
 
     text count(std::uint64_t number) {
         text_out made{memory_};
@@ -117,7 +148,9 @@ private:
 
     arena& memory_;
     const bool is_difference_;
+    const std::size_t count_;
     std::uint64_t whole_ = 0;
+    std::uint64_t whole_peak_ = 0;
     list<line> lines_;
 };
 

@@ -19,6 +19,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -36,7 +37,8 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;  // of one stack: that one is shown where everything was freed
+    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
+    snapshot::stack_details details;  // of a window that has them
 };
 
 struct place_key {
@@ -62,7 +64,7 @@ public:
         : texts_(memory), numbers_(memory), places_(memory), row_count_(rows.size()) {
         for (const snapshot::row& row : rows) {
             numbers_[key_of(row.file, row.line, row.offset, row.type)] = places_.size();
-            places_.push_back({row, 0, 0, 0});
+            places_.push_back({row, 0, 0, 0, {}});
         }
         for (const snapshot::stack& stack : rows.stacks()) add(stack);
     }
@@ -82,11 +84,12 @@ private:
             numbers_.insert(key_of(stack.file, stack.line, stack.offset, stack.type));
         if (known.is_new) {
             known.value = places_.size();
-            places_.push_back({{}, 0, 0, 0});
+            places_.push_back({{}, 0, 0, 0, {}});
         }
         place& here = places_[known.value];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
+        if (stack.details != nullptr) add_details(here.details, *stack.details);
         if (known.value < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;

@@ -68,15 +68,19 @@ inline std::size_t place_bytes(text name, group_key key) noexcept {
 
 inline void write_groups(text_out& out, arena& memory, const snapshot_groups& groups,
                          const text_options& wanted) {
-    number_columns columns{memory, groups.is_difference(), name_of(groups.key())};
+    number_columns columns{memory, groups.is_difference(), groups.has_details(),
+                           name_of(groups.key())};
     std::uint64_t whole = 0;
-    for (const group& each : groups) whole += size_of_change(each.bytes, groups.is_difference());
-    columns.set_whole(whole);
+    std::uint64_t whole_peak = 0;
+    for (const group& each : groups) {
+        whole += size_of_change(each.bytes, groups.is_difference());
+        whole_peak += each.peak_bytes;
+    }
+    columns.set_whole(whole, whole_peak);
     stack_numbers rest;
     std::size_t rest_count = 0;
     for (const group& each : groups) {
-        const stack_numbers numbers{each.objects, each.bytes, each.allocations,
-                                    each.bytes_allocated};
+        const stack_numbers numbers = numbers_of(each);
         if (columns.size() == wanted.rows) {
             ++rest_count;
             rest.add(numbers);

@@ -26,6 +26,7 @@
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/piece_target.hpp>
+#include <allocscope/report/text_details.hpp>
 #include <allocscope/report/text_memory.hpp>
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_sink.hpp>
@@ -49,6 +50,7 @@ inline void write_text_report(text_out& out, const snapshot& rows, const text_op
     write_report(out, rows, wanted, descriptor);
     write_timeline(out, rows.info());
     write_memory(out, rows.info());
+    write_text_details(out, rows, wanted, width_for(wanted, descriptor));
 }
 
 template <class Target>

@@ -59,9 +59,10 @@ public:
           order_(order),
           wanted_(wanted),
           is_shown_(memory),
-          columns_(memory, is_difference_, "call") {
+          columns_(memory, is_difference_, rows.info().has_details, "call") {
         choose();
-        columns_.set_whole(size_of_change(tree_.root().inclusive.bytes, is_difference_));
+        const stack_numbers& all = tree_.root().inclusive;
+        columns_.set_whole(size_of_change(all.bytes, is_difference_), all.peak_bytes);
         add(tree_.root(), 0);
     }
 

@@ -205,7 +205,7 @@ private:
             case saved_tag::sums: {
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
-                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0});
+                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
                 return true;
             }
             case saved_tag::thread: {
@@ -222,6 +222,8 @@ private:
                 ++parts_->sums.back().part_count;
                 return true;
             }
+            case saved_tag::details:
+                return read_details(from);
             case saved_tag::merged:
                 parts_->info.merged_windows = from.number();
                 return true;
@@ -229,6 +231,19 @@ private:
                 break;
         }
         return true;  // of a newer allocscope
+    }
+
+    bool read_details(saved_fields& from) {
+        if (parts_->sums.empty()) return false;
+        auto* const read = memory_.make<snapshot::stack_details>();
+        read->peak_objects = from.number();
+        read->peak_bytes = from.number();
+        read->temporary = from.number();
+        read->lifetime_us = from.number();
+        for (std::uint64_t& count : read->sizes) count = from.number();
+        saved_sums& here = parts_->sums.back();
+        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
+        return true;
     }
 
     bool read_frame(saved_fields& from) {
@@ -277,6 +292,8 @@ private:
         info.is_difference = (flags & saved_is_difference) != 0;
         info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
         info.is_filtered = (flags & saved_is_filtered) != 0;
+        info.has_details = (flags & saved_has_details) != 0;
+        info.has_peak_details = (flags & saved_has_peak_details) != 0;
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();

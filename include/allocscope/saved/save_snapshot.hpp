@@ -161,7 +161,10 @@ private:
                << totals.peak_bytes << info.own_memory_bytes
                << ((info.is_difference ? saved_is_difference : 0) |
                    (info.is_of_two_windows ? saved_is_of_two_windows : 0) |
-                   (has_stacks ? saved_has_stacks : 0) | (info.is_filtered ? saved_is_filtered : 0))
+                   (has_stacks ? saved_has_stacks : 0) |
+                   (info.is_filtered ? saved_is_filtered : 0) |
+                   (info.has_details ? saved_has_details : 0) |
+                   (info.has_peak_details ? saved_has_peak_details : 0))
                << not_recording << info.sample_bytes << info.samples;
         record.number_95(about.allocations)
             .number_95(about.frees)
@@ -238,6 +241,7 @@ private:
                                  << number_of(stack.type_source)
                                  << (stack.thread_count == 1 ? stack.thread + 1 : 0);
         put(saved_tag::sums, record);
+        add_details(stack.details);
         if (stack.thread_count < 2) return;
         for (std::size_t i = 0; i < stack.thread_count; ++i) add_part(stack.by_thread[i]);
     }
@@ -247,6 +251,15 @@ private:
                << part.bytes_allocated << part.samples;
         put(saved_tag::part, record.reach(part.objects, part.objects_low, part.objects_high)
                                  .reach(part.bytes, part.bytes_low, part.bytes_high));
+        add_details(part.details);
+    }
+    void add_details(const snapshot::stack_details* details) {
+        if (details == nullptr) return;
+        saved_record record;
+        record << details->peak_objects << details->peak_bytes << details->temporary
+               << details->lifetime_us;
+        for (const std::uint64_t count : details->sizes) record << count;
+        put(saved_tag::details, record);
     }
     void add_thread(const snapshot::thread& thread) {
         const std::uint64_t name = number_of(thread.name);

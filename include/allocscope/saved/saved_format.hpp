@@ -40,11 +40,12 @@ enum class saved_tag : unsigned char {
     memory = 'u',  // where the resident memory was
     module = 'm',
     row = 'r',
-    sums = 's',    // what snapshot::stacks() says of one stack
-    merged = 'g',  // of how many windows
-    thread = 'h',  // numbered from 0
-    part = 'p',    // of the stack before it, what one thread allocated
-    end = 'e'      // the checksum of all bytes before it, as eight bytes, least first
+    sums = 's',     // what snapshot::stacks() says of one stack
+    merged = 'g',   // of how many windows
+    thread = 'h',   // numbered from 0
+    part = 'p',     // of the stack before it, what one thread allocated
+    details = 'd',  // of the stack or part before it
+    end = 'e'       // the checksum of all bytes before it, as eight bytes, least first
 };
 
 // FNV-1a of 64 bits: www.isthe.com/chongo/tech/comp/fnv
@@ -67,6 +68,8 @@ constexpr std::uint64_t saved_is_difference = 1;
 constexpr std::uint64_t saved_is_of_two_windows = 2;
 constexpr std::uint64_t saved_has_stacks = 4;
 constexpr std::uint64_t saved_is_filtered = 8;
+constexpr std::uint64_t saved_has_details = 16;
+constexpr std::uint64_t saved_has_peak_details = 32;
 
 }  // namespace detail
 

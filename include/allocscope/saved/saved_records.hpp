@@ -1,12 +1,12 @@
-// saved_records.hpp - the records of a saved snapshot, read one field after the other.
+// saved_records.hpp - what the records of a saved snapshot say, while it is read.
 //
 // Room:     saved (floor 10), not malloc-safe
-// Called:   by saved/load_snapshot.hpp
-// Threads:  any
-// Memory:   the lists of what a file says
+// Called:   by saved/load_snapshot.hpp; for the stacks, by who asks for them first
+// Threads:  one at a time; what is read is not changed any more
+// Memory:   in the block of the snapshot, as is the file: texts are used where they are
 //
-// Whatever a field says is checked against what the file has said before: a number of a text, frame
-// or stack that is not there ends the reading.
+// Every number is checked before it is used: one of `count` things is less than `count`, and what
+// is not there is 0.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
 #define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -22,7 +22,7 @@
 
 #include <climits>  // INT_MAX
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint32_t, uint64_t, uint8_t
+#include <cstdint>  // uint64_t, uint8_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -78,6 +78,7 @@ struct saved_stack {
 struct saved_sums {
     text record;
     std::size_t first_part, part_count;  // in loaded_parts::thread_parts
+    const snapshot::stack_details* details;
 };
 
 // All of it lies in the block of the snapshot, and so does the file.
@@ -194,6 +195,7 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
             frames[number] = frames_of(parts, parts.stacks[number], made.memory);
         }
         stack.frames = frames[number];
+        stack.details = each.details;
         if (each.part_count > 1) {
             stack.thread_count = each.part_count;
             stack.by_thread = parts.thread_parts.data() + each.first_part;

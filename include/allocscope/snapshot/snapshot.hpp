@@ -16,6 +16,7 @@
 
 #include <allocscope/base/allocation_counts.hpp>
 #include <allocscope/base/options.hpp>
+#include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/sampling/estimate.hpp>
 
@@ -84,6 +85,18 @@ public:
         std::uint64_t process_id;
     };
 
+    // What a window with options::details knows of a stack besides.
+    struct stack_details {
+        // Alive when the window had most bytes alive, its first such moment. With several threads
+        // what others were just allocating or freeing may be in it or not.
+        std::uint64_t peak_objects, peak_bytes;
+        // Allocations whose thread freed them before it allocated anything else.
+        std::uint64_t temporary;
+        // How long its objects lived, added up; those that are alive until now.
+        std::uint64_t lifetime_us;
+        std::uint64_t sizes[size_class_count];  // allocations by size: base/size_classes.hpp
+    };
+
     // What one thread allocated at a stack, and what of it is alive, whoever freed the rest.
     struct thread_part {
         std::size_t thread;            // index into allocating_threads()
@@ -92,6 +105,7 @@ public:
         std::uint64_t samples;
         std::uint64_t objects_low, objects_high;
         std::uint64_t bytes_low, bytes_high;
+        const stack_details* details;
     };
 
     // All objects of one stack: those that are alive, and all that were allocated there. Two stacks
@@ -117,6 +131,7 @@ public:
         std::size_t thread_count;
         std::size_t thread;
         const thread_part* by_thread;
+        const stack_details* details;  // null unless the window has them
     };
 
     // A file that frames of stacks lie in.
@@ -195,6 +210,9 @@ public:
         // sum of their peaks, which is the most that it can have been.
         std::uint64_t merged_windows;
         const memory_use* memory;  // where the resident memory was; null unless with_memory()
+        bool has_details;          // stacks have details
+        bool has_peak_details;  // and these know what was alive at the peak: not those of a window
+                                // that another one with details was open with when it began
     };
 
     snapshot() noexcept;  // no rows; info().not_recording says that it comes from no window

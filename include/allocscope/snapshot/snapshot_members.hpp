@@ -51,7 +51,9 @@ constexpr snapshot_data constant_snapshot(const char* not_recording) noexcept {
              0,
              false,
              0,
-             nullptr},
+             nullptr,
+             false,
+             false},
             nullptr,
             nullptr};
 }

@@ -39,11 +39,12 @@ namespace detail {
 // What a thread does with an allocation: the greatest that any window which watches it wants. But
 // samples and numbers together make stacks, because neither serves the other.
 enum class charge : std::uint32_t {
-    nothing,             // no window watches this thread; frees are still seen
-    samples,             // a few allocations, each with its stack
-    numbers,             // counters only
-    stacks,              // each allocation with its stack
-    stacks_without_memo  // there was no memory for the thread's caches
+    nothing,              // no window watches this thread; frees are still seen
+    samples,              // a few allocations, each with its stack
+    numbers,              // counters only
+    stacks,               // each allocation with its stack
+    stacks_without_memo,  // there was no memory for the thread's caches
+    details               // as stacks, and record/detailed_events.hpp
 };
 
 // A number that no view has and that the word never is. It is not 0, which means a shut gate.

@@ -17,6 +17,7 @@
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_list.hpp>
 #include <allocscope/platform/page_memory.hpp>
+#include <allocscope/state/followed_peak.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/state/window_table.hpp>
@@ -47,6 +48,8 @@ struct process_state {
     site_table sites;
     page_arena arena;
     foreign_death_lists foreign;
+
+    followed_peaks followed;
 
     std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
     std::atomic<std::uint32_t> last_state_number{0};

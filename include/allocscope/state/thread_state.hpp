@@ -164,6 +164,9 @@ struct thread_state : thread_entry {
     std::uint32_t tagged_cohort_epoch = no_epoch;
     std::uint32_t next_cohort = 0;  // in the page that is being filled
     std::uint32_t last_cohort = 0;
+    std::uint32_t next_detailed = 0;  // likewise, of cohorts with details
+    std::uint32_t last_detailed = 0;
+    const void* last_born = nullptr;  // with details: where the record of the newest object lies
     cohort_of_site cohorts;
     foreign_deaths foreign;
     rule_cache rules;
@@ -174,7 +177,8 @@ struct thread_state : thread_entry {
     std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
     std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
     std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
-    std::atomic<epoch*> returned_epochs{nullptr};    // reclaimed: list through epoch::older
+    std::atomic<std::uint32_t> returned_detailed{0};
+    std::atomic<epoch*> returned_epochs{nullptr};  // reclaimed: list through epoch::older
     std::atomic<bool> is_taken{false};
     thread_state* next_state = nullptr;                 // in the list of all; set once
     std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is

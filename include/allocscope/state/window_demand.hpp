@@ -77,8 +77,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t mode_count =
-        static_cast<std::uint32_t>(charge::stacks_without_memo) + 1;
+    static constexpr std::uint32_t mode_count = static_cast<std::uint32_t>(charge::details) + 1;
     static constexpr std::uint32_t method_count = 3;
 
     void change_interval(std::uint64_t sample_bytes, std::uint32_t by) noexcept {

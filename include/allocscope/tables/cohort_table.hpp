@@ -3,8 +3,8 @@
 // Room:     tables (floor 2), malloc-safe
 // Called:   on every recorded allocation and free
 // Threads:  each cohort is written by the thread that made it; any thread may read
-// Memory:   64 bytes for each cohort, 256 for one of samples; threads get them in pages of 4 KiB
-//           for 64 cohorts
+// Memory:   64 bytes for each cohort, 256 for one of samples, 512 for one with details; threads get
+//           them in pages of 4 KiB for 64 cohorts
 //
 // The slot of a live object names its cohort; the cohort knows the rest. Only its own thread counts
 // in it, so no locked instruction is needed. A free by another thread is counted in a table of that
@@ -28,11 +28,12 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
+#include <allocscope/base/size_classes.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
 #include <atomic>   // atomic
-#include <cstddef>  // size_t
+#include <cstddef>  // offsetof, size_t
 #include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -50,11 +51,19 @@ struct cohort_facts {
     std::atomic<std::uint32_t> instance;
 };
 
+struct death_counts {
+    owned_counter deaths;
+    owned_counter death_bytes;
+};
+
 struct alignas(32) cohort {
     owned_counter births;
     owned_counter birth_bytes;
     owned_counter deaths;  // by the thread that made the cohort
     owned_counter death_bytes;
+
+    // The last two, as other threads have them in tables of their own.
+    death_counts& own_deaths() noexcept { return *reinterpret_cast<death_counts*>(&deaths); }
 
     // Of a cohort in the table.
     cohort_facts& facts() noexcept {
@@ -62,6 +71,9 @@ struct alignas(32) cohort {
     }
     const cohort_facts& facts() const noexcept { return const_cast<cohort*>(this)->facts(); }
 };
+static_assert(offsetof(cohort, death_bytes) - offsetof(cohort, deaths) ==
+                  offsetof(death_counts, death_bytes),
+              "own_deaths() is laid out as the members are");
 static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page each for 64");
 
 // A cohort of samples goes on in the counters of the next three, where births and deaths then count
@@ -90,6 +102,30 @@ constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
 inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
+}
+
+// A cohort of a window with options::details goes on in the counters of the next seven. Any thread
+// may count a death in it, with locked instructions; all else is of the thread that made it.
+struct detailed_part {
+    owned_counter
+        birth_times;  // sums over births and deaths, modulo 2^64: record/detailed_events.hpp
+    owned_counter death_times;
+    owned_counter temporary;
+    std::atomic<std::uint64_t> followed;    // the number of a followed_peak; 0: of none
+    std::atomic<std::uint64_t> peak_stamp;  // of the peak that the next two are of
+    std::atomic<std::uint64_t> peak_objects;
+    std::atomic<std::uint64_t> peak_bytes;
+    owned_counter sizes[size_class_count];
+};
+constexpr std::uint32_t detailed_cohort_parts = 8;
+static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(cohort),
+              "it lies in the place of the next cohorts");
+
+// In cohort::owner: the cohort has details.
+constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
+
+inline bool is_detailed(const cohort& which) noexcept {
+    return (which.facts().owner.load(std::memory_order_relaxed) & detailed_owner) != 0;
 }
 
 class cohort_table {
@@ -124,6 +160,10 @@ public:
 
     sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
         return reinterpret_cast<sampled_part*>(by_id(id + 1));
+    }
+
+    detailed_part* detailed_part_of(std::uint32_t id) const noexcept {
+        return reinterpret_cast<detailed_part*>(by_id(id + 1));
     }
 
     // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are

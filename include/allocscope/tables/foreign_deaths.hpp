@@ -33,10 +33,7 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-struct foreign_count {
-    owned_counter deaths;
-    owned_counter death_bytes;
-};
+using foreign_count = death_counts;
 
 struct foreign_chunk {
     foreign_count counts[cohort_table::page_cohorts];
@@ -102,16 +99,21 @@ private:
 // What one thread freed of the cohorts of others. Only that thread uses it.
 class foreign_deaths {
 public:
-    // The counters for a cohort; null when there is no memory for them.
-    ALLOCSCOPE_FAST_PATH foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
-                                                    std::uint32_t id) noexcept {
+    // The counters for a cohort; null when the thread has none yet for its page.
+    ALLOCSCOPE_FAST_PATH foreign_count* existing(std::uint32_t id) const noexcept {
         if (ALLOCSCOPE_LIKELY(directory_ != nullptr)) {
             foreign_chunk* chunk = directory_[id / cohort_table::page_ids];
             if (ALLOCSCOPE_LIKELY(chunk != nullptr)) {
                 return chunk->counts + id % cohort_table::page_ids;
             }
         }
-        return add_chunk(arena, lists, id);
+        return nullptr;
+    }
+    // Likewise, made when there are none; null when there is no memory for them.
+    foreign_count* for_writing(page_arena& arena, foreign_death_lists& lists,
+                               std::uint32_t id) noexcept {
+        foreign_count* known = existing(id);
+        return known != nullptr ? known : add_chunk(arena, lists, id);
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.

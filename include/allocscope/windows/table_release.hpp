@@ -165,8 +165,10 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         } else {
             process.cohorts.by_id(kept_last)->facts().next.store(next, std::memory_order_relaxed);
         }
-        push_returned(is_sampled(c) ? thread.returned_sampled : thread.returned_cohorts, id,
-                      c.facts().next);
+        push_returned(is_sampled(c)    ? thread.returned_sampled
+                      : is_detailed(c) ? thread.returned_detailed
+                                       : thread.returned_cohorts,
+                      id, c.facts().next);
         id = next;
     }
 }
@@ -262,9 +264,10 @@ inline void release_thread_tables(thread_state& thread) noexcept {
     thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
     thread.returned_cohorts.store(0, std::memory_order_relaxed);
     thread.returned_sampled.store(0, std::memory_order_relaxed);
+    thread.returned_detailed.store(0, std::memory_order_relaxed);
     thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
-    thread.next_cohort = 0;
-    thread.last_cohort = 0;
+    thread.next_cohort = thread.next_detailed = 0;
+    thread.last_cohort = thread.last_detailed = 0;
 }
 
 // The gate is shut, and nobody reads the tables. False: a thread is still inside; nothing was given

@@ -103,13 +103,44 @@ inline void announce(const open_window& window, int change) noexcept {
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
 
+// Control lock. The window begins at `opened_at`, and began at `before` already if it begins anew.
+// Its peak is followed, unless that of another one is.
+inline void follow_peak(const open_window& window, std::uint64_t before,
+                        std::uint64_t opened_at) noexcept {
+    followed_peaks& followed = process.followed;
+    if (followed.first_ns == 0) {
+        followed.first_ticks = __builtin_ia32_rdtsc();
+        followed.first_ns = monotonic_ns();
+    }
+    const bool is_free = followed.number.load(std::memory_order_relaxed) == 0;
+    if (!is_free && followed.number_of(before) == 0) return;
+    const std::uint64_t number = ++followed.last_number;
+    followed_peak& peak = followed.peaks[number % followed_peaks::kept];
+    peak.number.store(0, std::memory_order_release);
+    peak.live_bytes.store(0, std::memory_order_relaxed);
+    peak.peak_bytes.store(0, std::memory_order_relaxed);
+    peak.stamp.store(1, std::memory_order_relaxed);  // cohorts begin with 0
+    peak.number.store(number, std::memory_order_release);
+    followed.opened_at.store(opened_at, std::memory_order_relaxed);
+    followed.instance.store(window.instance.load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);
+    followed.number.store(number, std::memory_order_release);
+}
+
+inline void stop_following(const open_window& window) noexcept {
+    if (process.followed.number_of(window.open_at.load(std::memory_order_relaxed)) == 0) return;
+    process.followed.number.store(0, std::memory_order_release);
+}
+
 // Control lock. From here on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
     const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
+    const std::uint64_t before = window.open_at.load(std::memory_order_relaxed);
     process.windows.begin(window, now);
+    if (window.wanted.details) follow_peak(window, before, now);
 }
 
 // Called before the first window.
@@ -131,7 +162,7 @@ inline void copy_name(char* to, std::size_t room, const char* from) noexcept {
 constexpr charge charge_for(const options& wanted) noexcept {
     if (wanted.record == recording::counters) return charge::numbers;
     const bool has_dice = wanted.record == recording::sampled && wanted.sample_bytes > 1;
-    return has_dice ? charge::samples : charge::stacks;
+    return has_dice ? charge::samples : wanted.details ? charge::details : charge::stacks;
 }
 
 // 0 when there is no memory for a window or for the tables behind it.
@@ -197,6 +228,7 @@ inline void look_up_frees_no_more() noexcept {
 
 // Control lock.
 inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
+    stop_following(window);
     process.windows.free_slot(slot);
     process.clock.fetch_add(1, std::memory_order_acq_rel);
     if (process.windows.open_count() != 0) {

@@ -297,6 +297,7 @@ struct window_facts {
     recording how = recording::exact;
     retired_births retired;
     std::uint64_t peak_bytes = 0;  // when the window has begun anew since; else found at the end
+    std::uint64_t followed = 0;    // the number of its followed_peak; 0: there is none
 };
 
 // Both locks.
@@ -308,6 +309,7 @@ inline window_facts begin_reading(const open_window& window, window_id id) noexc
     facts.slot = slot_of(id);
     facts.how = window.wanted.record;
     facts.retired = window.retired;
+    facts.followed = process.followed.number_of(facts.opened_at);
     return facts;
 }
 
@@ -321,6 +323,9 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
         if (now > peak) peak = now;
     }
     if (process.is_reclaim_put_off) reclaim_unread();
+    if (const followed_peak* const followed = process.followed.find(facts.followed)) {
+        peak = static_cast<std::uint64_t>(followed->peak_bytes.load(std::memory_order_relaxed));
+    }
     return peak > live_bytes ? peak : live_bytes;
 }
 

@@ -58,11 +58,12 @@ TEST_CASE("csv: rows, then what was freed, with every number") {
     stacks[2].offset = 77;
     CHECK(written("csv", made_window(stacks)) ==
           "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,samples,"
-          "objects_low,objects_high,bytes_low,bytes_high,type_source\r\n"
-          "/src/load.cpp,20,,?,load(),4,400,10,1000,1,0,4,4,400,400,\r\n"
+          "objects_low,objects_high,bytes_low,bytes_high,type_source,"
+          "peak_objects,peak_bytes,temporary,lifetime_us\r\n"
+          "/src/load.cpp,20,,?,load(),4,400,10,1000,1,0,4,4,400,400,,,,,\r\n"
           "/src/parse.cpp,30,,\"std::pair<int, "
-          "\"\"x\"\">\",parse(int),3,70,3,70,1,0,3,3,70,70,source\r\n"
-          "/src/parse.cpp,,77,?,parse(int),0,0,5,50,1,0,0,0,0,0,\r\n");
+          "\"\"x\"\">\",parse(int),3,70,3,70,1,0,3,3,70,70,source,,,,\r\n"
+          "/src/parse.cpp,,77,?,parse(int),0,0,5,50,1,0,0,0,0,0,,,,,\r\n");
 }
 
 TEST_CASE("csv: what a difference has less is negative") {

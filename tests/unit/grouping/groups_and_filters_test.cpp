@@ -180,9 +180,10 @@ TEST_CASE("threads: groups and filters know whose the allocations of a stack wer
     info_text info;
     info.threads = {{1, "app", 70}, {4, "worker", 70}, {9, "", 70}};
     stack_text shared = made_stack("a.cpp", 1, "int", 10, 100, 30, 300, "/bin/app");
-    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20}, {1, 8, 80, 20, 200, 0, 8, 8, 80, 80}};
+    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20, nullptr},
+                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, nullptr}};
     stack_text own = made_stack("b.cpp", 2, "int", 1, 7, 1, 7, "/bin/app");
-    own.by_thread = {{2, 1, 7, 1, 7, 0, 1, 1, 7, 7}};
+    own.by_thread = {{2, 1, 7, 1, 7, 0, 1, 1, 7, 7, nullptr}};
     const stack_text unknown = made_stack("c.cpp", 3, "int", 1, 1, 1, 1, "/bin/app");
     info.stacks = {shared, own, unknown};
     const snapshot rows = made_snapshot({}, info);
@@ -227,6 +228,50 @@ TEST_CASE("threads: groups and filters know whose the allocations of a stack wer
     CHECK(json.find("{\"number\": 4, \"name\": \"worker\", \"process_id\": 70, \"objects\": 8,"
                     " \"bytes\": 80, \"allocations\": 20, \"bytes_allocated\": 200}") !=
           std::string::npos);
+}
+
+TEST_CASE("details: groups, filters and merged snapshots have their sums") {
+    info_text info;
+    info.has_details = true;
+    info.threads = {{1, "app", 70}, {2, "worker", 70}};
+    const snapshot::stack_details of_parts[] = {{3, 30, 5, 1000, {1, 9}}, {1, 10, 0, 500, {0, 20}}};
+    stack_text shared = made_stack("a.cpp", 1, "int", 10, 100, 30, 300, "/bin/app");
+    shared.by_thread = {{0, 2, 20, 10, 100, 0, 2, 2, 20, 20, &of_parts[0]},
+                        {1, 8, 80, 20, 200, 0, 8, 8, 80, 80, &of_parts[1]}};
+    shared.details = {{4, 40, 5, 1500, {1, 29}}};
+    stack_text gone = made_stack("b.cpp", 2, "int", 0, 0, 100, 6400, "/bin/app");
+    gone.details = {{1, 64, 99, 200, {0, 0, 0, 100}}};
+    gone.by_thread = {{0, 0, 0, 100, 6400, 0, 0, 0, 0, 0, nullptr}};
+    info.stacks = {shared, gone};
+    const snapshot rows = made_snapshot({}, info);
+    const auto by_peak = rows.group_by(group_key::place, stack_value::peak_bytes);
+    CHECK(names_of(by_peak) == names{"b.cpp:2:int", "a.cpp:1:int"});
+    CHECK(by_peak[0].temporary == 99);
+    CHECK(by_peak[1].lifetime_us == 1500);
+    CHECK(rows.group_by(group_key::type, stack_value::temporary)[0].temporary == 104);
+    const std::string table = allocscope::to_table(by_peak);
+    CHECK(table.find("at peak  of peak  temporary  mean life  place") != std::string::npos);
+    CHECK(table.find("64 B    61.5%         99     2.0 us  b.cpp:2:int") != std::string::npos);
+    stack_filter wanted;
+    wanted.thread = "worker";
+    const snapshot of_worker = rows.filter(wanted);
+    REQUIRE(of_worker.stacks().size() == 1);
+    CHECK(of_worker.stacks()[0].details->peak_bytes == 10);
+    CHECK(of_worker.stacks()[0].details->sizes[1] == 20);
+    CHECK(rows.group_by(group_key::thread)[0].peak_objects == 1);
+
+    info.threads = {{1, "other", 71}};
+    info.stacks = {gone};
+    const snapshot both = allocscope::merge({rows, made_snapshot({}, info)});
+    CHECK(both.info().has_details);
+    CHECK(both.group_by(group_key::place, stack_value::temporary)[0].temporary == 198);
+    info.has_details = false;
+    info.stacks[0].details.clear();
+    const snapshot one_of_two = allocscope::merge({rows, made_snapshot({}, info)});
+    CHECK_FALSE(one_of_two.info().has_details);
+    CHECK(allocscope::to_table(one_of_two.group_by(group_key::place)).find("at peak") ==
+          std::string::npos);
+    CHECK_FALSE(rows.difference_from(rows).info().has_details);
 }
 
 TEST_CASE("tree: what leads to the largest numbers is shown, also when a parent changed less") {

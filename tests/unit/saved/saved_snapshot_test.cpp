@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -43,6 +44,8 @@ std::vector<row_text> rows_with_everything() {
     return {first, second, third};
 }
 
+const snapshot::stack_details of_part{8, 9, 10, 11, {12}};
+
 info_text info_with_everything() {
     info_text info;
     info.name = "window <1>";
@@ -72,10 +75,12 @@ info_text info_with_everything() {
         info.stacks.push_back(made_stack(row, 10 * row.objects, 20 * row.bytes));
     }
     info.threads = {{1, "app", 4242}, {0, "", 4242}, {7, "a \"thread\"", 4242}};
-    info.stacks[0].by_thread = {{2, 7, 700, 70, 14000, 7, 6, 10, 0, 1400}};
-    info.stacks[1].by_thread = {{0, 2, 20, 20, 400, 2, 1, 5, 0, 40},
-                                {1, 1, 10, 10, 200, 1, 0, 4, 0, 20},
-                                {2, 2, 20, 20, 400, 2, 1, 5, 0, 40}};
+    info.stacks[0].by_thread = {{2, 7, 700, 70, 14000, 7, 6, 10, 0, 1400, nullptr}};
+    info.stacks[1].by_thread = {{0, 2, 20, 20, 400, 2, 1, 5, 0, 40, nullptr},
+                                {1, 1, 10, 10, 200, 1, 0, 4, 0, 20, &of_part},
+                                {2, 2, 20, 20, 400, 2, 1, 5, 0, 40, nullptr}};
+    info.stacks[1].details = {{1, 2, 3, ~std::uint64_t{0}, {5, 6, 7}}};
+    info.has_details = true;
     info.merged_windows = 3;
     info.stacks.push_back(
         made_stack(made_row(0, 0, "gone.cpp", 8, "char", "churn()"), 1000, 64000));
@@ -139,6 +144,11 @@ void require_same_place(const Row& a, const Row& b) {
     for (std::size_t i = 0; i < a.frame_count; ++i) require_same(a.frames[i], b.frames[i]);
 }
 
+void require_same(const snapshot::stack_details* a, const snapshot::stack_details* b) {
+    REQUIRE((a == nullptr) == (b == nullptr));
+    if (a != nullptr) REQUIRE(std::memcmp(a, b, sizeof *a) == 0);
+}
+
 // Every field of everything.
 void require_same(const snapshot& a, const snapshot& b) {
     REQUIRE(a.size() == b.size());
@@ -158,8 +168,11 @@ void require_same(const snapshot& a, const snapshot& b) {
                               [&](const snapshot::thread_part& part) { parts.push_back(part); });
         std::size_t at = 0;
         detail::for_each_part(b.stacks()[i], [&](const snapshot::thread_part& part) {
-            REQUIRE(std::memcmp(&part, &parts[at++], sizeof part) == 0);
+            const snapshot::thread_part& other = parts[at++];
+            REQUIRE(std::memcmp(&part, &other, offsetof(snapshot::thread_part, details)) == 0);
+            require_same(part.details, other.details);
         });
+        require_same(a.stacks()[i].details, b.stacks()[i].details);
     }
     REQUIRE(a.allocating_threads().size() == b.allocating_threads().size());
     for (std::size_t i = 0; i < a.allocating_threads().size(); ++i) {
@@ -168,6 +181,8 @@ void require_same(const snapshot& a, const snapshot& b) {
         REQUIRE(a.allocating_threads()[i].process_id == b.allocating_threads()[i].process_id);
     }
     REQUIRE(a.info().merged_windows == b.info().merged_windows);
+    REQUIRE(a.info().has_details == b.info().has_details);
+    REQUIRE(a.info().has_peak_details == b.info().has_peak_details);
     REQUIRE(a.modules().size() == b.modules().size());
     for (std::size_t i = 0; i < a.modules().size(); ++i) {
         REQUIRE(std::string{a.modules()[i].path} == b.modules()[i].path);

@@ -1,0 +1,86 @@
+// details_of_window.hpp - what cohorts with details tell of the stacks of a window.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/live_window.hpp, under the walking lock, while hooks go on
+// Threads:  any
+// Memory:   none
+//
+//     details_reading details{followed};
+//     details.add(sum, id, objects, bytes);      // for each cohort of a stack
+//     const snapshot::stack_details read = details.finished(sum);
+
+#ifndef ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
+#define ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/size_classes.hpp>
+#include <allocscope/platform/clocks.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/windows/window_reading.hpp>
+
+#include <atomic>   // atomic
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class details_reading {
+public:
+    // `followed` is the number of the window's peak; 0: it was not followed.
+    explicit details_reading(std::uint64_t followed) noexcept
+        : followed_(followed), now_(time_in_units()), ns_(monotonic_ns()) {}
+
+    bool has_peak() const noexcept { return process.followed.find(followed_) != nullptr; }
+
+    // A cohort that has `objects` and `bytes` alive.
+    void add(snapshot::stack_details& to, std::uint32_t id, std::uint64_t objects,
+             std::uint64_t bytes) const noexcept {
+        const cohort& known = *process.cohorts.by_id(id);
+        if (!is_detailed(known)) return;
+        const detailed_part& part = *process.cohorts.detailed_part_of(id);
+        to.temporary += part.temporary.read();
+        // So far in units of the processor's clock.
+        to.lifetime_us += part.death_times.read() - part.birth_times.read() + objects * now_;
+        for (std::size_t i = 0; i < size_class_count; ++i) to.sizes[i] += part.sizes[i].read();
+        add_peak(to, part, objects, bytes);
+    }
+
+    void finish(snapshot::stack_details& read) const noexcept {
+        read.lifetime_us = static_cast<std::uint64_t>(
+            static_cast<double>(read.lifetime_us) * ns_per_unit() / 1000.0 + 0.5);
+    }
+
+private:
+    void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
+                  std::uint64_t bytes) const noexcept {
+        if (part.followed.load(std::memory_order_relaxed) != followed_) return;
+        const followed_peak* const peak = process.followed.find(followed_);
+        if (peak == nullptr) return;
+        const bool has_changed = part.peak_stamp.load(std::memory_order_acquire) ==
+                                 peak->stamp.load(std::memory_order_acquire);
+        to.peak_objects +=
+            has_changed ? part.peak_objects.load(std::memory_order_relaxed) : objects;
+        to.peak_bytes += has_changed ? part.peak_bytes.load(std::memory_order_relaxed) : bytes;
+    }
+
+    // The longer ago the first moment was, the better it is known.
+    double ns_per_unit() const noexcept {
+        const std::uint64_t first = process.followed.first_ticks / ticks_per_unit;
+        if (now_ <= first || ns_ <= process.followed.first_ns) return 0.0;
+        return static_cast<double>(ns_ - process.followed.first_ns) /
+               static_cast<double>(now_ - first);
+    }
+
+    std::uint64_t followed_;
+    std::uint64_t now_;
+    std::uint64_t ns_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP

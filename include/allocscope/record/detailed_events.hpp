@@ -1,0 +1,111 @@
+// detailed_events.hpp - what an event adds to a cohort of a window with options::details.
+//
+// Room:     record (floor 5), malloc-safe
+// Called:   at each recorded event while such a window is open; no other event comes here
+// Threads:  any; locked instructions
+// Memory:   in the cohort: see detailed_part
+//
+// How long objects live needs no time for each of them: the sum of their lives is the sum of the
+// times of death less the sum of the times of birth. Objects that are alive count as if they died
+// when somebody asks. The sums go round at 2^64; their difference is right as long as it is less.
+//
+// An allocation is temporary when its thread frees it before it allocates anything else: so each
+// thread remembers where the record of its newest object lies.
+//
+// The peak: see state/followed_peak.hpp. With one thread it is exact. What other threads are just
+// allocating or freeing at that moment may be counted or not.
+
+#ifndef ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
+#define ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/size_classes.hpp>
+#include <allocscope/state/followed_peak.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/state/thread_state.hpp>
+#include <allocscope/tables/cohort_table.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // int64_t, uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// A time in units of 256 ticks of the processor's clock, about 0.1 us: the sum of all lives in a
+// cohort may be 10^12 seconds.
+constexpr std::uint64_t ticks_per_unit = 256;
+inline std::uint64_t time_in_units() noexcept {
+    return __builtin_ia32_rdtsc() / ticks_per_unit;
+}
+
+// Before the cohort changes for the first time after the peak.
+inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
+                               const followed_peak& peak) noexcept {
+    const std::uint64_t stamp = peak.stamp.load(std::memory_order_acquire);
+    std::uint64_t known = part.peak_stamp.load(std::memory_order_acquire);
+    if (known == stamp) return;
+    // Deaths first: what has died was born.
+    const std::uint64_t deaths = changing.deaths.read();
+    const std::uint64_t death_bytes = changing.death_bytes.read();
+    const std::uint64_t objects = changing.births.read() - deaths;
+    const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
+    // Another thread that is faster has seen the same.
+    if (!part.peak_stamp.compare_exchange_strong(known, stamp, std::memory_order_acq_rel)) return;
+    part.peak_objects.store(objects, std::memory_order_relaxed);
+    part.peak_bytes.store(bytes, std::memory_order_relaxed);
+}
+
+// True: there are more bytes alive than ever before.
+inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
+    std::int64_t highest = peak.peak_bytes.load(std::memory_order_relaxed);
+    while (live > highest) {
+        if (peak.peak_bytes.compare_exchange_weak(highest, live, std::memory_order_acq_rel)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Before a birth is counted. The record lies at `place`; null: it cannot be recognised.
+ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters, std::uint32_t id,
+                                    std::uint64_t bytes, const void* place) noexcept {
+    detailed_part& part = *process.cohorts.detailed_part_of(id);
+    thread.last_born = place;
+    part.birth_times.add(time_in_units());
+    part.sizes[size_class_of(bytes)].add(1);
+    followed_peak* const peak =
+        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    if (peak == nullptr) return;
+    const auto more = static_cast<std::int64_t>(bytes);
+    const std::int64_t live = peak->live_bytes.fetch_add(more, std::memory_order_acq_rel) + more;
+    if (is_new_peak(*peak, live)) {
+        peak->stamp.fetch_add(1, std::memory_order_acq_rel);
+    } else {
+        keep_what_peak_had(counters, part, *peak);
+    }
+}
+
+ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born, std::uint32_t id,
+                                              std::uint64_t bytes, const void* place) noexcept {
+    detailed_part& part = *process.cohorts.detailed_part_of(id);
+    if (place != nullptr && place == thread.last_born) {
+        part.temporary.add(1);  // only the thread that made the cohort has this as its newest
+        thread.last_born = nullptr;
+    }
+    followed_peak* const peak =
+        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    if (peak != nullptr) {
+        keep_what_peak_had(born, part, *peak);
+        peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_acq_rel);
+    }
+    part.death_times.add_shared(time_in_units());
+    born.death_bytes.add_shared(bytes);
+    born.deaths.add_shared(1);  // last: a cohort without live objects may be used again
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP

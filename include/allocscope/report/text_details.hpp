@@ -1,0 +1,59 @@
+// text_details.hpp - the places that mattered at the peak, of a window with options::details.
+//
+// Room:     report (floor 9), not malloc-safe
+// Called:   by report/text_report.hpp, below the rows
+// Threads:  any
+// Memory:   of an arena, and the groups
+//
+//     what was alive at the peak of 1.2 MiB:
+//
+//     bytes  share  ...  allocations    at peak  of peak  temporary  mean life  place
+//       0 B   0.0%  ...           12    1.1 MiB    91.7%          0    20.1 ms  load.cpp:7:char
+//
+// Where the peak was not followed, the places with most temporary allocations.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
+
+#include <allocscope/config.hpp>
+#include <allocscope/grouping/group_by.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_out.hpp>
+#include <allocscope/report/number_units.hpp>
+#include <allocscope/report/text_groups.hpp>
+#include <allocscope/report/text_options.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void write_text_details(text_out& out, const snapshot& rows, const text_options& wanted,
+                               std::size_t width) {
+    constexpr std::size_t most_places = 10;
+    const snapshot::window_info& info = rows.info();
+    if (!info.has_details || rows.stacks().empty()) return;
+    arena memory;
+    text_options fewer = wanted;
+    if (fewer.rows > most_places) fewer.rows = most_places;
+    fewer.width = static_cast<std::uint32_t>(width);
+    if (info.has_peak_details) {
+        out << "\nwhat was alive at the peak of ";
+        write_bytes(out, info.totals.peak_bytes);
+        out << ":\n\n";
+    } else {
+        out << "\nwhat was freed before the next allocation:\n\n";
+    }
+    const auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
+    write_groups(out, memory, rows.group_by(group_key::place, order), fewer);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP

@@ -1,0 +1,68 @@
+// followed_peak.hpp - the peak of a window with details, seen at every event.
+//
+// Room:     state (floor 4), malloc-safe
+// Called:   by record/detailed_events.hpp at each event; by windows/ when a window begins or ends
+// Threads:  any, with locked instructions; begun and ended under the control lock
+// Memory:   512 bytes for all
+//
+// What was alive at the peak is not known before it is over. So each stack keeps what it had then,
+// and not before it changes: the stamp of the peak moves with each new one, and a cohort that is
+// about to change and has another stamp writes down what it still has. At the end a cohort with the
+// stamp of the peak tells what it wrote down, and any other has not changed since.
+//
+// One window at a time is followed: the first with details of those that are open.
+
+#ifndef ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
+#define ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
+
+#include <allocscope/base/compiler.hpp>
+
+#include <atomic>   // atomic
+#include <cstdint>  // int64_t, uint32_t, uint64_t
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct alignas(64) followed_peak {
+    std::atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
+    std::atomic<std::int64_t> live_bytes{0};
+    std::atomic<std::int64_t> peak_bytes{0};
+    std::atomic<std::uint64_t> stamp{0};
+};
+
+struct followed_peaks {
+    // An event may still be at work on the peak before, or the one before that.
+    static constexpr std::uint64_t kept = 8;
+    followed_peak peaks[kept];
+
+    // What is followed now. Written under the control lock.
+    std::atomic<std::uint64_t> number{0};     // 0: nothing
+    std::atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
+    std::atomic<std::uint64_t> instance{0};
+    std::uint64_t last_number = 0;
+
+    // Two clocks at one moment, before the first event with details; 0: there was none.
+    std::uint64_t first_ticks = 0;
+    std::uint64_t first_ns = 0;
+
+    // Control lock. The number of the peak of a window that opened then; 0: it is not followed.
+    std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
+        return opened_at.load(std::memory_order_relaxed) == window_opened_at
+                   ? number.load(std::memory_order_relaxed)
+                   : 0;
+    }
+
+    // Null: the peak is over.
+    followed_peak* find(std::uint64_t wanted) noexcept {
+        followed_peak& found = peaks[wanted % kept];
+        return wanted != 0 && found.number.load(std::memory_order_acquire) == wanted ? &found
+                                                                                     : nullptr;
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP

@@ -1,0 +1,43 @@
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/symbols/debug_object.hpp>
+#include <allocscope/symbols/kept_texts.hpp>
+#include <allocscope/types/class_size.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "unit/symbols/fixture_bytes.hpp"
+
+namespace symbolize = allocscope::symbolize;
+using allocscope::plain::arena;
+using symbolize::size_fit;
+
+TEST_CASE("class_size: a block is compared with the class that has the name") {
+    for (const char* name : {"gcc_dwarf5_o2.so", "gcc_dwarf4_o2.so", "clang_dwarf5_o2.so"}) {
+        CAPTURE(name);
+        const auto bytes = fixture::bytes_of(name);
+        arena memory;
+        symbolize::kept_texts texts{memory};
+        symbolize::debug_object object{texts, fixture::view_of(bytes)};
+        const symbolize::type_names* known =
+            object.types_at(object.address_of("_ZN4shop4cart5totalEi"));
+        REQUIRE(known != nullptr);
+        const auto fit = [&](const char* type, std::uint64_t block_bytes) {
+            return symbolize::compare_size(memory, type, *known, block_bytes);
+        };
+        CHECK(fit("shop::cart", 56) == size_fit::same);
+        CHECK(fit("shop::cart", 64) == size_fit::other);
+        CHECK(fit("shop::cart", 4096) == size_fit::other);
+        CHECK(fit("shop::(anonymous namespace)::shelf<int>", 16) == size_fit::same);
+        CHECK(fit("shop::(anonymous namespace)::shelf<int>", 32) == size_fit::other);
+        CHECK(fit("shop::(anonymous namespace)::shelf<long>", 32) == size_fit::same);
+        CHECK(fit("shop::(anonymous namespace)::shelf<char>", 4) == size_fit::unknown);
+        CHECK(fit("shop::(anonymous namespace)::shelf", 16) == size_fit::unknown);
+        CHECK(fit("run_example::local", 1) == size_fit::same);
+        for (const char* unknown : {"shop::nobody", "shop::cart*", "int", "", "?"}) {
+            CHECK(fit(unknown, 56) == size_fit::unknown);
+        }
+    }
+}

@@ -5780,12 +5780,16 @@ ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::unsigned_of(unsigned width) noexc
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::long_uleb() noexcept {
+    const std::size_t left = remaining();
+    const std::uint8_t* const from = bytes_.data + at_;
     std::uint64_t value = 0;
     unsigned shift = 0;
-    for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
-        const std::uint8_t byte = u8();
+    for (std::size_t i = 0; i < left && i < longest_leb; ++i, shift += 7) {
+        const std::uint8_t byte = from[i];
         if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-        if ((byte & 0x80) == 0) return ok_ ? value : 0;
+        if ((byte & 0x80) != 0) continue;
+        at_ += i + 1;
+        return value;
     }
     ok_ = false;
     return 0;
@@ -40227,29 +40231,50 @@ namespace detail {
 // --- records ---
 
 // Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+//
+// A large file has a hundred million numbers, nearly all of one to three bytes: those are read
+// here, the others by a byte_cursor.
 class saved_fields {
 public:
     explicit saved_fields(text bytes) noexcept
-        : bytes_({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}) {}
+        : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
 
-    bool is_at_end() const noexcept { return bytes_.remaining() == 0; }
-    bool is_damaged() const noexcept { return !bytes_.ok(); }
-    std::size_t left() const noexcept { return bytes_.remaining(); }
+    bool is_at_end() const noexcept { return at_ == end_; }
+    bool is_damaged() const noexcept { return is_damaged_; }
+    std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
 
-    std::uint64_t number() noexcept { return is_at_end() ? 0 : bytes_.uleb(); }
+    std::uint64_t number() noexcept {
+        if (left() < 4) return long_number();
+        if (at_[0] < 0x80U) return *at_++;
+        std::uint64_t value = at_[0] & 0x7fU;
+        if (at_[1] < 0x80U) {
+            value |= std::uint64_t{at_[1]} << 7U;
+            at_ += 2;
+            return value;
+        }
+        value |= std::uint64_t{at_[1] & 0x7fU} << 7U | std::uint64_t{at_[2]} << 14U;
+        if (at_[2] >= 0x80U) return long_number();
+        at_ += 3;
+        return value;
+    }
     // One of `count` things.
     std::size_t index(std::size_t count) noexcept {
         const std::uint64_t value = number();
         if (value < count) return value;
-        bytes_.fail();
+        fail();
         return 0;
     }
     int small_number() noexcept {
         return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
     }
     text bytes(std::uint64_t count) noexcept {
-        const byte_view taken = bytes_.block(count);
-        return {reinterpret_cast<const char*>(taken.data), taken.size};
+        if (count > left()) {
+            fail();
+            return {};
+        }
+        const text taken{reinterpret_cast<const char*>(at_), static_cast<std::size_t>(count)};
+        at_ += count;
+        return taken;
     }
     estimate number_95() noexcept {
         estimate read{};
@@ -40260,7 +40285,27 @@ public:
     }
 
 private:
-    byte_cursor bytes_;
+    // Nothing is read any more.
+    void fail() noexcept {
+        is_damaged_ = true;
+        at_ = end_;
+    }
+
+    ALLOCSCOPE_NOINLINE std::uint64_t long_number() noexcept {
+        if (is_at_end()) return 0;
+        byte_cursor rest{{at_, left()}};
+        const std::uint64_t value = rest.uleb();
+        if (rest.ok()) {
+            at_ += rest.at();
+        } else {
+            fail();
+        }
+        return value;
+    }
+
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
+    bool is_damaged_ = false;
 };
 
 // --- what the file says ---

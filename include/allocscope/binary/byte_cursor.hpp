@@ -124,12 +124,16 @@ ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::unsigned_of(unsigned width) noexc
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::long_uleb() noexcept {
+    const std::size_t left = remaining();
+    const std::uint8_t* const from = bytes_.data + at_;
     std::uint64_t value = 0;
     unsigned shift = 0;
-    for (unsigned i = 0; i < longest_leb; ++i, shift += 7) {
-        const std::uint8_t byte = u8();
+    for (std::size_t i = 0; i < left && i < longest_leb; ++i, shift += 7) {
+        const std::uint8_t byte = from[i];
         if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-        if ((byte & 0x80) == 0) return ok_ ? value : 0;
+        if ((byte & 0x80) != 0) continue;
+        at_ += i + 1;
+        return value;
     }
     ok_ = false;
     return 0;

@@ -44,6 +44,7 @@ inline bool is_closing_brace(const source_outline& file, int line) noexcept {
 }
 
 inline bool is_destructor(arena& memory, const code_frame& frame) {
+    if (!frame.function.contains("~")) return false;  // most
     const borrowed_memory meanwhile{memory};
     const function_name name = parse_function_name(memory, frame.function);
     return !name.components.empty() && name.components.back().name.starts_with("~");

@@ -229,6 +229,7 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 
 // allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
 inline type_answer type_of_typed_allocator(arena& memory, const code_frame& frame) {
+    if (!frame.function.contains("allocscope::")) return {};  // most
     const function_name name = parse_function_name(memory, frame.function);
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {

@@ -40035,8 +40035,9 @@ inline memory_use explain_memory_with(const recorded_sizes& recorded) noexcept {
 }  // namespace detail
 
 // Where the resident memory of this process is now; all blocks in use count as `other_blocks`.
-// Cost: the kernel counts the pages of all mappings, which takes about 1 ms for each 100 MiB.
-// Where /proc/self/smaps cannot be read, resident_bytes is 0.
+// Cost: 0.4 ms in a small process; about 5 ms more for each 100 MiB in small pages and 1 ms for
+// each 100 mappings, which the kernel counts meanwhile. Where /proc/self/smaps cannot be read,
+// resident_bytes is 0.
 inline memory_use explain_memory() noexcept {
     const pause_recording quietly;
     return detail::explain_memory_with({});
@@ -41451,6 +41452,7 @@ private:
 
     // What a newer allocscope tells apart is unexplained to this one.
     bool read_memory(saved_fields& from) {
+        if (parts_->info.memory != nullptr) return false;
         memory_use& memory = *memory_.make<memory_use>();
         memory.resident_bytes = from.number();
         memory.swapped_bytes = from.number();

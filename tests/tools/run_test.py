@@ -259,10 +259,12 @@ def explains_memory(recorder, folder):
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static void* blocks[50000];
 int main(int argc, char** argv) {
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // a touched page is then one page
     const size_t bytes = size_t{24} << 20;
     void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(mapped, 1, bytes);

@@ -328,6 +328,7 @@ private:
 
     // What a newer allocscope tells apart is unexplained to this one.
     bool read_memory(saved_fields& from) {
+        if (parts_->info.memory != nullptr) return false;
         memory_use& memory = *memory_.make<memory_use>();
         memory.resident_bytes = from.number();
         memory.swapped_bytes = from.number();

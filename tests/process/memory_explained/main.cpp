@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 using namespace allocscope_test;
@@ -73,6 +74,7 @@ void* map_anonymous(std::size_t bytes) {
 
 void touch(void* from, std::size_t bytes) {
     std::memset(from, 1, bytes);
+    __asm__ volatile("" : : "r"(from) : "memory");  // else clang leaves it out
 }
 
 void mapped_and_large_blocks() {
@@ -291,6 +293,7 @@ void nothing_is_charged() {
 
 int main() {
     watchdog();
+    ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);  // a touched page is then one page
     static_cast<void>(explain_memory());
     nothing_is_charged();
     mapped_and_large_blocks();

@@ -39,6 +39,17 @@ snapshot made(const memory_use* memory, bool is_difference = false) {
     return made_snapshot({made_row(1, 8, "a.cpp", 1, "int")}, about);
 }
 
+// Of a saved snapshot: a tag, the length of what follows, in seven bits a byte, and that.
+std::size_t end_of_record(const std::string& file, std::size_t begin) {
+    std::size_t length = 0;
+    std::size_t at = begin + 1;
+    for (unsigned shift = 0;; shift += 7) {
+        const auto byte = static_cast<unsigned char>(file.at(at++));
+        length |= std::size_t{byte & 0x7fU} << shift;
+        if (byte < 0x80) return at + length;
+    }
+}
+
 bool adds_up(const memory_use& use) {
     std::uint64_t sum = 0;
     for (const std::uint64_t part : use.parts) sum += part;
@@ -217,6 +228,22 @@ TEST_CASE("a saved snapshot whose parts do not add up is refused") {
     snapshot loaded;
     std::string error;
     CHECK_FALSE(allocscope::load_snapshot_from(bytes.data(), bytes.size(), loaded, error));
+    CHECK(error.find("this record cannot be") != std::string::npos);
+}
+
+TEST_CASE("a saved snapshot that says it twice is refused") {
+    const memory_use use = made_memory();
+    const std::string once = allocscope::to_saved_snapshot(made(&use));
+    std::size_t begin = std::string{"allocscope snapshot\n"}.size() + 1;
+    std::size_t end = end_of_record(once, begin);
+    while (once[begin] != 'u') {
+        begin = end;
+        end = end_of_record(once, begin);
+    }
+    const std::string twice = once.substr(0, end) + once.substr(begin);
+    snapshot loaded;
+    std::string error;
+    CHECK_FALSE(allocscope::load_snapshot_from(twice.data(), twice.size(), loaded, error));
     CHECK(error.find("this record cannot be") != std::string::npos);
 }
 

@@ -93,11 +93,11 @@ public:
     }
 
     // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
-    // get no frames.
+    // get no frames when they have a line.
     void fill(snapshot_block& block, std::size_t framed_rows) {
         const bool is_in_order = are_rows_in_order();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i == framed_rows) break;
+            if (is_in_order && i >= framed_rows && rows_[i].line != 0) continue;
             saved_stack& stack = parts_->stacks[stack_of_row_[i]];
             snapshot::row& row = rows_[i];
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
@@ -395,7 +395,8 @@ inline std::string load_problem(const char* path, const std::string& reason) {
 }
 
 // Where only some rows are shown with their frames, the others need none: the frames of a million
-// rows take a gigabyte. The first `framed_rows` get them; stacks() knows those of all.
+// rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
+// tell what could name them; stacks() knows those of all.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
                           std::size_t framed_rows) {
     const pause_recording quietly;

@@ -373,6 +373,7 @@ TEST_CASE("saved snapshot: only the rows that are shown need their frames") {
     REQUIRE(some.size() == saved.size());
     require_same_place(some[0], saved[0]);
     REQUIRE(saved[2].frame_count != 0);
+    REQUIRE(saved[2].line != 0);
     CHECK(some[2].frame_count == 0);
     CHECK(some[2].user_frame == 0);
     CHECK(some[2].bytes == saved[2].bytes);

@@ -4235,7 +4235,6 @@ struct alignas(64) followed_peak {
     std::atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
     std::atomic<std::int64_t> live_bytes{0};
     std::atomic<std::int64_t> peak_bytes{0};
-    std::atomic<std::uint64_t> stamp{0};
 };
 
 struct followed_peaks {
@@ -5529,17 +5528,46 @@ inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
 }
 
+// What a cohort had at a peak, and at which: one value of 16 bytes, so that a thread which is held
+// up cannot write half of it, or an old one over a newer one.
+struct alignas(16) kept_at_peak {
+    std::uint64_t low;   // 48 bits of the bytes of the peak, 16 bits of the objects
+    std::uint64_t high;  // 48 bits of the bytes, 16 bits of the objects
+
+    static constexpr std::uint64_t most_bytes = (std::uint64_t{1} << 48U) - 1;
+
+    static kept_at_peak of(std::uint64_t peak, std::uint64_t objects,
+                           std::uint64_t bytes) noexcept {
+        return {(peak & most_bytes) | objects << 48U, (bytes & most_bytes) | (objects >> 16U)
+                                                                                 << 48U};
+    }
+    bool is_of(std::uint64_t peak) const noexcept {
+        return (low & most_bytes) == (peak & most_bytes);
+    }
+    std::uint64_t objects() const noexcept { return low >> 48U | high >> 48U << 16U; }
+    std::uint64_t bytes() const noexcept { return high & most_bytes; }
+
+    // Any thread. Half of what is read may be of another time; replace() then fails.
+    kept_at_peak read() const noexcept {
+        return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
+    }
+    void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
+        __asm__ volatile("lock cmpxchg16b %0"
+                         : "+m"(*this), "+a"(known.low), "+d"(known.high)
+                         : "b"(fresh.low), "c"(fresh.high)
+                         : "cc", "memory");
+    }
+};
+
 // A cohort of a window with options::details goes on in the counters of the next seven. Any thread
 // may count a death in it, with locked instructions; all else is of the thread that made it.
 struct detailed_part {
-    owned_counter
-        birth_times;  // sums over births and deaths, modulo 2^64: record/detailed_events.hpp
+    kept_at_peak kept;
+    std::atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
+    // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
+    owned_counter birth_times;
     owned_counter death_times;
     owned_counter temporary;
-    std::atomic<std::uint64_t> followed;    // the number of a followed_peak; 0: of none
-    std::atomic<std::uint64_t> peak_stamp;  // of the peak that the next two are of
-    std::atomic<std::uint64_t> peak_objects;
-    std::atomic<std::uint64_t> peak_bytes;
     owned_counter sizes[size_class_count];
 };
 constexpr std::uint32_t detailed_cohort_parts = 8;
@@ -10817,7 +10845,7 @@ inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.death_times.set(0);
     part.temporary.set(0);
     for (owned_counter& each : part.sizes) each.set(0);
-    part.peak_stamp.store(0, std::memory_order_relaxed);
+    part.kept = kept_at_peak::of(0, 0, 0);
     const followed_peaks& followed = process.followed;
     const std::uint64_t number = followed.number.load(std::memory_order_acquire);
     const std::uint64_t instance = followed.instance.load(std::memory_order_relaxed);
@@ -11095,21 +11123,19 @@ inline std::uint64_t time_in_units() noexcept {
 // Before the cohort changes for the first time after the peak.
 inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
                                const followed_peak& peak) noexcept {
-    const std::uint64_t stamp = peak.stamp.load(std::memory_order_acquire);
-    std::uint64_t known = part.peak_stamp.load(std::memory_order_acquire);
-    if (known == stamp) return;
+    const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(std::memory_order_acquire));
+    const kept_at_peak known = part.kept.read();
+    if (known.is_of(number)) return;
     // Deaths first: what has died was born.
     const std::uint64_t deaths = changing.deaths.read();
     const std::uint64_t death_bytes = changing.death_bytes.read();
     const std::uint64_t objects = changing.births.read() - deaths;
     const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
     // Another thread that is faster has seen the same.
-    if (!part.peak_stamp.compare_exchange_strong(known, stamp, std::memory_order_acq_rel)) return;
-    part.peak_objects.store(objects, std::memory_order_relaxed);
-    part.peak_bytes.store(bytes, std::memory_order_relaxed);
+    part.kept.replace(known, kept_at_peak::of(number, objects, bytes));
 }
 
-// True: there are more bytes alive than ever before.
+// False: as many bytes were alive before. Else there is a new peak.
 inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     std::int64_t highest = peak.peak_bytes.load(std::memory_order_relaxed);
     while (live > highest) {
@@ -11132,11 +11158,7 @@ ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters
     if (peak == nullptr) return;
     const auto more = static_cast<std::int64_t>(bytes);
     const std::int64_t live = peak->live_bytes.fetch_add(more, std::memory_order_acq_rel) + more;
-    if (is_new_peak(*peak, live)) {
-        peak->stamp.fetch_add(1, std::memory_order_acq_rel);
-    } else {
-        keep_what_peak_had(counters, part, *peak);
-    }
+    if (!is_new_peak(*peak, live)) keep_what_peak_had(counters, part, *peak);
 }
 
 ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born, std::uint32_t id,
@@ -11149,6 +11171,8 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
     followed_peak* const peak =
         process.followed.find(part.followed.load(std::memory_order_relaxed));
     if (peak != nullptr) {
+        // A thread that has brought the peak may not have got to say so.
+        is_new_peak(*peak, peak->live_bytes.load(std::memory_order_acquire));
         keep_what_peak_had(born, part, *peak);
         peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_acq_rel);
     }
@@ -13063,7 +13087,6 @@ inline void follow_peak(const open_window& window, std::uint64_t before,
     peak.number.store(0, std::memory_order_release);
     peak.live_bytes.store(0, std::memory_order_relaxed);
     peak.peak_bytes.store(0, std::memory_order_relaxed);
-    peak.stamp.store(1, std::memory_order_relaxed);  // cohorts begin with 0
     peak.number.store(number, std::memory_order_release);
     followed.opened_at.store(opened_at, std::memory_order_relaxed);
     followed.instance.store(window.instance.load(std::memory_order_relaxed),
@@ -13583,11 +13606,12 @@ private:
         if (part.followed.load(std::memory_order_relaxed) != followed_) return;
         const followed_peak* const peak = process.followed.find(followed_);
         if (peak == nullptr) return;
-        const bool has_changed = part.peak_stamp.load(std::memory_order_acquire) ==
-                                 peak->stamp.load(std::memory_order_acquire);
-        to.peak_objects +=
-            has_changed ? part.peak_objects.load(std::memory_order_relaxed) : objects;
-        to.peak_bytes += has_changed ? part.peak_bytes.load(std::memory_order_relaxed) : bytes;
+        const auto number =
+            static_cast<std::uint64_t>(peak->peak_bytes.load(std::memory_order_acquire));
+        const kept_at_peak kept = part.kept.read();
+        const bool has_changed = kept.is_of(number);
+        to.peak_objects += has_changed ? kept.objects() : objects;
+        to.peak_bytes += has_changed ? kept.bytes() : bytes;
     }
 
     // The longer ago the first moment was, the better it is known.
@@ -38980,7 +39004,7 @@ struct stack_filter {
     const char* frame = "";           // the function, file or module of any frame, or the type
     const char* type = "";            // the type
     const char* module = "";          // the module of the frame that gave the row its place
-    const char* thread = "";          // the name of the thread that allocated, or all of its number
+    const char* thread = "";          // the name of the thread that allocated; digits: its number
     std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
     std::uint64_t least_objects = 0;  // likewise
     shown_types types = shown_types::all;  // what the rows say; `frame` and `type` look at this too
@@ -39084,10 +39108,11 @@ public:
     // `wanted` as in the filter.
     stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
         : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
+        const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
         for (const snapshot::thread& each : of.allocating_threads()) {
             text_out number{scratch};
             number << decimal{each.number};
-            fits_.push_back(number.view() == wanted || text{each.name}.contains(wanted));
+            fits_.push_back(is_number ? number.view() == wanted : text{each.name}.contains(wanted));
         }
     }
 

@@ -52,7 +52,7 @@ struct stack_filter {
     const char* frame = "";           // the function, file or module of any frame, or the type
     const char* type = "";            // the type
     const char* module = "";          // the module of the frame that gave the row its place
-    const char* thread = "";          // the name of the thread that allocated, or all of its number
+    const char* thread = "";          // the name of the thread that allocated; digits: its number
     std::uint64_t least_bytes = 0;    // alive, of the whole row; in a difference without the sign
     std::uint64_t least_objects = 0;  // likewise
     shown_types types = shown_types::all;  // what the rows say; `frame` and `type` look at this too
@@ -156,10 +156,11 @@ public:
     // `wanted` as in the filter.
     stacks_of_threads(const snapshot& of, text wanted, arena& memory, arena& scratch)
         : is_any_(wanted.empty()), memory_(memory), fits_(scratch), parts_(scratch) {
+        const bool is_number = wanted.find_first_not_of("0123456789") == text::npos;
         for (const snapshot::thread& each : of.allocating_threads()) {
             text_out number{scratch};
             number << decimal{each.number};
-            fits_.push_back(number.view() == wanted || text{each.name}.contains(wanted));
+            fits_.push_back(is_number ? number.view() == wanted : text{each.name}.contains(wanted));
         }
     }
 

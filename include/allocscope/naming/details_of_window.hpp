@@ -59,11 +59,12 @@ private:
         if (part.followed.load(std::memory_order_relaxed) != followed_) return;
         const followed_peak* const peak = process.followed.find(followed_);
         if (peak == nullptr) return;
-        const bool has_changed = part.peak_stamp.load(std::memory_order_acquire) ==
-                                 peak->stamp.load(std::memory_order_acquire);
-        to.peak_objects +=
-            has_changed ? part.peak_objects.load(std::memory_order_relaxed) : objects;
-        to.peak_bytes += has_changed ? part.peak_bytes.load(std::memory_order_relaxed) : bytes;
+        const auto number =
+            static_cast<std::uint64_t>(peak->peak_bytes.load(std::memory_order_acquire));
+        const kept_at_peak kept = part.kept.read();
+        const bool has_changed = kept.is_of(number);
+        to.peak_objects += has_changed ? kept.objects() : objects;
+        to.peak_bytes += has_changed ? kept.bytes() : bytes;
     }
 
     // The longer ago the first moment was, the better it is known.

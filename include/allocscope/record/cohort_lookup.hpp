@@ -124,7 +124,7 @@ inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     part.death_times.set(0);
     part.temporary.set(0);
     for (owned_counter& each : part.sizes) each.set(0);
-    part.peak_stamp.store(0, std::memory_order_relaxed);
+    part.kept = kept_at_peak::of(0, 0, 0);
     const followed_peaks& followed = process.followed;
     const std::uint64_t number = followed.number.load(std::memory_order_acquire);
     const std::uint64_t instance = followed.instance.load(std::memory_order_relaxed);

@@ -42,21 +42,19 @@ inline std::uint64_t time_in_units() noexcept {
 // Before the cohort changes for the first time after the peak.
 inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
                                const followed_peak& peak) noexcept {
-    const std::uint64_t stamp = peak.stamp.load(std::memory_order_acquire);
-    std::uint64_t known = part.peak_stamp.load(std::memory_order_acquire);
-    if (known == stamp) return;
+    const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(std::memory_order_acquire));
+    const kept_at_peak known = part.kept.read();
+    if (known.is_of(number)) return;
     // Deaths first: what has died was born.
     const std::uint64_t deaths = changing.deaths.read();
     const std::uint64_t death_bytes = changing.death_bytes.read();
     const std::uint64_t objects = changing.births.read() - deaths;
     const std::uint64_t bytes = changing.birth_bytes.read() - death_bytes;
     // Another thread that is faster has seen the same.
-    if (!part.peak_stamp.compare_exchange_strong(known, stamp, std::memory_order_acq_rel)) return;
-    part.peak_objects.store(objects, std::memory_order_relaxed);
-    part.peak_bytes.store(bytes, std::memory_order_relaxed);
+    part.kept.replace(known, kept_at_peak::of(number, objects, bytes));
 }
 
-// True: there are more bytes alive than ever before.
+// False: as many bytes were alive before. Else there is a new peak.
 inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
     std::int64_t highest = peak.peak_bytes.load(std::memory_order_relaxed);
     while (live > highest) {
@@ -79,11 +77,7 @@ ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters
     if (peak == nullptr) return;
     const auto more = static_cast<std::int64_t>(bytes);
     const std::int64_t live = peak->live_bytes.fetch_add(more, std::memory_order_acq_rel) + more;
-    if (is_new_peak(*peak, live)) {
-        peak->stamp.fetch_add(1, std::memory_order_acq_rel);
-    } else {
-        keep_what_peak_had(counters, part, *peak);
-    }
+    if (!is_new_peak(*peak, live)) keep_what_peak_had(counters, part, *peak);
 }
 
 ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born, std::uint32_t id,
@@ -96,6 +90,8 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
     followed_peak* const peak =
         process.followed.find(part.followed.load(std::memory_order_relaxed));
     if (peak != nullptr) {
+        // A thread that has brought the peak may not have got to say so.
+        is_new_peak(*peak, peak->live_bytes.load(std::memory_order_acquire));
         keep_what_peak_had(born, part, *peak);
         peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_acq_rel);
     }

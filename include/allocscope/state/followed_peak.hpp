@@ -6,9 +6,10 @@
 // Memory:   512 bytes for all
 //
 // What was alive at the peak is not known before it is over. So each stack keeps what it had then,
-// and not before it changes: the stamp of the peak moves with each new one, and a cohort that is
-// about to change and has another stamp writes down what it still has. At the end a cohort with the
-// stamp of the peak tells what it wrote down, and any other has not changed since.
+// and not before it changes: a cohort that is about to change, and has not done so since the peak,
+// writes down what it still has, and of which peak that is. A peak is known by its bytes, as each
+// new one has more. At the end a cohort that wrote something down of the last peak tells that, and
+// any other has not changed since.
 //
 // One window at a time is followed: the first with details of those that are open.
 
@@ -28,7 +29,6 @@ struct alignas(64) followed_peak {
     std::atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
     std::atomic<std::int64_t> live_bytes{0};
     std::atomic<std::int64_t> peak_bytes{0};
-    std::atomic<std::uint64_t> stamp{0};
 };
 
 struct followed_peaks {

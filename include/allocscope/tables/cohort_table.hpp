@@ -104,17 +104,46 @@ inline bool is_sampled(const cohort& which) noexcept {
     return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
 }
 
+// What a cohort had at a peak, and at which: one value of 16 bytes, so that a thread which is held
+// up cannot write half of it, or an old one over a newer one.
+struct alignas(16) kept_at_peak {
+    std::uint64_t low;   // 48 bits of the bytes of the peak, 16 bits of the objects
+    std::uint64_t high;  // 48 bits of the bytes, 16 bits of the objects
+
+    static constexpr std::uint64_t most_bytes = (std::uint64_t{1} << 48U) - 1;
+
+    static kept_at_peak of(std::uint64_t peak, std::uint64_t objects,
+                           std::uint64_t bytes) noexcept {
+        return {(peak & most_bytes) | objects << 48U, (bytes & most_bytes) | (objects >> 16U)
+                                                                                 << 48U};
+    }
+    bool is_of(std::uint64_t peak) const noexcept {
+        return (low & most_bytes) == (peak & most_bytes);
+    }
+    std::uint64_t objects() const noexcept { return low >> 48U | high >> 48U << 16U; }
+    std::uint64_t bytes() const noexcept { return high & most_bytes; }
+
+    // Any thread. Half of what is read may be of another time; replace() then fails.
+    kept_at_peak read() const noexcept {
+        return {__atomic_load_n(&low, __ATOMIC_ACQUIRE), __atomic_load_n(&high, __ATOMIC_ACQUIRE)};
+    }
+    void replace(kept_at_peak known, kept_at_peak fresh) noexcept {
+        __asm__ volatile("lock cmpxchg16b %0"
+                         : "+m"(*this), "+a"(known.low), "+d"(known.high)
+                         : "b"(fresh.low), "c"(fresh.high)
+                         : "cc", "memory");
+    }
+};
+
 // A cohort of a window with options::details goes on in the counters of the next seven. Any thread
 // may count a death in it, with locked instructions; all else is of the thread that made it.
 struct detailed_part {
-    owned_counter
-        birth_times;  // sums over births and deaths, modulo 2^64: record/detailed_events.hpp
+    kept_at_peak kept;
+    std::atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
+    // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
+    owned_counter birth_times;
     owned_counter death_times;
     owned_counter temporary;
-    std::atomic<std::uint64_t> followed;    // the number of a followed_peak; 0: of none
-    std::atomic<std::uint64_t> peak_stamp;  // of the peak that the next two are of
-    std::atomic<std::uint64_t> peak_objects;
-    std::atomic<std::uint64_t> peak_bytes;
     owned_counter sizes[size_class_count];
 };
 constexpr std::uint32_t detailed_cohort_parts = 8;

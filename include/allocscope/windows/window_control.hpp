@@ -119,7 +119,6 @@ inline void follow_peak(const open_window& window, std::uint64_t before,
     peak.number.store(0, std::memory_order_release);
     peak.live_bytes.store(0, std::memory_order_relaxed);
     peak.peak_bytes.store(0, std::memory_order_relaxed);
-    peak.stamp.store(1, std::memory_order_relaxed);  // cohorts begin with 0
     peak.number.store(number, std::memory_order_release);
     followed.opened_at.store(opened_at, std::memory_order_relaxed);
     followed.instance.store(window.instance.load(std::memory_order_relaxed),

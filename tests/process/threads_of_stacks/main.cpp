@@ -237,4 +237,5 @@ int main() {
     exact_window();
     sampled_window();
     windows_of_threads();
+    return verdict();
 }

@@ -18414,8 +18414,14 @@ public:
     const type_names* types_at(std::uint64_t linked_address) {
         debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
         if (unit == nullptr) return nullptr;
-        const described_unit described = describe(*unit);
+        described_unit described = describe(*unit);
         if (described.unit == nullptr) return nullptr;
+        // With -flto the code is in other units than what it was compiled from.
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range != nullptr && described.units == units_) {
+            debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+            if (declared != nullptr) described.unit = unit = declared;
+        }
         type_names*& known = types_[unit->header.first_entry];
         if (known == nullptr) {
             known = memory_.make<type_names>(*described.units, *described.unit);
@@ -22574,7 +22580,9 @@ inline type_answer type_from_frames(arena& memory, const list<code_frame>& frame
 // construction vtable belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
     constexpr text mark = "vtable for ";
-    return symbol.starts_with(mark) ? printed_type(memory, symbol.substr(mark.size())) : text{};
+    if (!symbol.starts_with(mark)) return {};
+    symbol = symbol.substr(mark.size());
+    return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
 // How the sizes of classes compare with that of a live object of the stack.

@@ -5,6 +5,7 @@
 #ifndef ALLOCSCOPE_TESTS_FUZZ_SOURCE_TEXT_INPUT_HPP
 #define ALLOCSCOPE_TESTS_FUZZ_SOURCE_TEXT_INPUT_HPP
 
+#include <allocscope/types/coroutine_frame.hpp>
 #include <allocscope/types/type_from_source.hpp>
 
 #include <cstddef>
@@ -41,6 +42,12 @@ inline int source_text_input(const std::uint8_t* data, std::size_t size) {
     const symbolize::new_expression* found = symbolize::find_new_expression(file, data[0], data[1]);
     if (found != nullptr && found->begin >= tokens) __builtin_trap();
     static_cast<void>(symbolize::size_parameter(file, tokens));
+    for (std::size_t at = 0; at < tokens; ++at) {
+        const std::size_t open = symbolize::body_of(file, at);
+        if (open >= tokens) __builtin_trap();
+        static_cast<void>(symbolize::is_coroutine_body(file, open));
+        if (open != 0 && symbolize::name_of_body(file, open) > open) __builtin_trap();
+    }
     return 0;
 }
 

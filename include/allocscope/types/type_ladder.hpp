@@ -270,7 +270,9 @@ inline type_answer type_from_frames(arena& memory, const list<code_frame>& frame
 // construction vtable belongs to an object that is half built.
 inline text type_from_vtable(arena& memory, text symbol) {
     constexpr text mark = "vtable for ";
-    return symbol.starts_with(mark) ? printed_type(memory, symbol.substr(mark.size())) : text{};
+    if (!symbol.starts_with(mark)) return {};
+    symbol = symbol.substr(mark.size());
+    return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
 }
 
 // How the sizes of classes compare with that of a live object of the stack.

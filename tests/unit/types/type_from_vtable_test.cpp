@@ -20,6 +20,7 @@ TEST_CASE("type_from_vtable: the class is named as people write it") {
           "app::box<std::vector<int>>");
     CHECK(type_from_vtable("vtable for (anonymous namespace)::node") ==
           "(anonymous namespace)::node");
+    CHECK(type_from_vtable("vtable for app::widget [clone .lto_priv.0]") == "app::widget");
     CHECK(type_from_vtable("vtable for std::_Sp_counted_ptr_inplace<app::widget, "
                            "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>") == "app::widget");
 }

@@ -969,8 +969,8 @@ struct stack_table {
     std::size_t stack_count;
     const snapshot::module* modules;
     std::size_t module_count;
-    const snapshot::thread* threads;
-    std::size_t thread_count;
+    const snapshot::thread* threads = nullptr;
+    std::size_t thread_count = 0;
 };
 
 // The head of the block. The engine that made it also frees it, through `release`.
@@ -9481,7 +9481,8 @@ inline std::int32_t own_thread_id() noexcept {
 inline std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
-    return ~(static_cast<std::int32_t>(clock) >> 3);
+    const std::int32_t shifted = clock >> 3;
+    return ~shifted;
 }
 
 inline bool is_thread_gone(std::int32_t id) noexcept {
@@ -20146,6 +20147,15 @@ inline text pretty_type(arena& memory, text type) {
     return type_printer{memory, type}.print();
 }
 
+// A pretty type as one would write it: nobody names an unnamed namespace.
+inline text without_unnamed_namespaces(arena& memory, text type) {
+    constexpr text unnamed = "(anonymous namespace)::";
+    for (std::size_t at = type.find(unnamed); at != no_position; at = type.find(unnamed, at)) {
+        type = joined(memory, type.substr(0, at), type.substr(at + unnamed.size()));
+    }
+    return type;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
@@ -21091,7 +21101,9 @@ inline text pretty_function(arena& memory, text function) {
         is_in_lambda = is_lambda(component.name);
         if (!spelled.empty()) spelled << "::";
         spelled << (is_in_lambda ? text{"{lambda}"} : component.name);
-        if (component.name.ends_with("<")) spelled << ' ';  // operator< <int>
+        if (component.name.ends_with("<") && !component.arguments.empty()) {
+            spelled << ' ';  // operator< <int>
+        }
         spelled << component.arguments;
     }
     if (!is_in_lambda) {  // parameters and qualifiers
@@ -22667,6 +22679,7 @@ struct named_stack {
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;  // type_answer
     const char* type = no_type;
+    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
     const char* function = "";
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
@@ -22782,7 +22795,7 @@ public:
         if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) {
             symbol = {};
         }
-        symbolize::type_answer so_far{stack.type, stack.evidence, stack.is_array};
+        symbolize::type_answer so_far{stack.scoped_type, stack.evidence, stack.is_array};
         symbolize::known_fits fits;
         if (so_far.is_known() && !so_far.is_array) {
             fits.of_answer = fit_at(stack, stack.asking, so_far.name, bytes);
@@ -22912,7 +22925,10 @@ private:
     };
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        stack.type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
+        stack.scoped_type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
+        stack.type = answer.is_known()
+                         ? keep(symbolize::without_unnamed_namespaces(scratch_, answer.name))
+                         : named_stack::no_type;
         stack.evidence = answer.evidence;
         stack.is_array = answer.is_array;
     }
@@ -29886,7 +29902,8 @@ inline bool is_framework_own(const leak_stack& stack, const framework_names& nam
     bool fills_buffer = false;
     for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
         if (calls_a_test(stack.frames[i], names)) return false;
-        fills_buffer = fills_buffer || mentions(stack.frames[i], "basic_stringbuf<");
+        fills_buffer = fills_buffer || mentions(stack.frames[i], "std::stringbuf::") ||
+                       mentions(stack.frames[i], "basic_stringbuf<");
     }
     if (stack.user_frame >= stack.frame_count) return false;
     if (calls_a_test(stack.frames[stack.user_frame], names)) return false;
@@ -39856,10 +39873,10 @@ inline bool look_at_own_memory(memory_look& into) noexcept {
 // "/proc/PID/NAME".
 class path_in_proc {
 public:
-    path_in_proc(pid_t process, const char* name) noexcept {
+    path_in_proc(pid_t process_id, const char* name) noexcept {
         char digits[20];
         std::size_t begin = sizeof digits;
-        auto number = static_cast<std::uint64_t>(process);
+        auto number = static_cast<std::uint64_t>(process_id);
         do {
             digits[--begin] = static_cast<char>('0' + number % 10);
             number /= 10;
@@ -39884,11 +39901,11 @@ private:
 };
 
 // Of another process, whose malloc cannot be asked. False: it has ended, or may not be looked at.
-inline bool look_at_memory_of(pid_t process, memory_look& into) noexcept {
+inline bool look_at_memory_of(pid_t process_id, memory_look& into) noexcept {
     into.known = malloc_numbers{};
-    const pages_of_process pages{process, path_in_proc{process, "pagemap"}.path()};
+    const pages_of_process pages{process_id, path_in_proc{process_id, "pagemap"}.path()};
     resident_walk walk{pages, usual_stack_bytes(), ~std::uint64_t{0}};
-    return walk.walk(path_in_proc{process, "smaps"}.path(), into.found);
+    return walk.walk(path_in_proc{process_id, "smaps"}.path(), into.found);
 }
 
 }  // namespace detail

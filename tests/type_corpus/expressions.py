@@ -7,14 +7,9 @@ and counted.
 """
 
 # As a report spells it, and whether it has virtual functions.
-ELEMENTS = ["int", "app::plain", "app::shape", "(anonymous namespace)::hidden",
-            "(anonymous namespace)::hidden_shape", "app::box<int>", "std::string",
+ELEMENTS = ["int", "app::plain", "app::shape", "hidden",
+            "hidden_shape", "app::box<int>", "std::string",
             "app::outer::nested"]
-
-
-def written(element):
-    """As C++ writes it."""
-    return element.replace("(anonymous namespace)::", "")
 
 
 PRELUDE = r"""
@@ -237,7 +232,7 @@ def corpus():
     lines = []
     for source, types in SHAPES:
         for element in ELEMENTS:
-            lines.append((source.replace("$T", written(element)),
+            lines.append((source.replace("$T", element),
                           [each.replace("$T", element) for each in types]))
     lines.extend(SINGLE)
     return numbered(lines)

@@ -24,14 +24,8 @@ def run(*command, **others):
                           timeout=900, text=True, **others)
 
 
-def as_written(name):
-    """What the source says where the debug information describes no types, as with -g1."""
-    return name.replace("(anonymous namespace)::", "")
-
-
 class Verdicts:
-    def __init__(self, corpus, first_line, printed, is_strict):
-        self.is_strict = is_strict
+    def __init__(self, corpus, first_line, printed):
         self.counts = collections.Counter()
         self.details = []
         rows = collections.defaultdict(dict)
@@ -48,8 +42,6 @@ class Verdicts:
 
     def judge(self, source, types, seen):
         wanted = [{one.strip() for one in each.split("|")} for each in types]
-        if not self.is_strict:
-            wanted = [each | {as_written(name) for name in each} for each in wanted]
         accepted = set().union(*wanted)
         wrong = [name for name in seen if name not in accepted and name != "?" and
                  not name.startswith("begins with ")]
@@ -100,8 +92,8 @@ class Bench:
                 return flags
         return None
 
-    def verdicts(self, program, is_strict=True):
-        return Verdicts(self.corpus, self.first_line, run(program).stdout, is_strict)
+    def verdicts(self, program):
+        return Verdicts(self.corpus, self.first_line, run(program).stdout)
 
 
 FORMS = [("-g", ["-g"]), ("-g -gz", ["-g", "-gz"]), ("-g -gsplit-dwarf", ["-g", "-gsplit-dwarf"]),
@@ -119,7 +111,7 @@ def table(bench):
             except subprocess.CalledProcessError as problem:
                 print(f"| {level} {form} | cannot be built: {problem.stderr[-200:]!r} |")
                 continue
-            seen = bench.verdicts(program, is_strict=False)
+            seen = bench.verdicts(program)
             shares = " | ".join(f"{seen.share(each):.1f}"
                                 for each in ("right", "unknown", "elsewhere", "wrong"))
             print(f"| {level} {form} | {shares} |", flush=True)
@@ -127,8 +119,8 @@ def table(bench):
             program.unlink()
 
 
-def check(bench, form, level, flags, least_right, is_strict=True):
-    seen = bench.verdicts(bench.build("program", level, *flags), is_strict)
+def check(bench, form, level, flags, least_right):
+    seen = bench.verdicts(bench.build("program", level, *flags))
     if seen.counts["wrong"] or seen.share("right") < least_right:
         print("\n".join(seen.details))
         sys.exit(f"{level} {form}: {dict(seen.counts)}; at least {least_right}% must be right, "
@@ -149,7 +141,7 @@ def main():
             return
         for level in ("-O0", "-O2"):
             check(bench, "-g", level, ["-g"], 83.0)
-        check(bench, "-g -flto", "-O0", ["-g", "-flto"], 80.0, is_strict=False)
+        check(bench, "-g -flto", "-O0", ["-g", "-flto"], 80.0)
         bench.use(expressions.coroutines(), expressions.COROUTINE_PRELUDE)
         flags = bench.coroutine_flags()
         for level in ("-O0", "-O2") if flags else ():

@@ -153,7 +153,8 @@ inline bool is_framework_own(const leak_stack& stack, const framework_names& nam
     bool fills_buffer = false;
     for (std::size_t i = 0; i < stack.user_frame && i < stack.frame_count; ++i) {
         if (calls_a_test(stack.frames[i], names)) return false;
-        fills_buffer = fills_buffer || mentions(stack.frames[i], "basic_stringbuf<");
+        fills_buffer = fills_buffer || mentions(stack.frames[i], "std::stringbuf::") ||
+                       mentions(stack.frames[i], "basic_stringbuf<");
     }
     if (stack.user_frame >= stack.frame_count) return false;
     if (calls_a_test(stack.frames[stack.user_frame], names)) return false;

@@ -65,6 +65,7 @@ struct named_stack {
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;  // type_answer
     const char* type = no_type;
+    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
     const char* function = "";
     std::uint64_t offset = 0;
     list<snapshot::frame> frames;
@@ -180,7 +181,7 @@ public:
         if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) {
             symbol = {};
         }
-        symbolize::type_answer so_far{stack.type, stack.evidence, stack.is_array};
+        symbolize::type_answer so_far{stack.scoped_type, stack.evidence, stack.is_array};
         symbolize::known_fits fits;
         if (so_far.is_known() && !so_far.is_array) {
             fits.of_answer = fit_at(stack, stack.asking, so_far.name, bytes);
@@ -310,7 +311,10 @@ private:
     };
 
     void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        stack.type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
+        stack.scoped_type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
+        stack.type = answer.is_known()
+                         ? keep(symbolize::without_unnamed_namespaces(scratch_, answer.name))
+                         : named_stack::no_type;
         stack.evidence = answer.evidence;
         stack.is_array = answer.is_array;
     }

@@ -50,10 +50,10 @@ inline bool look_at_own_memory(memory_look& into) noexcept {
 // "/proc/PID/NAME".
 class path_in_proc {
 public:
-    path_in_proc(pid_t process, const char* name) noexcept {
+    path_in_proc(pid_t process_id, const char* name) noexcept {
         char digits[20];
         std::size_t begin = sizeof digits;
-        auto number = static_cast<std::uint64_t>(process);
+        auto number = static_cast<std::uint64_t>(process_id);
         do {
             digits[--begin] = static_cast<char>('0' + number % 10);
             number /= 10;
@@ -78,11 +78,11 @@ private:
 };
 
 // Of another process, whose malloc cannot be asked. False: it has ended, or may not be looked at.
-inline bool look_at_memory_of(pid_t process, memory_look& into) noexcept {
+inline bool look_at_memory_of(pid_t process_id, memory_look& into) noexcept {
     into.known = malloc_numbers{};
-    const pages_of_process pages{process, path_in_proc{process, "pagemap"}.path()};
+    const pages_of_process pages{process_id, path_in_proc{process_id, "pagemap"}.path()};
     resident_walk walk{pages, usual_stack_bytes(), ~std::uint64_t{0}};
-    return walk.walk(path_in_proc{process, "smaps"}.path(), into.found);
+    return walk.walk(path_in_proc{process_id, "smaps"}.path(), into.found);
 }
 
 }  // namespace detail

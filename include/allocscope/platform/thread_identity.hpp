@@ -34,7 +34,8 @@ inline std::int32_t own_thread_id() noexcept {
 inline std::int32_t own_thread_id_unasked() noexcept {
     clockid_t clock;
     if (::pthread_getcpuclockid(::pthread_self(), &clock) != 0) return 0;
-    return ~(static_cast<std::int32_t>(clock) >> 3);
+    const std::int32_t shifted = clock >> 3;
+    return ~shifted;
 }
 
 inline bool is_thread_gone(std::int32_t id) noexcept {

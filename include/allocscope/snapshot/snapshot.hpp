@@ -293,8 +293,8 @@ struct stack_table {
     std::size_t stack_count;
     const snapshot::module* modules;
     std::size_t module_count;
-    const snapshot::thread* threads;
-    std::size_t thread_count;
+    const snapshot::thread* threads = nullptr;
+    std::size_t thread_count = 0;
 };
 
 // The head of the block. The engine that made it also frees it, through `release`.

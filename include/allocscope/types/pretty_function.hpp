@@ -54,7 +54,9 @@ inline text pretty_function(arena& memory, text function) {
         is_in_lambda = is_lambda(component.name);
         if (!spelled.empty()) spelled << "::";
         spelled << (is_in_lambda ? text{"{lambda}"} : component.name);
-        if (component.name.ends_with("<")) spelled << ' ';  // operator< <int>
+        if (component.name.ends_with("<") && !component.arguments.empty()) {
+            spelled << ' ';  // operator< <int>
+        }
         spelled << component.arguments;
     }
     if (!is_in_lambda) {  // parameters and qualifiers

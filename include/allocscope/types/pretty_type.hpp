@@ -347,6 +347,15 @@ inline text pretty_type(arena& memory, text type) {
     return type_printer{memory, type}.print();
 }
 
+// A pretty type as one would write it: nobody names an unnamed namespace.
+inline text without_unnamed_namespaces(arena& memory, text type) {
+    constexpr text unnamed = "(anonymous namespace)::";
+    for (std::size_t at = type.find(unnamed); at != no_position; at = type.find(unnamed, at)) {
+        type = joined(memory, type.substr(0, at), type.substr(at + unnamed.size()));
+    }
+    return type;
+}
+
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END

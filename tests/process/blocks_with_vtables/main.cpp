@@ -98,11 +98,11 @@ int main() {
     shape_that_was_more();
     shapes_by_one_call();
     const allocscope::snapshot seen = window.stats();
-    const char* shape_name = "(anonymous namespace)::shape";
+    const char* shape_name = "shape";
     expect_type(seen, "shape_alone", shape_name);
     expect_type(seen, "shape_in_arena", "?");
     expect_type(seen, "shape_as_member", "?");
-    expect_type(seen, "shape_in_wrapper", "(anonymous namespace)::wrapper");
+    expect_type(seen, "shape_in_wrapper", "wrapper");
     expect_type(seen, "shape_that_was_more", "?");
     expect_type(seen, "shapes_by_one_call", "?");
     return verdict();

@@ -307,7 +307,7 @@ void threads_at_work() {
     allocscope::scope window{"at work", with_details()};
     const auto work = [&](std::size_t number) {
         dice roll{number + 1};
-        const std::uint64_t steps = scaled(20000, 300000);
+        const auto steps = static_cast<std::uint64_t>(scaled(20000, 300000));
         for (std::uint64_t i = 0; i < steps; ++i) {
             char* made = sites[roll.below(4)](1 + roll.below(largest));
             char*& place = kept[number][roll.below(300)];

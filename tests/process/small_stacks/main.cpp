@@ -138,8 +138,8 @@ int main() {
     thousand_small_threads(allocscope::recording::exact);
     thousand_small_threads(allocscope::recording::sampled);
 #if defined(__OPTIMIZE__) && !ALLOCSCOPE_TEST_SANITIZED
-    expect_little_stack(allocscope::recording::counters, 1024);
-    expect_little_stack(allocscope::recording::exact, 1024);
+    expect_little_stack(allocscope::recording::counters, 1088);
+    expect_little_stack(allocscope::recording::exact, 1088);
     expect_little_stack(allocscope::recording::sampled, 4096);
 #endif
     return verdict();

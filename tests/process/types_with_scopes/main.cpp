@@ -84,6 +84,6 @@ int main() {
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::node"), 2);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "other::twice"), 1);
     ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::twice"), 1);
-    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::(anonymous namespace)::session"), 2);
+    ALLOCSCOPE_EXPECT_EQUAL(objects_of(seen, "shop::session"), 2);
     return verdict();
 }

@@ -174,6 +174,15 @@ TEST_CASE("pretty_type: types are spelled as people write them") {
     }
 }
 
+TEST_CASE("pretty_type: an unnamed namespace is left out where the type is shown") {
+    using allocscope::symbolize::without_unnamed_namespaces;
+    allocscope::plain::arena memory;
+    CHECK(without_unnamed_namespaces(memory, "app::node") == "app::node");
+    CHECK(without_unnamed_namespaces(
+              memory, "std::vector<(anonymous namespace)::a, app::(anonymous namespace)::b>") ==
+          "std::vector<a, app::b>");
+}
+
 TEST_CASE("pretty_type: a pretty type stays as it is") {
     for (const spelling& type : spellings) {
         CAPTURE(std::string{type.demangled});

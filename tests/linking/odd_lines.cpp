@@ -58,7 +58,7 @@ struct task {
     };
     std::coroutine_handle<> handle;
 };
-task work(int number) {  // line: coroutine ?
+task work(int number) {  // line: coroutine frame of work()
     co_await std::suspend_always{};
     merged += number;
 }
@@ -78,10 +78,10 @@ int main(int argc, char**) {
     a.push_back({1, "a literal that is longer than sso"});      // line: literal char
     b.push_back({2, title_of(2)});                              // the string is title_of's
     c.push_back(employee{3, copied});                           // line: employee char
-    d.push_back({4, copied, {1, 2, 3}});                        // line: department char int
-    f.push_back([copied] { merged += copied.empty(); });        // line: lambda char *
+    d.push_back({4, copied, {1, 2, 3}});                        // line: department char, int
+    f.push_back([copied] { merged += copied.empty(); });        // line: lambda char, *
     const employee local{6, copied};                            // line: local char
-    auto up = std::make_unique<employee>(employee{7, copied});  // line: unique char employee
+    auto up = std::make_unique<employee>(employee{7, copied});  // line: unique char, employee
     const std::pair<int, std::string> pair{8, copied};          // line: pair char
     const std::unique_ptr<long> one{either(argc > 1)};
     { const allocates_at_its_end last{}; }

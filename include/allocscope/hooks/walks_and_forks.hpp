@@ -15,7 +15,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/clocks.hpp>
-#include <allocscope/state/thread_state.hpp>
+#include <allocscope/state/process_state.hpp>
 
 #include <atomic>   // atomic
 #include <cstdint>  // uint32_t

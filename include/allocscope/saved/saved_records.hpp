@@ -72,7 +72,8 @@ public:
             fail();
             return {};
         }
-        const text taken{reinterpret_cast<const char*>(at_), static_cast<std::size_t>(count)};
+        const std::size_t size = count;
+        const text taken{reinterpret_cast<const char*>(at_), size};
         at_ += count;
         return taken;
     }

@@ -273,6 +273,9 @@ private:
         if (wanted == nullptr) {
             problem_ = "there is no option \"" + word.substr(0, equals) +
                        "\"; allocscope run --help lists them";
+        } else if (!wanted->has_value && equals != std::string::npos) {
+            problem_ = word.substr(0, equals) + " takes no value; leave \"" + word.substr(equals) +
+                       "\" out";
         } else if (!wanted->has_value) {
             take(*wanted, "1");
         } else if (equals != std::string::npos) {

@@ -7604,14 +7604,19 @@ private:
         return found;
     }
 
-    // Puts the rule at home; the others move on by one. A signal handler that jumps away in the
-    // middle leaves an empty element, never a wrong pair.
+    // Puts the rule at home, unless one is there that belongs there: then it becomes a guest of
+    // another element, one that is free or has a guest, or takes the home if there is none. A
+    // signal handler that jumps away in the middle leaves an empty element, never a wrong pair.
     void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
-        for (std::size_t n = line_entries - 1; n > 0; --n) {
-            set(place(home, n), place(home, n - 1).pc, place(home, n - 1).rule);
+        entry* at = &place(home, 0);
+        for (std::size_t n = 0; n < line_entries; ++n) {
+            entry& each = place(home, n);
+            if (each.pc != 0 && &place(home_of(each.pc), 0) == &each) continue;
+            at = &each;
+            if (n == 0 || each.pc == 0) break;
         }
-        set(place(home, 0), pc, rule);
+        set(*at, pc, rule);
     }
 
     static void set(entry& at, std::uintptr_t pc, unwind_rule rule) noexcept {
@@ -7680,13 +7685,16 @@ struct walked_stack {
 
     std::uint32_t frame_count;
     std::uint32_t return_count;  // of `returns`: may be one more, which ended the walk
+    std::uint32_t pair_count;    // of has_saved_below
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
     module_identity checked;   // the last module met that may be unloaded
     bool has_all_others;       // false: there was no room for all words that it depends on
+    bool is_permanent;         // no frame is in a module that may be unloaded
     std::uint64_t sum;         // hash_part of each frame's return address, and module_sum
     std::uint64_t module_sum;  // module_tag of each frame in a module that may be unloaded
+    std::uint64_t shape;       // of all that it depends on but `sum`: see shape_of_start()
     stack_word returns[most_words];
     unwind_rule rules[most_words];  // for the returns, as they were followed
     // The saved frame pointer right below returns[i], when the walk depended on it.
@@ -7736,6 +7744,7 @@ public:
         begin();
         caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
         std::uint64_t sum = 0;
+        std::uint64_t shape = shape_of_start(most_frames);
         std::uint32_t frames = 0;
         for (;;) {
             // The words below a CFA belong to the frame that is left by going there.
@@ -7747,9 +7756,11 @@ public:
             // Whether it is a return address at all, only its rule can say.
             if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
                 out_.return_count = frames + 1;
+                shape += shape_of_word(out_.returns[frames]);
                 break;
             }
             sum += hash_part(pc, frames);
+            shape += hash_part(at.cfa, frames);
             out_.return_count = ++frames;
             if (frames == most_frames) break;
             if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::from_sp)) {
@@ -7762,6 +7773,7 @@ public:
             if (at.cfa == 0) break;
         }
         out_.sum = sum + out_.module_sum;
+        out_.shape = shape + shape_of_saved_;
         out_.frame_count = frames;
         out_.generation = rules_.generation();
     }
@@ -7774,11 +7786,24 @@ private:
     };
 
     void begin() noexcept {
+        out_.pair_count = 0;
         out_.other_count = 0;
+        out_.is_permanent = true;
         out_.method = method_;
         out_.has_all_others = true;
         out_.checked = module_identity{};
         out_.module_sum = 0;
+    }
+
+    // Two walks of one thread with the same return addresses and the same shape have read the same
+    // words at the same addresses. It is a sum of one part for each place where a return address
+    // stood, one for each other word with its value, and this one for what else decides the way.
+    std::uint64_t shape_of_start(std::uint32_t most_frames) const noexcept {
+        return hash_step(high_, std::uint64_t{most_frames} << 8U | static_cast<unsigned>(method_));
+    }
+    static std::uint64_t shape_of_word(const stack_word& word) noexcept {
+        const std::uint64_t turned = word.address << 32U | word.address >> 32U;
+        return hash_finish((turned + word.value) * golden_multiplier);
     }
 
     // By reference: to take the eight bytes apart and together again takes longer than all else.
@@ -7798,6 +7823,7 @@ private:
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_that_may_go(std::uintptr_t pc,
                                                             const unwind_rule& known) noexcept {
         const unwind_rule* rule = &known;
+        out_.is_permanent = false;
         if (known.life == module_life::may_go) rule = &rules_.confirm(pc, out_.checked);
         if (rule->life == module_life::permanent) return *rule;
         if (!out_.checked.holds(pc - 1)) out_.checked = identify_module(pc - 1);
@@ -7818,13 +7844,20 @@ private:
         const std::uintptr_t value = read_stack_word(bp_address_);
         if (is_bp_noted_) return value;
         is_bp_noted_ = true;
+        shape_of_saved_ += shape_of_word({bp_address_, value});
         if (bp_address_ + sizeof(std::uintptr_t) == out_.returns[bp_index_].address) {
             out_.saved_below[bp_index_] = value;
             out_.has_saved_below[bp_index_] = true;
+            ++out_.pair_count;
         } else {
             note_other({bp_address_, value});
         }
         return value;
+    }
+
+    void note_saved_sp(const stack_word& word) noexcept {
+        shape_of_saved_ += shape_of_word(word);
+        note_other(word);
     }
 
     void note_other(const stack_word& word) noexcept {
@@ -7898,7 +7931,7 @@ private:
         const std::uintptr_t at = plus(sp, rule.cfa_offset);
         if (at >= high_) return {};
         const std::uintptr_t word = read_stack_word(at);
-        note_other({at, word});
+        note_saved_sp({at, word});
         const std::uintptr_t cfa = word + sizeof(std::uintptr_t);
         return {cfa, rule.restores_bp ? plus(cfa, rule.bp_offset) : 0};
     }
@@ -7909,7 +7942,7 @@ private:
         const std::uintptr_t at = plus(bp, rule.cfa_offset);
         if (at < sp || at >= high_ || at % sizeof(std::uintptr_t) != 0) return {};
         const std::uintptr_t cfa = read_stack_word(at);
-        note_other({at, cfa});
+        note_saved_sp({at, cfa});
         return {cfa, plus(bp, rule.bp_offset)};
     }
 
@@ -7917,6 +7950,7 @@ private:
     unwinding method_;
     rule_cache& rules_;
     walked_stack& out_;
+    std::uint64_t shape_of_saved_ = 0;
     std::uintptr_t bp_address_ = 0;
     std::uint32_t bp_index_ = 0;  // of the return address it was restored beside
     bool is_bp_noted_ = false;
@@ -7958,7 +7992,7 @@ struct alignas(64) remembered_chain {
     std::uint64_t record;
     const void* site;
     std::uint64_t sum;    // as in walked_stack
-    std::uint64_t shape;  // of this thread, never used again; 0: a module in it may be unloaded
+    std::uint64_t shape;  // as in walked_stack, made odd; 0: a module in it may be unloaded
 
     frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
     const frame_pair* pairs() const noexcept {
@@ -8026,7 +8060,7 @@ namespace detail {
 
 class chain_memo {
 public:
-    static constexpr std::size_t entry_count = 128;
+    static constexpr std::size_t entry_count = 512;
 
     bool is_ready() const noexcept { return entries_ != nullptr; }
 
@@ -8124,13 +8158,9 @@ public:
         if (stack.generation != generation_) forget_all(stack.generation);
         if (chain.frame_count == 0) touched_bytes_.add(stride_);
         begin_change(chain);
-        std::uint32_t pairs = 0;
-        for (std::uint32_t i = 0; i < stack.return_count; ++i) {
-            pairs += stack.has_saved_below[i] ? 1U : 0U;
-        }
-        chain.pair_count = static_cast<std::uint16_t>(pairs);
+        chain.pair_count = static_cast<std::uint16_t>(stack.pair_count);
         chain.single_count =
-            static_cast<std::uint16_t>(stack.return_count - pairs + stack.other_count);
+            static_cast<std::uint16_t>(stack.return_count - stack.pair_count + stack.other_count);
         chain.method = static_cast<std::uint8_t>(stack.method);
         chain.frame_count = static_cast<std::uint16_t>(stack.frame_count);
         chain.sum = stack.sum;
@@ -8140,7 +8170,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t index_shift = 57;
+    static constexpr std::uint32_t index_shift = 55;
     static_assert(entry_count == std::uint64_t{1} << (64 - index_shift), "entry_for shifts");
 
     static constexpr std::size_t most_filler_bytes =
@@ -8216,7 +8246,14 @@ private:
         }
         stack_word* const singles = chain.singles();
         const std::uint32_t returns = frame_count - paired;
-        for (std::uint32_t i = 0; i < returns; ++i) {
+        std::uint32_t i = 0;
+        for (; i + 1 < returns; i += 2) {
+            singles[i].value = read_stack_word(singles[i].address);
+            singles[i + 1].value = read_stack_word(singles[i + 1].address);
+            out.add_two(_mm_set_epi64x(static_cast<long long>(singles[i + 1].value),
+                                       static_cast<long long>(singles[i].value)));
+        }
+        if (i != returns) {
             singles[i].value = read_stack_word(singles[i].address);
             out.add(singles[i].value);
         }
@@ -8286,20 +8323,23 @@ private:
     void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
         std::uint32_t pairs = 0;
         std::uint32_t singles = 0;
-        bool is_permanent = true;
         bool is_ordered = true;
-        for (std::uint32_t i = 0; i < stack.return_count; ++i) {
+        const std::uint32_t returns = stack.return_count;
+        std::memcpy(static_cast<void*>(chain.rules()), stack.rules, returns * sizeof(unwind_rule));
+        if (stack.pair_count == 0) {
+            std::memcpy(chain.singles(), stack.returns, returns * sizeof(stack_word));
+            singles = returns;
+        }
+        for (std::uint32_t i = 0; singles + pairs < returns; ++i) {
             const stack_word& at = stack.returns[i];
-            is_permanent = is_permanent && stack.rules[i].life == module_life::permanent;
             if (stack.has_saved_below[i]) {
                 is_ordered = is_ordered && singles == 0;
                 chain.places()[pairs] = at.address - sizeof(std::uintptr_t);
                 chain.pairs()[pairs++] = {stack.saved_below[i], at.value};
+                chain.rules()[i].is_pair = true;
             } else {
                 chain.singles()[singles++] = at;
             }
-            chain.rules()[i] = stack.rules[i];
-            chain.rules()[i].is_pair = stack.has_saved_below[i];
         }
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
@@ -8315,7 +8355,7 @@ private:
             filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
         }
         chain.module_sum() = stack.module_sum;
-        chain.shape = is_permanent ? ++last_shape_ : 0;
+        chain.shape = stack.is_permanent ? stack.shape | 1U : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }
 
@@ -8355,7 +8395,6 @@ private:
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
     std::uint32_t generation_ = 0;
-    std::uint64_t last_shape_ = 0;  // never set back: cohort_of_site keeps shapes, too
     owned_counter touched_bytes_;
 };
 
@@ -10978,22 +11017,27 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
     return id;
 }
 
-// The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
+// The cohort of a site; the memo, if any, learns what its chain stands for.
+inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
+                                    remembered_chain* memo) noexcept {
+    cohort_of_site::entry* const entry = entry_for_site(thread, found.id);
+    if (entry == nullptr) return unplaced_cohort(thread, found.tag);
+    if (memo != nullptr) {
+        entry->shape = memo->frame != 0 ? memo->shape : 0;
+        memo->site = &found;
+        settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
+    }
+    return entry->cohort;
+}
+
+// The same for the stack in scratch_frames.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, std::uint32_t tag,
                                      remembered_chain* memo) noexcept {
     const site* const found =
         process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count, tag);
-    if (found == nullptr) return unplaced_cohort(thread, tag);
-    cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return unplaced_cohort(thread, tag);
-    if (memo != nullptr) {
-        entry->shape = memo->frame != 0 ? memo->shape : 0;
-        memo->site = found;
-        settle_memo(thread, *memo, entry->cohort);
-        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
-    }
-    return entry->cohort;
+    return found != nullptr ? cohort_at_site(thread, *found, memo) : unplaced_cohort(thread, tag);
 }
 
 inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
@@ -11034,7 +11078,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
         }
         if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
             chain_memo::end_change(memo, frame);
-            return cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
+            return known != nullptr ? cohort_at_site(thread, *known, &memo)
+                                    : cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
         }
     }
     return find_by_walk(thread, memo, frame, Tag);

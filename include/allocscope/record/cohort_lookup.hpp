@@ -256,22 +256,27 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t unplaced_cohort(thread_state& thread,
     return id;
 }
 
-// The cohort of the stack in scratch_frames; the memo, if any, learns what its chain stands for.
+// The cohort of a site; the memo, if any, learns what its chain stands for.
+inline std::uint32_t cohort_at_site(thread_state& thread, const site& found,
+                                    remembered_chain* memo) noexcept {
+    cohort_of_site::entry* const entry = entry_for_site(thread, found.id);
+    if (entry == nullptr) return unplaced_cohort(thread, found.tag);
+    if (memo != nullptr) {
+        entry->shape = memo->frame != 0 ? memo->shape : 0;
+        memo->site = &found;
+        settle_memo(thread, *memo, entry->cohort);
+        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
+    }
+    return entry->cohort;
+}
+
+// The same for the stack in scratch_frames.
 inline std::uint32_t cohort_of_stack(thread_state& thread, std::uint64_t hash,
                                      std::uint32_t frame_count, std::uint32_t tag,
                                      remembered_chain* memo) noexcept {
     const site* const found =
         process.sites.intern(process.arena, hash, thread.scratch_frames, frame_count, tag);
-    if (found == nullptr) return unplaced_cohort(thread, tag);
-    cohort_of_site::entry* const entry = entry_for_site(thread, found->id);
-    if (entry == nullptr) return unplaced_cohort(thread, tag);
-    if (memo != nullptr) {
-        entry->shape = memo->frame != 0 ? memo->shape : 0;
-        memo->site = found;
-        settle_memo(thread, *memo, entry->cohort);
-        if (memo->shape == 0) memo->epoch = 0;  // find_cohort() looks at the modules each time
-    }
-    return entry->cohort;
+    return found != nullptr ? cohort_at_site(thread, *found, memo) : unplaced_cohort(thread, tag);
 }
 
 inline void walk_into_scratch(thread_state& thread, const stack_bounds& bounds,
@@ -312,7 +317,8 @@ ALLOCSCOPE_NOINLINE std::uint32_t find_changed(thread_state& thread, remembered_
         }
         if (chain_memo::leads_as_before(memo, thread.rules, thread.scratch_frames)) {
             chain_memo::end_change(memo, frame);
-            return cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
+            return known != nullptr ? cohort_at_site(thread, *known, &memo)
+                                    : cohort_of_stack(thread, hash, memo.frame_count, Tag, &memo);
         }
     }
     return find_by_walk(thread, memo, frame, Tag);

@@ -3,7 +3,7 @@
 // Room:     unwind (floor 3), malloc-safe
 // Called:   on every allocation that wants its stack
 // Threads:  one memo per thread
-// Memory:   128 entries of some 220 + 40 * frames bytes, touched one by one (152 KiB for 24 frames)
+// Memory:   512 entries of some 220 + 40 * frames bytes, touched one by one (608 KiB for 24 frames)
 //
 // A walk is a chain of dependent loads: some 5 cycles for each frame, whatever one does. But a
 // thread that allocates in a loop walks the same frames at the same addresses. So the memo keeps
@@ -22,9 +22,9 @@
 // Often only return addresses differ: the same functions are called from elsewhere, by a loop or a
 // dispatcher. The frames are still where the memo says, if the new addresses have the same rules as
 // the old ones. So `collect` first reads the addresses, without a dependent load or branch, and
-// forms their sum. Each chain that was walked has a `shape`: a number for its places and the saved
-// words in them. If the caller knows that this stack was met in this shape before, it is certain.
-// Otherwise the rules are compared (`leads_as_before`).
+// forms their sum. Each chain that was walked has a `shape`: a number made of its places and of the
+// saved words in them (stack_walk.hpp). If the caller knows that this stack was met in this shape
+// before, it is certain. Otherwise the rules are compared (`leads_as_before`).
 //
 //     collect -> sum -> known in this shape?   yes: end_change
 //                                              no: leads_as_before?   yes: end_change
@@ -49,6 +49,7 @@
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uintptr_t
+#include <cstring>  // memcpy
 
 #include <emmintrin.h>  // SSE2
 
@@ -58,7 +59,7 @@ namespace detail {
 
 class chain_memo {
 public:
-    static constexpr std::size_t entry_count = 128;
+    static constexpr std::size_t entry_count = 512;
 
     bool is_ready() const noexcept { return entries_ != nullptr; }
 
@@ -156,13 +157,9 @@ public:
         if (stack.generation != generation_) forget_all(stack.generation);
         if (chain.frame_count == 0) touched_bytes_.add(stride_);
         begin_change(chain);
-        std::uint32_t pairs = 0;
-        for (std::uint32_t i = 0; i < stack.return_count; ++i) {
-            pairs += stack.has_saved_below[i] ? 1U : 0U;
-        }
-        chain.pair_count = static_cast<std::uint16_t>(pairs);
+        chain.pair_count = static_cast<std::uint16_t>(stack.pair_count);
         chain.single_count =
-            static_cast<std::uint16_t>(stack.return_count - pairs + stack.other_count);
+            static_cast<std::uint16_t>(stack.return_count - stack.pair_count + stack.other_count);
         chain.method = static_cast<std::uint8_t>(stack.method);
         chain.frame_count = static_cast<std::uint16_t>(stack.frame_count);
         chain.sum = stack.sum;
@@ -172,7 +169,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t index_shift = 57;
+    static constexpr std::uint32_t index_shift = 55;
     static_assert(entry_count == std::uint64_t{1} << (64 - index_shift), "entry_for shifts");
 
     static constexpr std::size_t most_filler_bytes =
@@ -248,7 +245,14 @@ private:
         }
         stack_word* const singles = chain.singles();
         const std::uint32_t returns = frame_count - paired;
-        for (std::uint32_t i = 0; i < returns; ++i) {
+        std::uint32_t i = 0;
+        for (; i + 1 < returns; i += 2) {
+            singles[i].value = read_stack_word(singles[i].address);
+            singles[i + 1].value = read_stack_word(singles[i + 1].address);
+            out.add_two(_mm_set_epi64x(static_cast<long long>(singles[i + 1].value),
+                                       static_cast<long long>(singles[i].value)));
+        }
+        if (i != returns) {
             singles[i].value = read_stack_word(singles[i].address);
             out.add(singles[i].value);
         }
@@ -318,20 +322,23 @@ private:
     void write_words(remembered_chain& chain, const walked_stack& stack) noexcept {
         std::uint32_t pairs = 0;
         std::uint32_t singles = 0;
-        bool is_permanent = true;
         bool is_ordered = true;
-        for (std::uint32_t i = 0; i < stack.return_count; ++i) {
+        const std::uint32_t returns = stack.return_count;
+        std::memcpy(static_cast<void*>(chain.rules()), stack.rules, returns * sizeof(unwind_rule));
+        if (stack.pair_count == 0) {
+            std::memcpy(chain.singles(), stack.returns, returns * sizeof(stack_word));
+            singles = returns;
+        }
+        for (std::uint32_t i = 0; singles + pairs < returns; ++i) {
             const stack_word& at = stack.returns[i];
-            is_permanent = is_permanent && stack.rules[i].life == module_life::permanent;
             if (stack.has_saved_below[i]) {
                 is_ordered = is_ordered && singles == 0;
                 chain.places()[pairs] = at.address - sizeof(std::uintptr_t);
                 chain.pairs()[pairs++] = {stack.saved_below[i], at.value};
+                chain.rules()[i].is_pair = true;
             } else {
                 chain.singles()[singles++] = at;
             }
-            chain.rules()[i] = stack.rules[i];
-            chain.rules()[i].is_pair = stack.has_saved_below[i];
         }
         for (std::uint32_t i = 0; i < stack.other_count; ++i) {
             chain.singles()[singles++] = stack.others[i];
@@ -347,7 +354,7 @@ private:
             filler = {reinterpret_cast<std::uintptr_t>(&filler.value), 0};
         }
         chain.module_sum() = stack.module_sum;
-        chain.shape = is_permanent ? ++last_shape_ : 0;
+        chain.shape = stack.is_permanent ? stack.shape | 1U : 0;
         chain.is_ordered = is_ordered ? 1 : 0;
     }
 
@@ -387,7 +394,6 @@ private:
     std::size_t stride_ = 0;
     unwinding method_ = unwinding::automatic;
     std::uint32_t generation_ = 0;
-    std::uint64_t last_shape_ = 0;  // never set back: cohort_of_site keeps shapes, too
     owned_counter touched_bytes_;
 };
 

@@ -42,7 +42,7 @@ struct alignas(64) remembered_chain {
     std::uint64_t record;
     const void* site;
     std::uint64_t sum;    // as in walked_stack
-    std::uint64_t shape;  // of this thread, never used again; 0: a module in it may be unloaded
+    std::uint64_t shape;  // as in walked_stack, made odd; 0: a module in it may be unloaded
 
     frame_pair* pairs() noexcept { return reinterpret_cast<frame_pair*>(this + 1); }
     const frame_pair* pairs() const noexcept {

@@ -120,14 +120,19 @@ private:
         return found;
     }
 
-    // Puts the rule at home; the others move on by one. A signal handler that jumps away in the
-    // middle leaves an empty element, never a wrong pair.
+    // Puts the rule at home, unless one is there that belongs there: then it becomes a guest of
+    // another element, one that is free or has a guest, or takes the home if there is none. A
+    // signal handler that jumps away in the middle leaves an empty element, never a wrong pair.
     void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
-        for (std::size_t n = line_entries - 1; n > 0; --n) {
-            set(place(home, n), place(home, n - 1).pc, place(home, n - 1).rule);
+        entry* at = &place(home, 0);
+        for (std::size_t n = 0; n < line_entries; ++n) {
+            entry& each = place(home, n);
+            if (each.pc != 0 && &place(home_of(each.pc), 0) == &each) continue;
+            at = &each;
+            if (n == 0 || each.pc == 0) break;
         }
-        set(place(home, 0), pc, rule);
+        set(*at, pc, rule);
     }
 
     static void set(entry& at, std::uintptr_t pc, unwind_rule rule) noexcept {

@@ -67,13 +67,16 @@ struct walked_stack {
 
     std::uint32_t frame_count;
     std::uint32_t return_count;  // of `returns`: may be one more, which ended the walk
+    std::uint32_t pair_count;    // of has_saved_below
     std::uint32_t other_count;
     std::uint32_t generation;  // of the rules; another one: remembered chains may be wrong
     unwinding method;
     module_identity checked;   // the last module met that may be unloaded
     bool has_all_others;       // false: there was no room for all words that it depends on
+    bool is_permanent;         // no frame is in a module that may be unloaded
     std::uint64_t sum;         // hash_part of each frame's return address, and module_sum
     std::uint64_t module_sum;  // module_tag of each frame in a module that may be unloaded
+    std::uint64_t shape;       // of all that it depends on but `sum`: see shape_of_start()
     stack_word returns[most_words];
     unwind_rule rules[most_words];  // for the returns, as they were followed
     // The saved frame pointer right below returns[i], when the walk depended on it.
@@ -123,6 +126,7 @@ public:
         begin();
         caller_place at{frame + 2 * sizeof(std::uintptr_t), frame};
         std::uint64_t sum = 0;
+        std::uint64_t shape = shape_of_start(most_frames);
         std::uint32_t frames = 0;
         for (;;) {
             // The words below a CFA belong to the frame that is left by going there.
@@ -134,9 +138,11 @@ public:
             // Whether it is a return address at all, only its rule can say.
             if (ALLOCSCOPE_UNLIKELY(rule.kind == rule_kind::unknown) && frames != 0) {
                 out_.return_count = frames + 1;
+                shape += shape_of_word(out_.returns[frames]);
                 break;
             }
             sum += hash_part(pc, frames);
+            shape += hash_part(at.cfa, frames);
             out_.return_count = ++frames;
             if (frames == most_frames) break;
             if (ALLOCSCOPE_LIKELY(rule.kind == rule_kind::from_sp)) {
@@ -149,6 +155,7 @@ public:
             if (at.cfa == 0) break;
         }
         out_.sum = sum + out_.module_sum;
+        out_.shape = shape + shape_of_saved_;
         out_.frame_count = frames;
         out_.generation = rules_.generation();
     }
@@ -161,11 +168,24 @@ private:
     };
 
     void begin() noexcept {
+        out_.pair_count = 0;
         out_.other_count = 0;
+        out_.is_permanent = true;
         out_.method = method_;
         out_.has_all_others = true;
         out_.checked = module_identity{};
         out_.module_sum = 0;
+    }
+
+    // Two walks of one thread with the same return addresses and the same shape have read the same
+    // words at the same addresses. It is a sum of one part for each place where a return address
+    // stood, one for each other word with its value, and this one for what else decides the way.
+    std::uint64_t shape_of_start(std::uint32_t most_frames) const noexcept {
+        return hash_step(high_, std::uint64_t{most_frames} << 8U | static_cast<unsigned>(method_));
+    }
+    static std::uint64_t shape_of_word(const stack_word& word) noexcept {
+        const std::uint64_t turned = word.address << 32U | word.address >> 32U;
+        return hash_finish((turned + word.value) * golden_multiplier);
     }
 
     // By reference: to take the eight bytes apart and together again takes longer than all else.
@@ -185,6 +205,7 @@ private:
     ALLOCSCOPE_NOINLINE const unwind_rule& rule_that_may_go(std::uintptr_t pc,
                                                             const unwind_rule& known) noexcept {
         const unwind_rule* rule = &known;
+        out_.is_permanent = false;
         if (known.life == module_life::may_go) rule = &rules_.confirm(pc, out_.checked);
         if (rule->life == module_life::permanent) return *rule;
         if (!out_.checked.holds(pc - 1)) out_.checked = identify_module(pc - 1);
@@ -205,13 +226,20 @@ private:
         const std::uintptr_t value = read_stack_word(bp_address_);
         if (is_bp_noted_) return value;
         is_bp_noted_ = true;
+        shape_of_saved_ += shape_of_word({bp_address_, value});
         if (bp_address_ + sizeof(std::uintptr_t) == out_.returns[bp_index_].address) {
             out_.saved_below[bp_index_] = value;
             out_.has_saved_below[bp_index_] = true;
+            ++out_.pair_count;
         } else {
             note_other({bp_address_, value});
         }
         return value;
+    }
+
+    void note_saved_sp(const stack_word& word) noexcept {
+        shape_of_saved_ += shape_of_word(word);
+        note_other(word);
     }
 
     void note_other(const stack_word& word) noexcept {
@@ -285,7 +313,7 @@ private:
         const std::uintptr_t at = plus(sp, rule.cfa_offset);
         if (at >= high_) return {};
         const std::uintptr_t word = read_stack_word(at);
-        note_other({at, word});
+        note_saved_sp({at, word});
         const std::uintptr_t cfa = word + sizeof(std::uintptr_t);
         return {cfa, rule.restores_bp ? plus(cfa, rule.bp_offset) : 0};
     }
@@ -296,7 +324,7 @@ private:
         const std::uintptr_t at = plus(bp, rule.cfa_offset);
         if (at < sp || at >= high_ || at % sizeof(std::uintptr_t) != 0) return {};
         const std::uintptr_t cfa = read_stack_word(at);
-        note_other({at, cfa});
+        note_saved_sp({at, cfa});
         return {cfa, plus(bp, rule.bp_offset)};
     }
 
@@ -304,6 +332,7 @@ private:
     unwinding method_;
     rule_cache& rules_;
     walked_stack& out_;
+    std::uint64_t shape_of_saved_ = 0;
     std::uintptr_t bp_address_ = 0;
     std::uint32_t bp_index_ = 0;  // of the return address it was restored beside
     bool is_bp_noted_ = false;

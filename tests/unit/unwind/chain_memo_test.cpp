@@ -138,7 +138,8 @@ TEST_CASE("chain_memo: each word that a chain depends on is looked at, whatever 
             walked = {};
             walked.frame_count = walked.return_count = 9;
             walked.other_count = others;
-            walked.has_all_others = true;
+            walked.has_all_others = walked.is_permanent = true;
+            walked.shape = 2;
             std::vector<std::size_t> depends_on;
             for (std::uint32_t i = 0; i < walked.return_count; ++i) {
                 const std::size_t at = 1 + 4 * i;
@@ -146,7 +147,10 @@ TEST_CASE("chain_memo: each word that a chain depends on is looked at, whatever 
                 depends_on.push_back(at);
                 walked.has_saved_below[i] = (pairs >> i & 1U) != 0;
                 walked.saved_below[i] = words[at - 1];
-                if (walked.has_saved_below[i]) depends_on.push_back(at - 1);
+                if (walked.has_saved_below[i]) {
+                    depends_on.push_back(at - 1);
+                    ++walked.pair_count;
+                }
             }
             for (std::uint32_t i = 0; i < others; ++i) {
                 walked.others[i] = {place(60 + i), words[60 + i]};

@@ -24,8 +24,10 @@ LEFT_OUT = """
 What no figure says:
 
 - All peers but LeakSanitizer work on a program that was built without them, and cost nothing while
-  they are not asked for. allocscope is compiled in: the row without a window is what it costs then.
-- They also see `malloc` that C libraries call. `operator_new_delete.hpp` does not.
+  they are not asked for. So does `allocscope run`, which was not measured here (performance.md has
+  it, for whole programs); compiled in, the row without a window is what it costs then.
+- The peers also see `malloc` that C libraries call. `operator_new_delete.hpp` does not,
+  `malloc_family.hpp` and `allocscope run` do.
 - LeakSanitizer and memcheck tell a block that nothing points to from one that is still in use, and
   memcheck finds wrong reads and writes. allocscope lists what is alive.
 - heaptrack keeps the whole course over time, can be attached to a running process and has a

@@ -20,8 +20,8 @@ cmake_minimum_required(VERSION 3.25)
 set(flavours dev clang noframe asan tsan single)
 set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libbenchmark-dev
     nlohmann-json3-dev libtinyxml2-dev libyaml-cpp-dev libre2-dev libc++-14-dev libc++abi-14-dev lld
-    iso-codes valgrind python3 binutils libclang-rt-14-dev pkg-config libgtest-dev catch2
-    libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+    iso-codes valgrind python3 binutils dwz llvm-14 libclang-rt-14-dev pkg-config libgtest-dev
+    catch2 libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
     # Libraries whose rows tests/own_lines looks at.
     libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev libcli11-dev
     libcereal-dev rapidjson-dev libeigen3-dev

@@ -1,7 +1,10 @@
 #include "missing_names.hpp"
 
 #include <allocscope/symbols/debug_file.hpp>
+#include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/package_file.hpp>
+#include <allocscope/symbols/supplementary_file.hpp>
 
 #include <dirent.h>
 
@@ -17,8 +20,12 @@ using allocscope::detail::byte_cursor;
 using allocscope::detail::byte_view;
 using allocscope::detail::elf_section;
 using allocscope::symbolize::debug_file_search;
+using allocscope::symbolize::debug_units;
 using allocscope::symbolize::object_bytes;
+using allocscope::symbolize::supplement_note;
 
+constexpr const char* who_reads_it =
+    ": allocscope run reads it, and so does a program that includes <allocscope/debug_forms.hpp>";
 constexpr const char* package_lists = "/var/lib/dpkg/info/";
 
 std::string file_name(const std::string& path) {
@@ -70,7 +77,52 @@ bool is_zstd(arena& memory, const object_bytes& object, const elf_section& secti
     return in.u32() == zstd && in.ok();
 }
 
-std::string remark_on(const std::string& path) {
+struct debug_files {
+    const object_bytes& program;
+    const object_bytes& debug;  // what has its debug information
+    bool are_read_always;       // whatever their form
+};
+
+// Of what the file with the debug information says that it is elsewhere; "" when all was read.
+std::string remark_on_supplement(arena& memory, const debug_files& files) {
+    const supplement_note note = supplement_noted_in(memory, files.debug);
+    if (!note.id.known() || note.is_of_itself) return {};
+    const std::string where = "a part of its debug information is in " +
+                              std::string{note.path.data()} + ", which dwz made";
+    if (find_supplement(memory, files.debug) == nullptr) {
+        return where + " and which is not there or belongs to another build";
+    }
+    return files.are_read_always ? std::string{} : where + who_reads_it;
+}
+
+std::string remark_on_split_units(arena& memory, const debug_files& files) {
+    // Addresses in a table: so it is with all split units, and cheap to see.
+    if (!files.debug.has(".debug_addr")) return {};
+    if (!debug_units{memory, files.debug}.are_split()) return {};
+    if (find_package(memory, files.program, files.debug) == nullptr) {
+        return "its debug information is in .dwo files, which are not where it was compiled, and "
+               "no file of its name with .dwp is beside it";
+    }
+    if (files.are_read_always) return {};
+    return "its debug information is in a .dwp file" + std::string{who_reads_it};
+}
+
+std::string remark_on_form(arena& memory, const debug_files& files) {
+    const std::string remark = remark_on_split_units(memory, files);
+    return remark.empty() ? remark_on_supplement(memory, files) : remark;
+}
+
+std::string remark_on_types(const std::string& path, bool are_read_always) {
+    arena memory;
+    const object_bytes object{memory, path.c_str()};
+    if (!object.is_readable()) return {};
+    if (object.has(".debug_info")) return remark_on_form(memory, {object, object, are_read_always});
+    const object_bytes* separate = debug_file_search{memory, object, path.c_str()}.find();
+    if (separate == nullptr) return {};
+    return remark_on_form(memory, {object, *separate, are_read_always});
+}
+
+std::string remark_on_lines(const std::string& path, bool are_read_always) {
     arena memory;
     const object_bytes object{memory, path.c_str()};
     if (!object.is_readable()) return "the file cannot be read: it may have gone since";
@@ -79,14 +131,15 @@ std::string remark_on(const std::string& path) {
             return "its debug information is compressed with zstd; objcopy "
                    "--decompress-debug-sections makes it readable";
         }
-        if (object.has(".gnu_debugaltlink")) {
-            return "a part of its debug information is in a common file that dwz made, which is "
-                   "not read";
-        }
-        return "the code of these rows was compiled without -g";
+        const std::string remark = remark_on_split_units(memory, {object, object, are_read_always});
+        return remark.empty() ? "the code of these rows was compiled without -g" : remark;
     }
-    if (debug_file_search{memory, object, path.c_str()}.find() != nullptr) {
-        return "its debug information does not describe the code of these rows";
+    const object_bytes* separate = debug_file_search{memory, object, path.c_str()}.find();
+    if (separate != nullptr) {
+        const std::string remark =
+            remark_on_split_units(memory, {object, *separate, are_read_always});
+        return remark.empty() ? "its debug information does not describe the code of these rows"
+                              : remark;
     }
     const std::string package = package_of(path);
     if (!package.empty()) return "no debug information; the package " + package + "-dbgsym has it";
@@ -99,16 +152,10 @@ std::string remark_on(const std::string& path) {
     return "no debug information; compile it with -g";
 }
 
-}  // namespace
-
-std::string what_could_name_rows(const allocscope::snapshot& rows) {
+// A line for each file.
+template <class Remark>
+std::string list_of(const char* head, const std::set<std::string>& modules, const Remark& remark) {
     constexpr std::size_t most = 10;
-    std::set<std::string> modules;
-    for (const allocscope::snapshot::row& row : rows) {
-        if (row.line != 0 || row.user_frame >= row.frame_count) continue;
-        const std::string module = row.frames[row.user_frame].module;
-        if (!module.empty() && module[0] == '/') modules.insert(module);
-    }
     std::string text;
     std::size_t count = 0;
     for (const std::string& module : modules) {
@@ -116,9 +163,38 @@ std::string what_could_name_rows(const allocscope::snapshot& rows) {
             text += "  and " + std::to_string(modules.size() - most) + " more\n";
             break;
         }
-        text += "  " + printable(file_name(module)) + ": " + printable(remark_on(module)) + '\n';
+        text += "  " + printable(file_name(module)) + ": " + printable(remark(module)) + '\n';
     }
-    return text.empty() ? text : "\nwhat could name the rows without a line:\n" + text;
+    return text.empty() ? text : head + text;
+}
+
+}  // namespace
+
+std::string what_could_name_rows(const allocscope::snapshot& rows) {
+    // What `allocscope run` has recorded it has named, too.
+    const bool is_read_always = *rows.info().command != '\0';
+    const auto for_types = [is_read_always](const std::string& module) {
+        return remark_on_types(module, is_read_always);
+    };
+    const auto for_lines = [is_read_always](const std::string& module) {
+        return remark_on_lines(module, is_read_always);
+    };
+    std::set<std::string> without_line;
+    std::set<std::string> without_type;
+    for (const allocscope::snapshot::row& row : rows) {
+        if (row.user_frame >= row.frame_count) continue;
+        const std::string module = row.frames[row.user_frame].module;
+        if (module.empty() || module[0] != '/') continue;
+        if (row.line == 0) without_line.insert(module);
+        if (std::string{"?"} == row.type) without_type.insert(module);
+    }
+    std::set<std::string> unread;
+    for (const std::string& module : without_type) {
+        const bool is_named_above = without_line.count(module) != 0;
+        if (!is_named_above && !for_types(module).empty()) unread.insert(module);
+    }
+    return list_of("\nwhat could name the rows without a line:\n", without_line, for_lines) +
+           list_of("\nwhat could name the types that are not known:\n", unread, for_types);
 }
 
 }  // namespace allocscope_tools

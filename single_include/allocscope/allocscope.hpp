@@ -3113,47 +3113,761 @@ ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_ALLOCSCOPE_HPP
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// intercepted_functions.hpp - the one list of the functions that hand out and take back memory.
+#include <cstring>
 
-#ifndef ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
-#define ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
+// byte_view.hpp - a pointer and a length over memory that somebody else owns.
 
-// What every C library and every other malloc defines.
-#define ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)                                                  \
-    ACTION(void*, malloc, (std::size_t bytes), (bytes))                                          \
-    ACTION(void*, calloc, (std::size_t count, std::size_t bytes), (count, bytes))                \
-    ACTION(void*, realloc, (void* block, std::size_t bytes), (block, bytes))                     \
-    ACTION(void, free, (void* block), (block))                                                   \
-    ACTION(int, posix_memalign, (void** place, std::size_t alignment, std::size_t bytes),        \
-           (place, alignment, bytes))                                                            \
-    ACTION(void*, aligned_alloc, (std::size_t alignment, std::size_t bytes), (alignment, bytes)) \
-    ACTION(void*, memalign, (std::size_t alignment, std::size_t bytes), (alignment, bytes))      \
-    ACTION(void*, valloc, (std::size_t bytes), (bytes))                                          \
-    ACTION(void*, pvalloc, (std::size_t bytes), (bytes))                                         \
-    ACTION(std::size_t, malloc_usable_size, (void* block), (block))
+#ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
+#define ALLOCSCOPE_BASE_BYTE_VIEW_HPP
 
-// What can be told by those above. Not all C libraries have them: C23 brought two, and where glibc
-// has the third, it calls realloc by its name, which is ours.
-#define ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)                                                  \
-    ACTION(void*, reallocarray, (void* block, std::size_t count, std::size_t bytes),          \
-           (block, count, bytes))                                                             \
-    ACTION(void, free_sized, (void* block, std::size_t bytes), (block, bytes))                \
-    ACTION(void, free_aligned_sized, (void* block, std::size_t alignment, std::size_t bytes), \
-           (block, alignment, bytes))
+ALLOCSCOPE_NAMESPACE_BEGIN
 
-#define ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ACTION) \
-    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)      \
-    ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)
+namespace detail {
 
-#endif  // ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
+struct byte_view {
+    const std::uint8_t* data = nullptr;
+    std::size_t size = 0;
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+    constexpr bool empty() const noexcept { return size == 0; }
 
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    // The bytes [offset, offset + length), or nothing at all when any of them lies outside.
+    constexpr byte_view part(std::uint64_t offset, std::uint64_t length) const noexcept {
+        if (offset > size || length > size - offset) return byte_view{};
+        return byte_view{data + offset, length};
+    }
+
+    // The bytes from `offset` to the end; nothing when `offset` lies outside.
+    constexpr byte_view from(std::uint64_t offset) const noexcept {
+        return offset > size ? byte_view{} : part(offset, size - offset);
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_BYTE_VIEW_HPP
+
+// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
+
+#ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+#define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+class byte_cursor {
+public:
+    byte_cursor() = default;
+    explicit byte_cursor(byte_view bytes, std::uint64_t start = 0) noexcept : bytes_(bytes) {
+        seek(start);
+    }
+
+    bool ok() const noexcept { return ok_; }
+    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
+    std::size_t at() const noexcept { return at_; }
+    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
+    void fail() noexcept { ok_ = false; }
+
+    void seek(std::uint64_t position) noexcept {
+        if (position > bytes_.size) {
+            ok_ = false;
+        } else {
+            at_ = position;
+        }
+    }
+    void skip(std::uint64_t count) noexcept {
+        if (count > remaining()) {
+            ok_ = false;
+        } else {
+            at_ += count;
+        }
+    }
+
+    std::uint8_t u8() noexcept {
+        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
+        return bytes_.data[at_++];
+    }
+    std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
+    std::uint32_t u32() noexcept { return fixed<std::uint32_t>(); }
+    std::uint64_t u64() noexcept { return fixed<std::uint64_t>(); }
+
+    // A number of 1, 2, 3, 4 or 8 bytes; any other width fails.
+    std::uint64_t unsigned_of(unsigned width) noexcept;
+
+    // Bits beyond the 64th are dropped; more than 16 bytes fail.
+    std::uint64_t uleb() noexcept {
+        if (ok_ && at_ < bytes_.size && bytes_.data[at_] < 0x80) return bytes_.data[at_++];
+        return long_uleb();
+    }
+    std::int64_t sleb() noexcept;
+
+    // A text that ends with a zero byte inside the bytes; "" on failure.
+    const char* text() noexcept;
+
+    byte_view block(std::uint64_t length) noexcept {
+        if (length > remaining()) return ok_ = false, byte_view{};
+        const byte_view part = bytes_.part(at_, length);
+        at_ += part.size;
+        return part;
+    }
+
+private:
+    static constexpr unsigned longest_leb = 16;
+
+    std::uint64_t long_uleb() noexcept;
+
+    template <class Number>
+    Number fixed() noexcept {
+        Number value = 0;
+        if (remaining() < sizeof value) return ok_ = false, Number{0};
+        std::memcpy(&value, bytes_.data + at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+
+    byte_view bytes_;
+    std::size_t at_ = 0;
+    bool ok_ = true;
+};
+
+ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::unsigned_of(unsigned width) noexcept {
+    switch (width) {
+        case 1:
+            return u8();
+        case 2:
+            return u16();
+        case 3: {
+            const std::uint64_t low = u16();
+            return low | (static_cast<std::uint64_t>(u8()) << 16);
+        }
+        case 4:
+            return u32();
+        case 8:
+            return u64();
+        default:
+            ok_ = false;
+            return 0;
+    }
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::long_uleb() noexcept {
+    const std::size_t left = remaining();
+    const std::uint8_t* const from = bytes_.data + at_;
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (std::size_t i = 0; i < left && i < longest_leb; ++i, shift += 7) {
+        const std::uint8_t byte = from[i];
+        if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+        if ((byte & 0x80) != 0) continue;
+        at_ += i + 1;
+        return value;
+    }
+    ok_ = false;
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE std::int64_t byte_cursor::sleb() noexcept {
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (unsigned i = 0; i < longest_leb; ++i) {
+        const std::uint8_t byte = u8();
+        if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+        shift += 7;
+        if ((byte & 0x80) != 0) continue;
+        if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
+        return ok_ ? static_cast<std::int64_t>(value) : 0;
+    }
+    ok_ = false;
+    return 0;
+}
+
+ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
+    const std::size_t left = remaining();
+    const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
+    if (end == nullptr) return ok_ = false, "";
+    const std::uint8_t* start = bytes_.data + at_;
+    at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
+    return reinterpret_cast<const char*>(start);
+}
+
+// A longer text is no name; a section without any zero byte must not become one name.
+constexpr std::size_t longest_text = std::size_t{1} << 16;
+
+// The text at `offset` of a string section; "" when there is none.
+ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset) noexcept {
+    byte_view rest = section.from(offset);
+    if (rest.size > longest_text) rest.size = longest_text;
+    return byte_cursor{rest}.text();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+namespace dwarf {
+
+constexpr std::uint16_t tag_class_type = 0x02;
+constexpr std::uint16_t tag_enumeration_type = 0x04;
+constexpr std::uint16_t tag_imported_declaration = 0x08;
+constexpr std::uint16_t tag_lexical_block = 0x0b;
+constexpr std::uint16_t tag_structure_type = 0x13;
+constexpr std::uint16_t tag_typedef = 0x16;
+constexpr std::uint16_t tag_union_type = 0x17;
+constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
+constexpr std::uint16_t tag_subprogram = 0x2e;
+constexpr std::uint16_t tag_namespace = 0x39;
+constexpr std::uint16_t tag_partial_unit = 0x3c;
+constexpr std::uint16_t tag_imported_unit = 0x3d;
+
+constexpr std::uint16_t at_sibling = 0x01;
+constexpr std::uint16_t at_name = 0x03;
+constexpr std::uint16_t at_byte_size = 0x0b;
+constexpr std::uint16_t at_stmt_list = 0x10;
+constexpr std::uint16_t at_low_pc = 0x11;
+constexpr std::uint16_t at_high_pc = 0x12;
+constexpr std::uint16_t at_import = 0x18;
+constexpr std::uint16_t at_comp_dir = 0x1b;
+constexpr std::uint16_t at_abstract_origin = 0x31;
+constexpr std::uint16_t at_decl_file = 0x3a;
+constexpr std::uint16_t at_decl_line = 0x3b;
+constexpr std::uint16_t at_specification = 0x47;
+constexpr std::uint16_t at_ranges = 0x55;
+constexpr std::uint16_t at_call_column = 0x57;
+constexpr std::uint16_t at_call_file = 0x58;
+constexpr std::uint16_t at_call_line = 0x59;
+constexpr std::uint16_t at_linkage_name = 0x6e;
+constexpr std::uint16_t at_str_offsets_base = 0x72;
+constexpr std::uint16_t at_addr_base = 0x73;
+constexpr std::uint16_t at_rnglists_base = 0x74;
+constexpr std::uint16_t at_mips_linkage_name = 0x2007;
+constexpr std::uint16_t at_dwo_name = 0x76;
+constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
+constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
+constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
+constexpr std::uint16_t at_gnu_addr_base = 0x2133;
+
+constexpr std::uint16_t form_addr = 0x01;
+constexpr std::uint16_t form_block2 = 0x03;
+constexpr std::uint16_t form_block4 = 0x04;
+constexpr std::uint16_t form_data2 = 0x05;
+constexpr std::uint16_t form_data4 = 0x06;
+constexpr std::uint16_t form_data8 = 0x07;
+constexpr std::uint16_t form_string = 0x08;
+constexpr std::uint16_t form_block = 0x09;
+constexpr std::uint16_t form_block1 = 0x0a;
+constexpr std::uint16_t form_data1 = 0x0b;
+constexpr std::uint16_t form_flag = 0x0c;
+constexpr std::uint16_t form_sdata = 0x0d;
+constexpr std::uint16_t form_strp = 0x0e;
+constexpr std::uint16_t form_udata = 0x0f;
+constexpr std::uint16_t form_ref_addr = 0x10;
+constexpr std::uint16_t form_ref1 = 0x11;
+constexpr std::uint16_t form_ref2 = 0x12;
+constexpr std::uint16_t form_ref4 = 0x13;
+constexpr std::uint16_t form_ref8 = 0x14;
+constexpr std::uint16_t form_ref_udata = 0x15;
+constexpr std::uint16_t form_indirect = 0x16;
+constexpr std::uint16_t form_sec_offset = 0x17;
+constexpr std::uint16_t form_exprloc = 0x18;
+constexpr std::uint16_t form_flag_present = 0x19;
+constexpr std::uint16_t form_strx = 0x1a;
+constexpr std::uint16_t form_addrx = 0x1b;
+constexpr std::uint16_t form_ref_sup4 = 0x1c;
+constexpr std::uint16_t form_strp_sup = 0x1d;
+constexpr std::uint16_t form_data16 = 0x1e;
+constexpr std::uint16_t form_line_strp = 0x1f;
+constexpr std::uint16_t form_ref_sig8 = 0x20;
+constexpr std::uint16_t form_implicit_const = 0x21;
+constexpr std::uint16_t form_loclistx = 0x22;
+constexpr std::uint16_t form_rnglistx = 0x23;
+constexpr std::uint16_t form_ref_sup8 = 0x24;
+constexpr std::uint16_t form_strx1 = 0x25;
+constexpr std::uint16_t form_strx2 = 0x26;
+constexpr std::uint16_t form_strx3 = 0x27;
+constexpr std::uint16_t form_strx4 = 0x28;
+constexpr std::uint16_t form_addrx1 = 0x29;
+constexpr std::uint16_t form_addrx2 = 0x2a;
+constexpr std::uint16_t form_addrx3 = 0x2b;
+constexpr std::uint16_t form_addrx4 = 0x2c;
+constexpr std::uint16_t form_gnu_addr_index = 0x1f01;
+constexpr std::uint16_t form_gnu_str_index = 0x1f02;
+constexpr std::uint16_t form_gnu_ref_alt = 0x1f20;
+constexpr std::uint16_t form_gnu_strp_alt = 0x1f21;
+
+constexpr std::uint8_t unit_type_type = 0x02;
+constexpr std::uint8_t unit_skeleton = 0x04;
+constexpr std::uint8_t unit_split_compile = 0x05;
+constexpr std::uint8_t unit_split_type = 0x06;
+
+constexpr std::uint8_t range_end_of_list = 0x00;
+constexpr std::uint8_t range_base_addressx = 0x01;
+constexpr std::uint8_t range_startx_endx = 0x02;
+constexpr std::uint8_t range_startx_length = 0x03;
+constexpr std::uint8_t range_offset_pair = 0x04;
+constexpr std::uint8_t range_base_address = 0x05;
+constexpr std::uint8_t range_start_end = 0x06;
+constexpr std::uint8_t range_start_length = 0x07;
+
+constexpr std::uint8_t line_copy = 1;
+constexpr std::uint8_t line_advance_pc = 2;
+constexpr std::uint8_t line_advance_line = 3;
+constexpr std::uint8_t line_set_file = 4;
+constexpr std::uint8_t line_set_column = 5;
+constexpr std::uint8_t line_const_add_pc = 8;
+constexpr std::uint8_t line_fixed_advance_pc = 9;
+constexpr std::uint8_t line_end_sequence = 1;  // extended
+constexpr std::uint8_t line_set_address = 2;   // extended
+constexpr std::uint16_t line_content_path = 1;
+constexpr std::uint16_t line_content_directory = 2;
+
+}  // namespace dwarf
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
+
+// dwarf_forms.hpp - how one attribute value is stored, read and skipped.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+// The sizes that a unit's header decides.
+struct dwarf_format {
+    std::uint16_t version = 0;
+    std::uint8_t address_bytes = 8;
+    std::uint8_t offset_bytes = 4;
+};
+
+struct dwarf_value {
+    std::uint16_t form = 0;      // 0: there is no such attribute
+    std::uint64_t number = 0;    // value, offset or index, as stored
+    const char* text = nullptr;  // of dwarf::form_string only
+    bool exists() const noexcept { return form != 0; }
+};
+
+constexpr int dwarf_form_varies = -1;
+
+// The bytes that a value of this form always takes, or dwarf_form_varies.
+ALLOCSCOPE_NOINLINE int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noexcept {
+    switch (form) {
+        case dwarf::form_flag_present:
+        case dwarf::form_implicit_const:
+            return 0;
+        case dwarf::form_data1:
+        case dwarf::form_ref1:
+        case dwarf::form_flag:
+        case dwarf::form_strx1:
+        case dwarf::form_addrx1:
+            return 1;
+        case dwarf::form_data2:
+        case dwarf::form_ref2:
+        case dwarf::form_strx2:
+        case dwarf::form_addrx2:
+            return 2;
+        case dwarf::form_strx3:
+        case dwarf::form_addrx3:
+            return 3;
+        case dwarf::form_data4:
+        case dwarf::form_ref4:
+        case dwarf::form_strx4:
+        case dwarf::form_addrx4:
+        case dwarf::form_ref_sup4:
+            return 4;
+        case dwarf::form_data8:
+        case dwarf::form_ref8:
+        case dwarf::form_ref_sig8:
+        case dwarf::form_ref_sup8:
+            return 8;
+        case dwarf::form_data16:
+            return 16;
+        case dwarf::form_addr:
+            return format.address_bytes;
+        case dwarf::form_ref_addr:
+            return format.version <= 2 ? format.address_bytes : format.offset_bytes;
+        case dwarf::form_strp:
+        case dwarf::form_sec_offset:
+        case dwarf::form_line_strp:
+        case dwarf::form_strp_sup:
+        case dwarf::form_gnu_ref_alt:
+        case dwarf::form_gnu_strp_alt:
+            return format.offset_bytes;
+        default:
+            return dwarf_form_varies;
+    }
+}
+
+// Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
+ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form,
+                                                 const dwarf_format& format,
+                                                 std::int64_t implicit_value) noexcept {
+    if (form == dwarf::form_indirect) {
+        form = static_cast<std::uint16_t>(in.uleb() & 0xffff);
+        if (form == dwarf::form_indirect || form == dwarf::form_implicit_const) in.fail();
+    }
+    dwarf_value value;
+    value.form = form;
+    const int fixed = dwarf_fixed_bytes(form, format);
+    if (fixed == 16) return in.skip(16), value;
+    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
+    switch (form) {
+        case dwarf::form_flag_present:
+            value.number = 1;
+            break;
+        case dwarf::form_implicit_const:
+            value.number = static_cast<std::uint64_t>(implicit_value);
+            break;
+        case dwarf::form_string:
+            value.text = in.text();
+            break;
+        case dwarf::form_sdata:
+            value.number = static_cast<std::uint64_t>(in.sleb());
+            break;
+        case dwarf::form_udata:
+        case dwarf::form_ref_udata:
+        case dwarf::form_strx:
+        case dwarf::form_addrx:
+        case dwarf::form_loclistx:
+        case dwarf::form_rnglistx:
+        case dwarf::form_gnu_addr_index:
+        case dwarf::form_gnu_str_index:
+            value.number = in.uleb();
+            break;
+        case dwarf::form_block1:
+            in.skip(in.u8());
+            break;
+        case dwarf::form_block2:
+            in.skip(in.u16());
+            break;
+        case dwarf::form_block4:
+            in.skip(in.u32());
+            break;
+        case dwarf::form_block:
+        case dwarf::form_exprloc:
+            in.skip(in.uleb());
+            break;
+        default:
+            in.fail();
+            break;
+    }
+    return value;
+}
+
+inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
+    return form == dwarf::form_addr || form == dwarf::form_addrx ||
+           form == dwarf::form_gnu_addr_index ||
+           (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
+}
+
+inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
+    return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
+           (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
+
+// dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+#define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct dwarf_sections {
+    byte_view info, abbreviations, strings, lines, line_strings;
+    byte_view ranges, range_lists, addresses, string_offsets;
+    byte_view supplement_strings;  // of the supplementary file
+};
+
+// A supplementary file holds what several files have in common. References to its entries have
+// this bit, wherever they stand.
+constexpr std::uint64_t dwarf_in_supplement = std::uint64_t{1} << 63U;
+
+// One unit. The bases and the low address come from its first entry.
+struct dwarf_unit {
+    std::uint64_t offset = 0;  // of the header in .debug_info
+    std::uint64_t end = 0;     // where the next unit begins
+    std::uint64_t first_entry = 0;
+    std::uint64_t abbreviations = 0;
+    dwarf_format format;
+    std::uint8_t type = 0;       // DWARF 5 only
+    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
+    std::uint64_t string_offsets_base = 0;
+    std::uint64_t addresses_base = 0;
+    std::uint64_t range_lists_base = 0;  // DWARF 5
+    std::uint64_t ranges_base = 0;       // split DWARF 4
+    std::uint64_t low_address = 0;
+    std::uint64_t file = 0;  // dwarf_in_supplement: of a supplementary file
+};
+
+// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
+// of an unknown version is returned with first_entry == end, so that the next one can be found.
+ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
+                                         dwarf_unit& unit) noexcept {
+    unit = dwarf_unit{};
+    unit.offset = offset;
+    byte_cursor in{info, offset};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) {
+        length = in.u64();
+        unit.format.offset_bytes = 8;
+    } else if (length >= 0xfffffff0U) {
+        return false;
+    }
+    if (!in.ok() || length == 0 || length > in.remaining()) return false;
+    unit.end = in.at() + length;
+    unit.format.version = in.u16();
+    if (unit.format.version >= 5) {
+        unit.type = in.u8();
+        unit.format.address_bytes = in.u8();
+        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
+        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
+            unit.split_id = in.u64();
+        }
+    } else {
+        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
+        unit.format.address_bytes = in.u8();
+    }
+    const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
+                             (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
+                             unit.type != dwarf::unit_type_type &&
+                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
+    unit.first_entry = is_readable ? in.at() : unit.end;
+    unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
+    unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
+    unit.range_lists_base = unit.format.offset_bytes == 8 ? 20 : 12;
+    return true;
+}
+
+struct dwarf_attribute {
+    std::uint16_t name = 0;
+    std::uint16_t form = 0;
+    std::int64_t implicit_value = 0;
+};
+
+// Walks one abbreviation table. The visitor has
+//     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
+//     bool attribute(const dwarf_attribute&);
+//     bool finish();
+// each of which returns false to stop the walk.
+template <class Visitor>
+inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
+    byte_cursor in{section, offset};
+    while (in.ok()) {
+        const std::uint64_t code = in.uleb();
+        if (code == 0) return;
+        const std::uint64_t tag = in.uleb();
+        const bool has_children = in.u8() != 0;
+        if (!in.ok() || !visit.begin(code, static_cast<std::uint16_t>(tag & 0xffff), has_children))
+            return;
+        for (;;) {
+            const std::uint64_t name = in.uleb();
+            const std::uint64_t form = in.uleb();
+            dwarf_attribute attribute;
+            attribute.name =
+                name > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(name);
+            attribute.form =
+                form > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(form);
+            if (form == dwarf::form_implicit_const) attribute.implicit_value = in.sleb();
+            if (!in.ok()) return;
+            if (name == 0 && form == 0) break;
+            if (!visit.attribute(attribute)) return;
+        }
+        if (!visit.finish()) return;
+    }
+}
+
+// Reads entry `index` of a table of fixed-size numbers. False when it lies outside.
+ALLOCSCOPE_NOINLINE bool read_dwarf_table(byte_view section, std::uint64_t base,
+                                          std::uint64_t index, unsigned width,
+                                          std::uint64_t& number) noexcept {
+    if (index > section.size) return false;  // keeps the product below from wrapping
+    byte_cursor in{section, base};
+    in.skip(index * width);
+    number = in.unsigned_of(width);
+    return in.ok();
+}
+
+// The text that a value stands for; "" when there is none or when it is in another file.
+ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
+                                           const dwarf_value& value) noexcept {
+    if (value.form == dwarf::form_string) {
+        return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
+    }
+    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
+    if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
+    if (value.form == dwarf::form_gnu_strp_alt || value.form == dwarf::form_strp_sup) {
+        return text_at(sections.supplement_strings, value.number);
+    }
+    if (!dwarf_form_is_string_index(value.form)) return "";
+    std::uint64_t offset = 0;
+    if (!read_dwarf_table(sections.string_offsets, unit.string_offsets_base, value.number,
+                          unit.format.offset_bytes, offset)) {
+        return "";
+    }
+    return text_at(sections.strings, offset);
+}
+
+ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
+                                       const dwarf_value& value, std::uint64_t& address) noexcept {
+    if (value.form == dwarf::form_addr) return address = value.number, true;
+    return dwarf_form_is_address(value.form) &&
+           read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
+                            unit.format.address_bytes, address);
+}
+
+// The .debug_info offset of the entry that a value refers to, with dwarf_in_supplement when it is
+// in such a file; 0 (never an entry) when it is none.
+ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
+                                                  const dwarf_value& value) noexcept {
+    switch (value.form) {
+        case dwarf::form_ref_addr:
+            return value.number | unit.file;
+        case dwarf::form_gnu_ref_alt:
+        case dwarf::form_ref_sup4:
+        case dwarf::form_ref_sup8:
+            return value.number | dwarf_in_supplement;
+        case dwarf::form_ref1:
+        case dwarf::form_ref2:
+        case dwarf::form_ref4:
+        case dwarf::form_ref8:
+        case dwarf::form_ref_udata:
+            if (value.number >= unit.end - unit.offset) return 0;
+            return (unit.offset + value.number) | unit.file;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
+
+// elf_image.hpp - the header of an ELF file and its table of sections.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::size_t elf_header_bytes = 64;
+constexpr std::size_t elf_section_bytes = 64;
+
+constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
+constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
+constexpr std::uint64_t elf_section_executable = 4;
+constexpr std::uint64_t elf_section_compressed = 0x800;
+
+struct elf_header {
+    bool is_valid = false;
+    std::uint16_t type = 0;
+    std::uint64_t sections_offset = 0;
+    std::uint16_t section_bytes = 0;
+    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
+    std::uint64_t section_count = 0;
+    std::uint64_t names_section = 0;
+};
+
+struct elf_section {
+    std::uint32_t name = 0;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_bytes = 0;
+};
+
+inline elf_header read_elf_header(byte_view bytes) noexcept {
+    elf_header header;
+    byte_cursor in{bytes};
+    const std::uint32_t magic = in.u32();
+    const std::uint8_t word_class = in.u8();
+    const std::uint8_t byte_order = in.u8();
+    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
+    in.seek(16);
+    header.type = in.u16();
+    in.skip(2 + 4 + 8);  // machine, version, entry
+    in.skip(8);          // where the segments are
+    header.sections_offset = in.u64();
+    in.skip(4 + 2);  // flags, size of this header
+    in.skip(2 + 2);  // segments
+    header.section_bytes = in.u16();
+    header.section_count = in.u16();
+    header.names_section = in.u16();
+    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
+    return header;
+}
+
+// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
+inline elf_section read_elf_section(byte_view table, std::uint64_t index,
+                                    std::uint16_t stride) noexcept {
+    elf_section section;
+    if (stride < elf_section_bytes || index >= table.size / stride) return section;
+    byte_cursor in{table, index * stride};
+    section.name = in.u32();
+    section.type = in.u32();
+    section.flags = in.u64();
+    section.address = in.u64();
+    section.offset = in.u64();
+    section.size = in.u64();
+    section.link = in.u32();
+    in.skip(4 + 8);  // info, alignment
+    section.entry_bytes = in.u64();
+    return section;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_REPORT) || \
@@ -3282,7 +3996,2494 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <cstdlib>
+#include <cstring>
+
+// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
+
+#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
+#define ALLOCSCOPE_PLAIN_ARENA_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace plain {
+
+[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    std::abort();
+#else
+    throw std::bad_alloc();
+#endif
+}
+
+// Runs `work`. False: memory was refused on the way.
+template <class Work>
+bool is_done_with_memory(const Work& work) {
+#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
+    work();
+    return true;
+#else
+    try {
+        work();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+#endif
+}
+
+class arena {
+public:
+    constexpr arena() noexcept = default;
+    ~arena() { release(); }
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+
+    // Aligned to 16 bytes. What it holds is not defined.
+    void* allocate(std::size_t bytes) {
+        const std::size_t rounded = rounded_up(bytes);
+        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
+        void* piece = free_;
+        free_ += rounded;
+        return piece;
+    }
+
+    // Makes the piece that was handed out last longer where it is; false when that cannot be.
+    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
+        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
+        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
+        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
+            return false;
+        }
+        free_ += more;
+        return true;
+    }
+
+    // An object that lives as long as the arena; its destructor is never called.
+    template <class T, class... Arguments>
+    T* make(Arguments&&... arguments) {
+        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
+        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
+    }
+
+    // Everything that was handed out is gone.
+    void release() noexcept {
+        while (newest_ != nullptr) {
+            block* older = newest_->older;
+            detail::return_reservation(newest_, newest_->bytes);
+            newest_ = older;
+        }
+        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
+        spare_ = nullptr;
+        free_ = end_ = nullptr;
+        mapped_bytes_ = 0;
+    }
+
+    // Takes over all that `other` has handed out; nothing may have been taken from this one.
+    void take(arena& other) noexcept {
+        newest_ = other.newest_;
+        free_ = other.free_;
+        end_ = other.end_;
+        next_block_ = other.next_block_;
+        mapped_bytes_ = other.mapped_bytes_;
+        other.newest_ = nullptr;
+        other.release();
+    }
+
+    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
+
+private:
+    friend class borrowed_memory;
+
+    struct alignas(16) block {
+        block* older;
+        std::size_t bytes;
+    };
+    static constexpr std::size_t first_block = std::size_t{64} * 1024;
+    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
+
+    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
+        return (bytes + 15U) & ~std::size_t{15};
+    }
+
+    void* allocate_in_new_block(std::size_t bytes);
+
+    // Keeps the larger one of two blocks that are not in use: the next step will need one.
+    void give_back(block* unused) noexcept;
+
+    block* newest_ = nullptr;
+    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
+    char* free_ = nullptr;
+    char* end_ = nullptr;
+    std::size_t next_block_ = first_block;
+    std::size_t mapped_bytes_ = 0;
+};
+
+// A piece larger than half a block gets a block of its own, and the one in use stays in use.
+ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
+    const bool is_alone = bytes > next_block_ / 2;
+    const std::size_t pages = detail::page_bytes;
+    std::size_t wanted = next_block_;
+    if (is_alone) {
+        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
+        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
+    }
+    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
+    void* memory = spare_;
+    if (is_spare) {
+        wanted = spare_->bytes;
+        spare_ = nullptr;
+    } else {
+        memory = detail::reserve_pages(wanted);
+    }
+    if (memory == nullptr) refuse_memory();
+    block* fresh = ::new (memory) block{newest_, wanted};
+    newest_ = fresh;
+    mapped_bytes_ += wanted;
+    char* begin = reinterpret_cast<char*>(fresh + 1);
+    if (is_alone) return begin;
+    free_ = begin + bytes;
+    end_ = reinterpret_cast<char*>(fresh) + wanted;
+    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
+    return begin;
+}
+
+ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
+    const bool is_kept =
+        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
+    block* const unwanted = is_kept ? spare_ : unused;
+    if (is_kept) spare_ = unused;
+    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
+}
+
+// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
+// that was taken from the arena since it was made. What was made before must not grow meanwhile.
+class borrowed_memory {
+public:
+    explicit borrowed_memory(arena& memory) noexcept
+        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
+    ~borrowed_memory() {
+        while (memory_.newest_ != newest_) {
+            arena::block* given_back = memory_.newest_;
+            memory_.newest_ = given_back->older;
+            memory_.mapped_bytes_ -= given_back->bytes;
+            memory_.give_back(given_back);
+        }
+        memory_.free_ = free_;
+        memory_.end_ = end_;
+    }
+    borrowed_memory(const borrowed_memory&) = delete;
+    borrowed_memory& operator=(const borrowed_memory&) = delete;
+
+private:
+    arena& memory_;
+    arena::block* newest_;
+    char* free_;
+    char* end_;
+};
+
+}  // namespace plain
+
+// The rooms that use the vocabulary spell it without a prefix.
+namespace detail {
+using namespace plain;
+}
+namespace symbolize {
+using namespace plain;
+}
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
+
+// text.hpp - characters that somebody else keeps.
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+class text {
+public:
+    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+    constexpr text() noexcept = default;
+    ALLOCSCOPE_FAST_PATH constexpr text(const char* zero_ended) noexcept
+        : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
+    ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
+        : data_(data), size_(size) {}
+
+    ALLOCSCOPE_FAST_PATH constexpr const char* data() const noexcept { return data_; }
+    ALLOCSCOPE_FAST_PATH constexpr std::size_t size() const noexcept { return size_; }
+    ALLOCSCOPE_FAST_PATH constexpr bool empty() const noexcept { return size_ == 0; }
+    ALLOCSCOPE_FAST_PATH constexpr const char* begin() const noexcept { return data_; }
+    ALLOCSCOPE_FAST_PATH constexpr const char* end() const noexcept { return data_ + size_; }
+    ALLOCSCOPE_FAST_PATH constexpr char operator[](std::size_t at) const noexcept {
+        return data_[at];
+    }
+    ALLOCSCOPE_FAST_PATH constexpr char front() const noexcept { return data_[0]; }
+    ALLOCSCOPE_FAST_PATH constexpr char back() const noexcept { return data_[size_ - 1]; }
+
+    ALLOCSCOPE_FAST_PATH constexpr void remove_prefix(std::size_t count) noexcept {
+        data_ += count;
+        size_ -= count;
+    }
+    ALLOCSCOPE_FAST_PATH constexpr void remove_suffix(std::size_t count) noexcept {
+        size_ -= count;
+    }
+
+    // `at` is at most size().
+    ALLOCSCOPE_FAST_PATH constexpr text substr(std::size_t at,
+                                               std::size_t count = npos) const noexcept {
+        return text{data_ + at, count < size_ - at ? count : size_ - at};
+    }
+
+    // Positions, or npos.
+    std::size_t find(char wanted, std::size_t from = 0) const noexcept;
+    std::size_t find(text wanted, std::size_t from = 0) const noexcept;
+    std::size_t rfind(char wanted) const noexcept;
+    std::size_t rfind(text wanted) const noexcept;
+    std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
+    std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
+    std::size_t find_last_of(text wanted) const noexcept;
+    std::size_t find_last_not_of(text unwanted) const noexcept;
+
+    bool starts_with(text start) const noexcept;
+    bool ends_with(text end) const noexcept;
+    bool contains(text wanted) const noexcept { return find(wanted) != npos; }
+
+    // Below 0, 0 or above 0, by unsigned bytes.
+    int compare(text other) const noexcept;
+
+private:
+    const char* data_ = "";
+    std::size_t size_ = 0;
+};
+
+ALLOCSCOPE_NOINLINE bool is_equal(text a, text b) noexcept {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+ALLOCSCOPE_FAST_PATH bool operator==(text a, text b) noexcept {
+    return is_equal(a, b);
+}
+ALLOCSCOPE_FAST_PATH bool operator!=(text a, text b) noexcept {
+    return !is_equal(a, b);
+}
+ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
+    return a.compare(b) < 0;
+}
+
+// What stands behind the last slash; as zero-ended as the path.
+ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+// A zero-ended copy that lives as long as the arena.
+ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
+    auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
+    std::memcpy(bytes, original.data(), original.size());
+    bytes[original.size()] = '\0';
+    return text{bytes, original.size()};
+}
+
+// Up to four texts, one behind the other, zero-ended, in the memory of the arena.
+ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
+    const std::size_t size = a.size() + b.size() + c.size() + d.size();
+    auto* bytes = static_cast<char*>(memory.allocate(size + 1));
+    char* end = bytes;
+    const text* const parts[] = {&a, &b, &c, &d};
+    for (const text* part : parts) {
+        std::memcpy(end, part->data(), part->size());
+        end += part->size();
+    }
+    *end = '\0';
+    return text{bytes, size};
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
+    if (from >= size_) return npos;
+    const void* found = std::memchr(data_ + from, wanted, size_ - from);
+    return found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - data_)
+                            : npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
+    if (wanted.empty()) return from <= size_ ? from : npos;
+    for (std::size_t at = find(wanted.front(), from); at != npos;
+         at = find(wanted.front(), at + 1)) {
+        if (wanted.size_ > size_ - at) return npos;
+        if (std::memcmp(data_ + at, wanted.data_, wanted.size_) == 0) return at;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::rfind(char wanted) const noexcept {
+    for (std::size_t at = size_; at > 0; --at) {
+        if (data_[at - 1] == wanted) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
+    if (wanted.size_ > size_) return npos;
+    for (std::size_t at = size_ - wanted.size_ + 1; at > 0; --at) {
+        if (std::memcmp(data_ + at - 1, wanted.data_, wanted.size_) == 0) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(text wanted, std::size_t from) const noexcept {
+    for (std::size_t at = from; at < size_; ++at) {
+        if (wanted.find(data_[at]) != npos) return at;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
+                                                        std::size_t from) const noexcept {
+    for (std::size_t at = from; at < size_; ++at) {
+        if (unwanted.find(data_[at]) == npos) return at;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_last_of(text wanted) const noexcept {
+    for (std::size_t at = size_; at > 0; --at) {
+        if (wanted.find(data_[at - 1]) != npos) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(text unwanted) const noexcept {
+    for (std::size_t at = size_; at > 0; --at) {
+        if (unwanted.find(data_[at - 1]) == npos) return at - 1;
+    }
+    return npos;
+}
+
+ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
+    return start.size_ <= size_ && std::memcmp(data_, start.data_, start.size_) == 0;
+}
+
+ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
+    return end.size_ <= size_ &&
+           std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
+}
+
+ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
+    const std::size_t shared = size_ < other.size_ ? size_ : other.size_;
+    const int order = std::memcmp(data_, other.data_, shared);
+    if (order != 0) return order;
+    if (size_ == other.size_) return 0;
+    return size_ < other.size_ ? -1 : 1;
+}
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// file_reader.hpp - a regular file, opened for positioned reads.
+
+#ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+#define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Tells one file from another, and from its own later content.
+struct file_identity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t changed_ns = 0;
+
+    bool equals(const file_identity& other) const noexcept {
+        return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
+               changed_ns == other.changed_ns;
+    }
+};
+
+class file_reader {
+public:
+    explicit file_reader(const char* path) noexcept {
+        descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        struct stat facts;
+        if (descriptor_ < 0) return;
+        if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+            close_now();
+            return;
+        }
+        identity_.device = facts.st_dev;
+        identity_.inode = facts.st_ino;
+        identity_.size_bytes = static_cast<std::uint64_t>(facts.st_size);
+        identity_.changed_ns = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
+                               static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);
+    }
+    ~file_reader() { close_now(); }
+    file_reader(const file_reader&) = delete;
+    file_reader& operator=(const file_reader&) = delete;
+
+    bool is_open() const noexcept { return descriptor_ >= 0; }
+    const file_identity& identity() const noexcept { return identity_; }
+
+    // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
+    std::size_t read_at(std::uint64_t offset, void* buffer, std::size_t count) const noexcept {
+        std::size_t done = 0;
+        while (is_open() && done < count) {
+            const ssize_t got = ::pread(descriptor_, static_cast<char*>(buffer) + done,
+                                        count - done, static_cast<off_t>(offset + done));
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) break;
+            done += static_cast<std::size_t>(got);
+        }
+        return done;
+    }
+
+private:
+    void close_now() noexcept {
+        if (descriptor_ >= 0) ::close(descriptor_);
+        descriptor_ = -1;
+    }
+
+    int descriptor_ = -1;
+    file_identity identity_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// build_id.hpp - the linker's fingerprint of a file, found in its notes.
+
+#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
+#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct build_id {
+    static constexpr std::size_t longest = 64;
+    std::uint8_t bytes[longest] = {};
+    std::size_t size = 0;  // 0: the module has none
+
+    bool known() const noexcept { return size != 0; }
+    bool equals(const build_id& other) const noexcept {
+        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
+    }
+};
+
+// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
+inline build_id find_build_id(byte_view notes) noexcept {
+    constexpr std::uint32_t type_build_id = 3;
+    build_id found;
+    byte_cursor in{notes};
+    while (in.remaining() >= 12) {
+        const std::uint32_t name_bytes = in.u32();
+        const std::uint32_t value_bytes = in.u32();
+        const std::uint32_t type = in.u32();
+        const byte_view name = in.block(name_bytes);
+        in.skip((4 - (name_bytes & 3)) & 3);
+        const byte_view value = in.block(value_bytes);
+        if (!in.ok()) break;
+        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
+            value.size != 0 && value.size <= build_id::longest) {
+            std::memcpy(found.bytes, value.data, value.size);
+            found.size = value.size;
+            break;
+        }
+        in.skip((4 - (value_bytes & 3)) & 3);
+    }
+    return found;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
+
+#ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
+#define ALLOCSCOPE_BINARY_INFLATE_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+constexpr std::uint64_t largest_inflation = 1032;
+
+// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
+class inflate_codes {
+public:
+    static constexpr unsigned fast_bits = 9;
+    static constexpr unsigned longest = 15;
+
+    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
+    // it, when there is only one.
+    bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
+
+    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
+    struct found {
+        unsigned symbol, bits;
+    };
+    found find(std::uint64_t window) const noexcept {
+        const unsigned entry = fast_[window & ((1U << fast_bits) - 1)];
+        return entry != 0 ? found{entry >> 4U, entry & 15U} : find_long(window);
+    }
+
+private:
+    found find_long(std::uint64_t window) const noexcept;
+
+    std::uint16_t counts_[longest + 1];
+    std::uint16_t symbols_[288];
+    std::uint16_t fast_[1U << fast_bits];
+};
+
+ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsigned count,
+                                              bool may_be_empty) noexcept {
+    for (std::uint16_t& each : counts_) each = 0;
+    for (std::uint16_t& each : fast_) each = 0;
+    for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
+    const unsigned used = count - counts_[0];
+    int left = 1;  // codes of the length that are not taken
+    std::uint16_t begins[longest + 2] = {};
+    unsigned codes[longest + 2] = {};
+    for (unsigned bits = 1; bits <= longest; ++bits) {
+        left = 2 * left - counts_[bits];
+        if (left < 0) return false;
+        begins[bits + 1] = static_cast<std::uint16_t>(begins[bits] + counts_[bits]);
+        codes[bits + 1] = (codes[bits] + counts_[bits]) << 1U;
+    }
+    if (left != 0 && !(may_be_empty && (used == 0 || (used == 1 && counts_[1] == 1)))) return false;
+    for (unsigned symbol = 0; symbol < count; ++symbol) {
+        const unsigned bits = lengths[symbol];
+        if (bits == 0) continue;
+        symbols_[begins[bits]++] = static_cast<std::uint16_t>(symbol);
+        const unsigned code = codes[bits]++;
+        if (bits > fast_bits) continue;
+        unsigned reversed = 0;
+        for (unsigned i = 0; i < bits; ++i) reversed |= ((code >> i) & 1U) << (bits - 1 - i);
+        for (unsigned i = reversed; i < 1U << fast_bits; i += 1U << bits) {
+            fast_[i] = static_cast<std::uint16_t>(symbol << 4U | bits);
+        }
+    }
+    return true;
+}
+
+ALLOCSCOPE_NOINLINE inflate_codes::found inflate_codes::find_long(
+    std::uint64_t window) const noexcept {
+    int code = 0;
+    int first = 0;
+    int index = 0;
+    for (unsigned bits = 1; bits <= longest; ++bits, window >>= 1U) {
+        code |= static_cast<int>(window & 1U);
+        const int count = counts_[bits];
+        if (code - count < first) return {symbols_[index + code - first], bits};
+        index += count;
+        first = (first + count) << 1;
+        code <<= 1;
+    }
+    return {0, 0};
+}
+
+class inflater {
+public:
+    inflater(byte_view in, std::uint8_t* out, std::uint64_t size) noexcept
+        : next_(in.data), end_(in.data + in.size), out_(out), size_(size) {}
+
+    bool run() noexcept;
+
+private:
+    // Whether the header says so.
+    bool is_zlib() noexcept {
+        const std::uint64_t head = take(16);
+        return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
+               ((head & 255U) << 8U | head >> 8U) % 31 == 0;
+    }
+
+    // At least 32 bits of what comes, with zeros behind the end.
+    void fill() noexcept {
+        while (bits_ <= 56) {
+            if (next_ != end_) {
+                window_ |= std::uint64_t{*next_++} << bits_;
+            } else {
+                ++missing_;
+            }
+            bits_ += 8;
+        }
+    }
+
+    void drop(unsigned count) noexcept {
+        window_ >>= count;
+        bits_ -= count;
+        if (missing_ != 0 && bits_ < missing_ * 8) is_failed_ = true;
+    }
+
+    std::uint64_t take(unsigned count) noexcept;
+
+    void stored() noexcept {
+        drop(bits_ & 7U);
+        const std::uint64_t length = take(16);
+        if ((take(16) ^ length) != 0xffffU || length > size_ - done_) {
+            is_failed_ = true;
+            return;
+        }
+        for (std::uint64_t i = 0; i < length && !is_failed_; ++i) {
+            out_[done_++] = static_cast<std::uint8_t>(take(8));
+        }
+    }
+
+    void fixed_codes() noexcept {
+        std::uint8_t lengths[288];
+        for (unsigned i = 0; i < 288; ++i) {
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+        }
+        literals_.build(lengths, 288, false);
+        for (unsigned i = 0; i < 32; ++i) lengths[i] = 5;
+        distances_.build(lengths, 32, false);
+    }
+
+    bool read_codes() noexcept;
+    void coded() noexcept;
+
+    bool is_sum_right() noexcept {
+        drop(bits_ & 7U);
+        std::uint32_t wanted = 0;
+        for (int i = 0; i < 4; ++i) wanted = wanted << 8U | static_cast<std::uint32_t>(take(8));
+        std::uint32_t low = 1;
+        std::uint32_t high = 0;
+        for (std::uint64_t at = 0; at < size_;) {
+            // So many cannot overflow before the remainder is taken.
+            const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
+            for (; at < stop; ++at) high += low += out_[at];
+            low %= 65521;
+            high %= 65521;
+        }
+        return !is_failed_ && wanted == (high << 16U | low);
+    }
+
+    const std::uint8_t* next_;
+    const std::uint8_t* end_;
+    std::uint8_t* out_;
+    std::uint64_t size_;
+    std::uint64_t done_ = 0;
+    std::uint64_t window_ = 0;
+    unsigned bits_ = 0;     // in the window
+    unsigned missing_ = 0;  // bytes in it that are behind the end
+    bool is_failed_ = false;
+    inflate_codes literals_;
+    inflate_codes distances_;
+};
+
+ALLOCSCOPE_NOINLINE bool inflater::run() noexcept {
+    if (!is_zlib()) return false;
+    bool is_last = false;
+    while (!is_last && !is_failed_) {
+        is_last = take(1) != 0;
+        const std::uint64_t kind = take(2);
+        if (kind == 0) {
+            stored();
+        } else if (kind == 1 || (kind == 2 && read_codes())) {
+            if (kind == 1) fixed_codes();
+            coded();
+        } else {
+            return false;
+        }
+    }
+    return !is_failed_ && done_ == size_ && is_sum_right();
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
+    fill();
+    const std::uint64_t value = window_ & ((std::uint64_t{1} << count) - 1);
+    drop(count);
+    return value;
+}
+
+// The lengths of the codes are coded themselves.
+ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
+    const auto literals = static_cast<unsigned>(take(5)) + 257;
+    const auto distances = static_cast<unsigned>(take(5)) + 1;
+    const auto count = static_cast<unsigned>(take(4)) + 4;
+    if (literals > 286 || distances > 30) return false;
+    constexpr std::uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
+    std::uint8_t lengths[286 + 30] = {};
+    for (unsigned i = 0; i < count; ++i) lengths[order[i]] = static_cast<std::uint8_t>(take(3));
+    if (!literals_.build(lengths, 19, false)) return false;
+    for (std::uint8_t& each : lengths) each = 0;
+    const unsigned all = literals + distances;
+    for (unsigned i = 0; i < all && !is_failed_;) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) return false;
+        drop(found.bits);
+        if (found.symbol < 16) {
+            lengths[i++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 16 && i == 0) return false;
+        const std::uint8_t repeated = found.symbol == 16 ? lengths[i - 1] : std::uint8_t{0};
+        std::uint64_t times = found.symbol == 16   ? 3 + take(2)
+                              : found.symbol == 17 ? 3 + take(3)
+                                                   : 11 + take(7);
+        if (times > all - i) return false;
+        for (; times != 0; --times) lengths[i++] = repeated;
+    }
+    // Without a code for its end a block has none.
+    return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
+           distances_.build(lengths + literals, distances, true);
+}
+
+ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
+    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
+    constexpr std::uint16_t distances[] = {
+        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+    while (!is_failed_) {
+        fill();
+        const inflate_codes::found found = literals_.find(window_);
+        if (found.bits == 0) break;
+        drop(found.bits);
+        if (found.symbol < 256) {
+            if (done_ == size_) break;
+            out_[done_++] = static_cast<std::uint8_t>(found.symbol);
+            continue;
+        }
+        if (found.symbol == 256) return;
+        const unsigned length_code = found.symbol - 257;
+        if (length_code > 28) break;
+        const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
+        std::uint64_t length = lengths[length_code] + take(more);
+        fill();
+        const inflate_codes::found far = distances_.find(window_);
+        if (far.bits == 0 || far.symbol > 29) break;
+        drop(far.bits);
+        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
+        const std::uint64_t distance = distances[far.symbol] + take(more_far);
+        if (distance > done_ || length > size_ - done_) break;
+        const std::uint8_t* from = out_ + done_ - distance;
+        std::uint8_t* to = out_ + done_;
+        done_ += length;
+        for (; length != 0; --length) *to++ = *from++;
+    }
+    is_failed_ = true;
+}
+
+// True when the stream is whole and fills the `size` bytes at `out` exactly.
+inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
+    return inflater{stream, out, size}.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <type_traits>
+
+// list.hpp - values in a row, in the memory of an arena.
+
+#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
+#define ALLOCSCOPE_PLAIN_LIST_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace plain {
+
+// A list as the functions see it that know no types.
+struct raw_list {
+    arena* memory = nullptr;
+    void* values = nullptr;
+    std::size_t size = 0;
+    std::size_t room = 0;
+};
+
+ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
+    std::size_t wanted = grown.room * 2;
+    if (wanted < room) wanted = room;
+    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
+    const std::size_t bytes = wanted * value_bytes;
+    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
+        void* larger = grown.memory->allocate(bytes);
+        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        grown.values = larger;
+    }
+    grown.room = wanted;
+}
+
+// Room for one more value at the end; it is not yet initialised.
+ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
+    if (grown.size == grown.room)
+        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
+    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
+}
+
+// What a list can do whatever its values are.
+class any_list {
+public:
+    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
+    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
+    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
+    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
+    // Forgets the values behind the first `size`.
+    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
+    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
+
+protected:
+    any_list() noexcept = default;
+    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
+
+    raw_list raw_;
+};
+
+template <class T>
+class list : public any_list {
+public:
+    list() noexcept = default;  // empty for good: it has no memory
+    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
+
+    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
+    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
+    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
+    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
+    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
+    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
+
+    // A reference to the new value is good until the next one is added.
+    T& push_back(const T& value) {
+        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
+        const T kept = value;  // it may be one of ours, and move
+        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
+    }
+
+    // The first time for just as many as are wanted.
+    void reserve(std::size_t room) {
+        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
+    }
+
+    // New values are value-initialised.
+    void resize(std::size_t size) {
+        reserve(size);
+        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
+        raw_.size = size;
+    }
+};
+
+}  // namespace plain
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_LIST_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+#include <climits>
+
+// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
+
+#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct named_section {
+    const char* name;
+    detail::elf_section section;
+};
+
+class object_bytes {
+public:
+    // Everything is read from `file`, which must stay.
+    object_bytes(arena& memory, detail::byte_view file)
+        : memory_(file), file_bytes_(file.size), sections_(memory) {
+        read_tables(memory);
+    }
+
+    // The path must stay.
+    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
+        {
+            const detail::file_reader file{path};
+            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
+            identity_ = file.identity();
+        }
+        file_bytes_ = identity_.size_bytes;
+        read_tables(memory);
+    }
+
+    bool is_readable() const { return header_.is_valid; }
+    // Null: it is read from memory.
+    const char* path() const { return path_; }
+    const detail::build_id& id() const { return id_; }
+    const detail::file_identity& identity() const { return identity_; }
+    const list<named_section>& sections() const { return sections_; }
+    // As linked; 0 when there is no code.
+    std::uint64_t lowest_code() const { return lowest_code_; }
+
+    const detail::elf_section* find(const char* name) const {
+        for (const named_section& candidate : sections_) {
+            if (text{name} == candidate.name) return &candidate.section;
+        }
+        return nullptr;
+    }
+
+    // Whether the file itself holds the section: another one may hold it in its place.
+    bool has(const char* name) const {
+        const detail::elf_section* section = find(name);
+        return section != nullptr && section->type != detail::elf_section_no_bytes;
+    }
+
+    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
+    // way that is not known: its names are then simply not known.
+    detail::byte_view read(arena& memory, const detail::elf_section* section,
+                           std::uint64_t most = largest_read) const {
+        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
+            section->size > most) {
+            return {};
+        }
+        if ((section->flags & detail::elf_section_compressed) == 0) {
+            return read_bytes(memory, section->offset, section->size);
+        }
+        arena packed_memory;
+        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
+        return unpacked(memory, packed, most);
+    }
+
+    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
+
+private:
+    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A compressed section begins with the way it is compressed and the length that it will have.
+    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
+        constexpr std::size_t head_bytes = 24;
+        constexpr std::uint32_t zlib = 1;
+        detail::byte_cursor in{packed};
+        const std::uint32_t kind = in.u32();
+        in.skip(4);
+        const std::uint64_t size = in.u64();
+        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
+            size / detail::largest_inflation > packed.size) {
+            return {};
+        }
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        auto* out = static_cast<std::uint8_t*>(bytes);
+        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
+        if (!detail::inflate(stream, out, size)) return {};
+        return {out, size};
+    }
+
+    // Nothing when the process may not have that much memory: less is known then.
+    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
+        if (size == 0 || size > largest_read || offset > file_bytes_ ||
+            size > file_bytes_ - offset) {
+            return {};
+        }
+        if (path_ == nullptr) return memory_.part(offset, size);
+        void* bytes = nullptr;
+        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
+        const detail::file_reader file{path_};
+        if (!file.is_open() || !file.identity().equals(identity_)) return {};
+        if (file.read_at(offset, bytes, size) != size) return {};
+        return {static_cast<const std::uint8_t*>(bytes), size};
+    }
+
+    void read_tables(arena& memory) {
+        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
+        if (!header_.is_valid) return;
+        const detail::elf_section zero = detail::read_elf_section(
+            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
+            detail::elf_section_bytes);
+        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
+        if (count > file_bytes_ / header_.section_bytes) return;
+        const detail::byte_view table =
+            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
+        count = table.size / header_.section_bytes;
+        const std::uint64_t names_section =
+            header_.names_section == 0xffff ? zero.link : header_.names_section;
+        const detail::elf_section names =
+            detail::read_elf_section(table, names_section, header_.section_bytes);
+        const detail::byte_view texts = read(memory, &names);
+        sections_.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const detail::elf_section section =
+                detail::read_elf_section(table, i, header_.section_bytes);
+            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
+        }
+        find_lowest_code();
+        find_id(memory);
+    }
+
+    // What the linker threw away keeps its debug information, at addresses below all code.
+    void find_lowest_code() {
+        bool is_first = true;
+        for (const named_section& candidate : sections_) {
+            const detail::elf_section& section = candidate.section;
+            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
+                continue;
+            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
+            is_first = false;
+        }
+    }
+
+    void find_id(arena& memory) {
+        for (const named_section& candidate : sections_) {
+            if (candidate.section.type != detail::elf_section_notes) continue;
+            if (candidate.section.size > largest_note) continue;
+            id_ = detail::find_build_id(read(memory, &candidate.section));
+            if (id_.known()) return;
+        }
+    }
+
+    static constexpr std::uint64_t largest_note = 1 << 20;
+
+    const char* path_ = nullptr;  // null: memory_ is the file
+    detail::byte_view memory_;
+    std::uint64_t file_bytes_ = 0;
+    detail::file_identity identity_;
+    detail::elf_header header_;
+    detail::build_id id_;
+    std::uint64_t lowest_code_ = 0;
+    list<named_section> sections_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
+
+// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
+inline std::uint32_t checksum_of_file(const char* path) noexcept {
+    std::uint32_t table[256];
+    for (std::uint32_t i = 0; i < 256; ++i) {
+        std::uint32_t value = i;
+        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
+        table[i] = value;
+    }
+    const detail::file_reader file{path};
+    std::uint8_t buffer[4096];
+    std::uint32_t sum = ~std::uint32_t{0};
+    std::uint64_t at = 0;
+    for (;;) {
+        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
+        if (got == 0) break;
+        for (std::size_t i = 0; i < got; ++i) {
+            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
+        }
+        at += got;
+    }
+    return at == 0 ? 0 : ~sum;
+}
+
+// Where a file with that build id may be, the likeliest first; "": no such folder is known.
+struct paths_of_build_id {
+    text paths[3];
+
+    paths_of_build_id(arena& memory, const detail::build_id& id) {
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        if (name.empty()) return;
+        const text folder = joined(memory, "/usr/lib/debug/.build-id/", name.substr(0, 2), "/");
+        paths[0] = joined(memory, folder, name.substr(2), ".debug");
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (int i = 0; i < 2; ++i) {
+            const char* home = ::secure_getenv(caches[i].variable);
+            if (home == nullptr || *home != '/') continue;
+            paths[1 + i] = joined(memory, home, caches[i].folder, name, "/debuginfo");
+        }
+    }
+};
+
+// Where a file really lies.
+class real_path {
+public:
+    explicit real_path(const char* path) {
+        if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
+    }
+    text path() const noexcept { return path_; }  // "": it cannot be told
+    text folder() const noexcept { return path().substr(0, path().rfind('/') + 1); }
+
+private:
+    char path_[PATH_MAX];
+};
+
+class debug_file_search {
+public:
+    // `path` is where the module's own file can be opened.
+    debug_file_search(arena& memory, const object_bytes& object, const char* path)
+        : memory_(memory), object_(object), home_(path) {
+        read_link();
+    }
+
+    // Null: there is none that can be believed.
+    object_bytes* find() {
+        const text folder = home_.folder();
+        object_bytes* found = nullptr;
+        const paths_of_build_id known{memory_, object_.id()};
+        for (const text path : known.paths) {
+            if (found == nullptr && !path.empty()) found = opened(path);
+        }
+        if (found != nullptr || link_.empty() || folder.empty()) return found;
+        found = opened(joined(memory_, folder, link_));
+        if (found == nullptr) found = opened(joined(memory_, folder, ".debug/", link_));
+        if (found == nullptr) found = opened(joined(memory_, "/usr/lib/debug", folder, link_));
+        return found;
+    }
+
+private:
+    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
+    void read_link() {
+        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
+        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
+        const text name = detail::text_at(bytes, 0);
+        if (name.empty() || name.contains("/")) return;
+        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
+        checksum_ = in.u32();
+        if (in.ok()) link_ = name;
+    }
+
+    object_bytes* opened(text path) {
+        auto* made = memory_.make<object_bytes>(memory_, path.data());
+        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
+        const detail::build_id& id = object_.id();
+        const bool is_right =
+            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
+        return is_right ? made : nullptr;
+    }
+
+    arena& memory_;
+    const object_bytes& object_;
+    real_path home_;
+    text link_;
+    std::uint32_t checksum_ = 0;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
+
+// rare_forms.hpp - who reads the forms of debug information that few programs have.
+
+#ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+#define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+struct dwarf_sections;
+}
+
+namespace symbolize {
+
+class debug_package;
+class debug_units;
+class object_bytes;
+
+// Where a program may have a package file.
+struct package_place {
+    const object_bytes* program = nullptr;
+    const object_bytes* debug = nullptr;  // the file with its debug information, or itself
+    bool is_sought = false;
+    debug_package* package = nullptr;  // null: it was not sought, or there is none
+};
+
+// Null: nobody reads them.
+struct rare_forms {
+    // The units of the file that holds what `object` has in common with others, read into
+    // `memory`; null when it has none, or none that can be believed.
+    debug_units* (*supplement_of)(arena& memory, const object_bytes& object);
+
+    // The sections of the split unit with that number. False: no package file has it.
+    bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
+                          detail::dwarf_sections& into);
+};
+
+ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// package_file.hpp - the file into which the .dwo files of a program were put together.
+
+#ifndef ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Where the pieces of a unit are, by what the index says.
+class package_index {
+public:
+    struct piece {
+        std::uint32_t section = 0;  // DW_SECT_..., which differ between the versions
+        std::uint32_t offset = 0;
+        std::uint32_t size = 0;
+    };
+    static constexpr std::uint32_t most_columns = 16;
+
+    package_index() noexcept = default;  // of no unit
+    explicit package_index(detail::byte_view bytes) noexcept : bytes_(bytes) {
+        detail::byte_cursor in{bytes};
+        version_ = in.u32() & 0xffffU;  // version 5 has two bytes, and two of no meaning
+        columns_ = in.u32();
+        units_ = in.u32();
+        slots_ = in.u32();
+        const bool is_known = in.ok() && (version_ == 2 || version_ == 5);
+        const bool is_table = slots_ != 0 && (slots_ & (slots_ - 1)) == 0;
+        const std::uint64_t size = pieces_at(0) + std::uint64_t{units_} * columns_ * 8;
+        if (!is_known || !is_table || columns_ > most_columns || size > bytes.size) slots_ = 0;
+    }
+
+    bool empty() const noexcept { return slots_ == 0; }
+    std::uint32_t version() const noexcept { return version_; }
+
+    // The number of pieces of the unit; 0: it is not in here.
+    std::uint32_t find(std::uint64_t unit, piece (&pieces)[most_columns]) const noexcept {
+        const std::uint32_t row = row_of(unit);
+        if (row == 0 || row > units_) return 0;
+        for (std::uint32_t i = 0; i < columns_; ++i) {
+            pieces[i].section = number_at(pieces_at(0) - 4 * columns_ + 4 * i);
+            pieces[i].offset = number_at(pieces_at(row - 1) + 4 * i);
+            pieces[i].size = number_at(pieces_at(units_ + (row - 1)) + 4 * i);
+        }
+        return columns_;
+    }
+
+private:
+    static constexpr std::uint64_t head_bytes = 16;
+
+    std::uint32_t number_at(std::uint64_t offset) const noexcept {
+        return detail::byte_cursor{bytes_, offset}.u32();
+    }
+
+    // Where line `line` of the two tables of offsets and sizes begins.
+    std::uint64_t pieces_at(std::uint64_t line) const noexcept {
+        return head_bytes + std::uint64_t{slots_} * 12 + (line + 1) * columns_ * 4;
+    }
+
+    std::uint32_t row_of(std::uint64_t unit) const noexcept {
+        if (slots_ == 0) return 0;
+        const std::uint64_t mask = slots_ - 1;
+        const std::uint64_t step = (unit >> 32U & mask) | 1U;
+        std::uint64_t at = unit & mask;
+        for (std::uint32_t tried = 0; tried < slots_; ++tried, at = (at + step) & mask) {
+            const std::uint32_t row = number_at(head_bytes + std::uint64_t{slots_} * 8 + at * 4);
+            if (row == 0) return 0;
+            if (detail::byte_cursor{bytes_, head_bytes + at * 8}.u64() == unit) return row;
+        }
+        return 0;
+    }
+
+    detail::byte_view bytes_;
+    std::uint32_t version_ = 0;
+    std::uint32_t columns_ = 0;
+    std::uint32_t units_ = 0;
+    std::uint32_t slots_ = 0;
+};
+
+class debug_package {
+public:
+    // The path must stay.
+    debug_package(arena& memory, const char* path)
+        : memory_(memory),
+          object_(memory, path),
+          index_(object_.read(memory, object_.find(".debug_cu_index"))) {
+        if (!index_.empty()) texts_ = object_.read(memory, object_.find(".debug_str.dwo"));
+    }
+
+    bool is_readable() const noexcept { return !index_.empty(); }
+
+    // The sections of a unit as its .dwo file had them. False: it is not in here.
+    bool find(std::uint64_t unit, detail::dwarf_sections& into) {
+        constexpr std::uint32_t info = 1;
+        constexpr std::uint32_t abbreviations = 3;
+        constexpr std::uint32_t string_offsets = 6;
+        constexpr std::uint32_t range_lists = 8;  // of version 5
+        package_index::piece pieces[package_index::most_columns];
+        const std::uint32_t count = index_.find(unit, pieces);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const package_index::piece& piece = pieces[i];
+            if (piece.section == info) {
+                into.info = read(0, ".debug_info.dwo", piece);
+            } else if (piece.section == abbreviations) {
+                into.abbreviations = read(1, ".debug_abbrev.dwo", piece);
+            } else if (piece.section == string_offsets) {
+                into.string_offsets = read(2, ".debug_str_offsets.dwo", piece);
+            } else if (piece.section == range_lists && index_.version() == 5) {
+                into.range_lists = read(3, ".debug_rnglists.dwo", piece);
+            }
+        }
+        into.strings = texts_;
+        return count != 0;
+    }
+
+private:
+    // A section is read piece by piece; but one that is compressed is unpacked once, as a whole.
+    detail::byte_view read(int which, const char* name, const package_index::piece& piece) {
+        const detail::elf_section* section = object_.find(name);
+        if (section == nullptr) return {};
+        if ((section->flags & detail::elf_section_compressed) != 0) {
+            if (unpacked_[which].empty()) unpacked_[which] = object_.read(memory_, section);
+            return unpacked_[which].part(piece.offset, piece.size);
+        }
+        detail::elf_section part = *section;
+        if (piece.offset > part.size || piece.size > part.size - piece.offset) return {};
+        part.offset += piece.offset;
+        part.size = piece.size;
+        return object_.read(memory_, &part);
+    }
+
+    arena& memory_;
+    object_bytes object_;
+    package_index index_;
+    detail::byte_view texts_;
+    detail::byte_view unpacked_[4];
+};
+
+// Beside the program, or beside the file that has its debug information. Null: there is none.
+inline debug_package* find_package(arena& memory, const object_bytes& program,
+                                   const object_bytes& debug) {
+    const object_bytes* const files[] = {&program, &debug};
+    for (const object_bytes* file : files) {
+        const real_path beside{file->path()};
+        if (beside.path().empty()) continue;
+        auto* found =
+            memory.make<debug_package>(memory, joined(memory, beside.path(), ".dwp").data());
+        if (found->is_readable()) return found;
+    }
+    return nullptr;
+}
+
+inline bool read_packaged_unit(arena& memory, package_place& place, std::uint64_t unit,
+                               detail::dwarf_sections& into) {
+    if (!place.is_sought) place.package = find_package(memory, *place.program, *place.debug);
+    place.is_sought = true;
+    return place.package != nullptr && place.package->find(unit, into);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_PACKAGE_FILE_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// dwarf_ranges.hpp - the address ranges of an entry: low/high, .debug_ranges or .debug_rnglists.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
+#define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// The three attributes that say where an entry's code is.
+struct dwarf_extent {
+    dwarf_value low, high, ranges;
+
+    void take(std::uint16_t name, const dwarf_value& value) noexcept {
+        if (name == dwarf::at_low_pc) low = value;
+        if (name == dwarf::at_high_pc) high = value;
+        if (name == dwarf::at_ranges) ranges = value;
+    }
+};
+
+// DWARF 2 to 4: pairs of addresses relative to a base. `visit(low, high)` returns false to stop.
+template <class Visitor>
+inline void visit_old_ranges(byte_view section, std::uint64_t offset, const dwarf_unit& unit,
+                             Visitor&& visit) {
+    const unsigned width = unit.format.address_bytes;
+    const std::uint64_t change_base = width == 8 ? ~std::uint64_t{0} : 0xffffffffU;
+    std::uint64_t base = unit.low_address;
+    byte_cursor in{section, offset};
+    for (;;) {
+        const std::uint64_t low = in.unsigned_of(width);
+        const std::uint64_t high = in.unsigned_of(width);
+        if (!in.ok() || (low == 0 && high == 0)) return;
+        if (low == change_base) {
+            base = high;
+        } else if (low < high) {
+            if (!visit(base + low, base + high)) return;
+        } else if (!visit(0, 0)) {
+            return;  // an empty range still costs a step
+        }
+    }
+}
+
+// DWARF 5: a small program of entries.
+template <class Visitor>
+inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offset,
+                             const dwarf_unit& unit, Visitor&& visit) {
+    const unsigned width = unit.format.address_bytes;
+    std::uint64_t base = unit.low_address;
+    byte_cursor in{sections.range_lists, offset};
+    const auto indexed = [&](std::uint64_t index) {
+        std::uint64_t address = 0;
+        read_dwarf_table(sections.addresses, unit.addresses_base, index, width, address);
+        return address;
+    };
+    for (;;) {
+        const std::uint8_t kind = in.u8();
+        std::uint64_t low = 0;
+        std::uint64_t high = 0;
+        switch (kind) {
+            case dwarf::range_base_addressx:
+                base = indexed(in.uleb());
+                break;
+            case dwarf::range_base_address:
+                base = in.unsigned_of(width);
+                break;
+            case dwarf::range_startx_endx:
+                low = indexed(in.uleb());
+                high = indexed(in.uleb());
+                break;
+            case dwarf::range_startx_length:
+                low = indexed(in.uleb());
+                high = low + in.uleb();
+                break;
+            case dwarf::range_offset_pair:
+                low = base + in.uleb();
+                high = base + in.uleb();
+                break;
+            case dwarf::range_start_end:
+                low = in.unsigned_of(width);
+                high = in.unsigned_of(width);
+                break;
+            case dwarf::range_start_length:
+                low = in.unsigned_of(width);
+                high = low + in.uleb();
+                break;
+            default:
+                return;  // the end, or an entry of unknown length
+        }
+        if (!in.ok()) return;
+        if (low >= high) low = high = 0;
+        if (!visit(low, high)) return;
+    }
+}
+
+// Calls `visit(low, high)` for every piece of the extent, high exclusive, until it returns false.
+// An entry that covers nothing is passed as (0, 0), so that the visitor can count its steps.
+template <class Visitor>
+inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit& unit,
+                               const dwarf_extent& extent, Visitor&& visit) {
+    if (extent.ranges.exists()) {
+        std::uint64_t offset = extent.ranges.number;
+        if (unit.format.version < 5) {
+            visit_old_ranges(sections.ranges, offset + unit.ranges_base, unit, visit);
+            return;
+        }
+        if (extent.ranges.form == dwarf::form_rnglistx) {
+            if (!read_dwarf_table(sections.range_lists, unit.range_lists_base, offset,
+                                  unit.format.offset_bytes, offset)) {
+                return;
+            }
+            offset += unit.range_lists_base;
+        }
+        visit_range_list(sections, offset, unit, visit);
+        return;
+    }
+    std::uint64_t low = 0;
+    if (!dwarf_address(sections, unit, extent.low, low) || !extent.high.exists()) return;
+    std::uint64_t high = 0;
+    if (!dwarf_form_is_address(extent.high.form)) {
+        high = low + extent.high.number;
+    } else if (!dwarf_address(sections, unit, extent.high, high)) {
+        return;
+    }
+    if (low < high) visit(low, high);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_REPORT) || \
+    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// sort.hpp - puts values in order; equal ones stay as they were.
+
+#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
+#define ALLOCSCOPE_PLAIN_SORT_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace plain {
+
+using comes_first = bool (*)(const void* a, const void* b, const void* order);
+
+// Most values are pointers: those need no call.
+ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
+    if (value_bytes == sizeof(void*)) {
+        std::memcpy(to, from, sizeof(void*));
+    } else {
+        std::memcpy(to, from, value_bytes);
+    }
+}
+
+// Merges two sorted neighbours of `from` into `to`.
+ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
+                                      std::size_t end, std::size_t value_bytes, comes_first less,
+                                      const void* order) {
+    std::size_t left = 0;
+    std::size_t right = middle;
+    while (left < middle && right < end) {
+        std::size_t& taken = less(from + right, from + left, order) ? right : left;
+        copy_value(to, from + taken, value_bytes);
+        taken += value_bytes;
+        to += value_bytes;
+    }
+    std::memcpy(to, from + left, middle - left);
+    std::memcpy(to + (middle - left), from + right, end - right);
+}
+
+ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
+                                     comes_first less, const void* order, arena& scratch) {
+    if (count < 2) return;
+    const std::size_t bytes = count * value_bytes;
+    char* from = static_cast<char*>(values);
+    char* to = static_cast<char*>(scratch.allocate(bytes));
+    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
+        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
+            const std::size_t left = bytes - begin;
+            const std::size_t middle = run < left ? run : left;
+            const std::size_t end = 2 * run < left ? 2 * run : left;
+            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
+        }
+        char* merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != values) std::memcpy(values, from, bytes);
+}
+
+// `less(a, b)`: a comes before b.
+template <class T, class Less>
+void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
+    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
+    const comes_first first = [](const void* a, const void* b, const void* order) {
+        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
+                                                  *static_cast<const T*>(b));
+    };
+    sort_values(values, count, sizeof(T), first, &less, scratch);
+}
+
+template <class T, class Less>
+void sort(list<T>& values, const Less& less) {
+    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
+}
+
+// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
+// that one and for none after it.
+template <class T, class IsBefore>
+std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
+    std::size_t begin = 0;
+    while (count > 0) {
+        const std::size_t half = count / 2;
+        if (is_before(values[begin + half])) {
+            begin += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return begin;
+}
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_PLAIN_SORT_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
+
+#ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
+#define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+struct address_range {
+    std::uint64_t low;
+    std::uint64_t high;  // exclusive
+    std::uint64_t value;
+    std::uint64_t highest;  // set by finish()
+
+    std::uint64_t width() const noexcept { return high - low; }
+};
+
+class address_ranges {
+public:
+    address_ranges() noexcept = default;  // empty for good
+    explicit address_ranges(arena& memory) noexcept : ranges_(memory) {}
+
+    void add(std::uint64_t low, std::uint64_t high, std::uint64_t value);
+
+    // To be called once, after the last add() and before the first search.
+    void finish();
+
+    // One walk over all ranges that hold an address, from the one that begins last.
+    struct walk {
+        std::uint64_t address;
+        std::size_t next;
+        int steps;
+    };
+    walk walk_to(std::uint64_t address) const noexcept;
+    const address_range* next(walk& at) const noexcept;  // null: that was the last one
+
+    // The narrowest range that holds the address; among equals the one added first, since the
+    // linker keeps the first of several copies of a function and gives the others its address.
+    // Null: none.
+    const address_range* find(std::uint64_t address) const noexcept;
+
+    bool empty() const noexcept { return ranges_.empty(); }
+    const list<address_range>& all() const noexcept { return ranges_; }
+
+private:
+    // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
+    static constexpr int most_steps = 4096;
+
+    list<address_range> ranges_;
+    bool is_sorted_ = true;
+};
+
+ALLOCSCOPE_NOINLINE void address_ranges::add(std::uint64_t low, std::uint64_t high,
+                                             std::uint64_t value) {
+    if (low >= high) return;
+    if (!ranges_.empty() && low < ranges_.back().low) is_sorted_ = false;
+    ranges_.push_back(address_range{low, high, value, 0});
+}
+
+ALLOCSCOPE_NOINLINE void address_ranges::finish() {
+    if (!is_sorted_) {
+        arena scratch;
+        sort(
+            ranges_.data(), ranges_.size(),
+            [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
+    }
+    is_sorted_ = true;
+    std::uint64_t highest = 0;
+    for (address_range& range : ranges_) {
+        if (range.high > highest) highest = range.high;
+        range.highest = highest;
+    }
+}
+
+ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
+    std::uint64_t address) const noexcept {
+    const std::size_t behind =
+        partition_point(ranges_.data(), ranges_.size(),
+                        [&](const address_range& range) { return range.low <= address; });
+    return walk{address, behind, 0};
+}
+
+ALLOCSCOPE_NOINLINE const address_range* address_ranges::next(walk& at) const noexcept {
+    while (at.next > 0 && at.steps < most_steps) {
+        ++at.steps;
+        const address_range& range = ranges_[--at.next];
+        if (range.highest <= at.address) break;
+        if (range.high > at.address) return &range;
+    }
+    at.next = 0;
+    return nullptr;
+}
+
+ALLOCSCOPE_NOINLINE const address_range* address_ranges::find(
+    std::uint64_t address) const noexcept {
+    walk at = walk_to(address);
+    const address_range* best = nullptr;
+    while (const address_range* range = next(at)) {
+        if (best == nullptr || range->width() <= best->width()) best = range;
+    }
+    return best;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
+
+// debug_entries.hpp - walking the entries of one unit of debug information.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+// How much may still be done before a file counts as made to waste time.
+struct step_budget {
+    std::uint64_t left = 0;
+    bool take() { return left != 0 && left-- != 0; }
+};
+
+struct abbreviation {
+    std::uint64_t code = 0;
+    std::size_t first_attribute = 0;
+    std::size_t attribute_count = 0;
+    std::uint64_t fixed_bytes = 0;
+    std::uint16_t tag = 0;
+    bool has_children = false;
+    bool is_fixed = true;
+    bool has_code = false;  // an address or a list of ranges
+};
+
+class abbreviation_table {
+public:
+    abbreviation_table() noexcept = default;  // empty for good
+
+    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
+    abbreviation_table(arena& memory, detail::byte_view section, const detail::dwarf_unit& unit,
+                       std::uint64_t only_code = 0, step_budget* budget = nullptr);
+
+    const abbreviation* find(std::uint64_t code) const noexcept {
+        // Compilers number from 1 without gaps.
+        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
+            return &shapes_[code - 1];
+        }
+        return find_odd(code);
+    }
+
+    const detail::dwarf_attribute* attributes(const abbreviation& shape) const noexcept {
+        return attributes_.data() + shape.first_attribute;
+    }
+
+private:
+    const abbreviation* find_odd(std::uint64_t code) const noexcept;
+
+    struct builder {
+        abbreviation_table& table;
+        const detail::dwarf_format& format;
+        std::uint64_t only_code;
+        step_budget* budget;
+        bool is_sorted = true;
+        abbreviation shape = {};
+
+        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
+            if (code < shape.code) is_sorted = false;
+            shape = abbreviation{};
+            shape.code = code;
+            shape.tag = tag;
+            shape.has_children = has_children;
+            shape.first_attribute = table.attributes_.size();
+            return true;
+        }
+        bool attribute(const detail::dwarf_attribute& attribute) {
+            if (budget != nullptr && !budget->take()) return false;
+            if (only_code != 0 && shape.code != only_code) return true;
+            table.attributes_.push_back(attribute);
+            const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
+            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
+            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
+            if (attribute.name == detail::dwarf::at_low_pc ||
+                attribute.name == detail::dwarf::at_ranges) {
+                shape.has_code = true;
+            }
+            return true;
+        }
+        bool finish() {
+            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
+            if (only_code != 0 && shape.code != only_code) return true;
+            table.shapes_.push_back(shape);
+            return only_code == 0;
+        }
+    };
+
+    list<abbreviation> shapes_;
+    list<detail::dwarf_attribute> attributes_;
+};
+
+ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail::byte_view section,
+                                                           const detail::dwarf_unit& unit,
+                                                           std::uint64_t only_code,
+                                                           step_budget* budget)
+    : shapes_(memory), attributes_(memory) {
+    builder build{*this, unit.format, only_code, budget};
+    detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
+    if (build.is_sorted) return;
+    sort(shapes_, [](const abbreviation& a, const abbreviation& b) { return a.code < b.code; });
+}
+
+ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
+    std::uint64_t code) const noexcept {
+    const std::size_t at =
+        partition_point(shapes_.data(), shapes_.size(),
+                        [&](const abbreviation& shape) { return shape.code < code; });
+    return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
+}
+
+// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
+// children, is passed with a null shape.
+class entry_walker {
+public:
+    entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
+                 const abbreviation_table& table, std::uint64_t offset) noexcept
+        : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
+
+    bool next() noexcept;
+
+    std::uint64_t offset() const noexcept { return offset_; }
+    const abbreviation* shape() const noexcept { return shape_; }
+    // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
+    std::int64_t depth() const noexcept { return depth_; }
+
+    // The entry's values one after the other; the name of the attribute and what it is.
+    bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
+
+private:
+    const detail::dwarf_format format_;
+    const abbreviation_table& table_;
+    detail::byte_cursor in_;
+    const abbreviation* shape_ = nullptr;
+    std::size_t values_read_ = 0;
+    std::uint64_t offset_ = 0;
+    std::int64_t depth_ = 0;
+    std::int64_t next_depth_ = 0;
+};
+
+ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
+                                                  detail::dwarf_value& value) noexcept {
+    if (values_read_ == shape_->attribute_count) return false;
+    const detail::dwarf_attribute& attribute = table_.attributes(*shape_)[values_read_++];
+    name = attribute.name;
+    value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
+    return in_.ok();
+}
+
+ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
+    if (shape_ != nullptr) {
+        if (values_read_ == 0 && shape_->is_fixed) {
+            in_.skip(shape_->fixed_bytes);
+        } else {
+            std::uint16_t name = 0;
+            detail::dwarf_value value;
+            while (next_value(name, value)) {
+            }
+        }
+        if (shape_->has_children) ++next_depth_;
+    }
+    shape_ = nullptr;
+    values_read_ = 0;
+    if (in_.at_end()) return false;
+    offset_ = in_.at();
+    const std::uint64_t code = in_.uleb();
+    depth_ = next_depth_;
+    if (code == 0) {
+        --next_depth_;
+        return in_.ok();
+    }
+    shape_ = table_.find(code);
+    return in_.ok() && shape_ != nullptr;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
+
+// debug_units.hpp - which unit of the debug information describes an address.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// A namespace, class or function that encloses other entries.
+struct entry_scope {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::size_t parent = 0;  // its number + 1; 0: the unit itself
+};
+
+struct debug_unit {
+    detail::dwarf_unit header;
+    debug_units* home = nullptr;  // whose sections it is in
+    const char* directory = "";
+    const char* split_name = "";  // of the file that describes its functions; "": it does itself
+    bool is_partial = false;      // what several units have in common
+    bool has_lines = false;
+    std::uint64_t lines = 0;  // offset of its line program
+    // Filled by debug_units::load().
+    bool is_loaded = false;
+    abbreviation_table abbreviations;
+    address_ranges functions;  // value: the offset of the entry
+    list<entry_scope> scopes;
+};
+
+class debug_units {
+public:
+    // Everything that is read of the object lives in `memory`. `file` is dwarf_in_supplement for
+    // a supplementary file.
+    debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
+
+    // The unit that was split off from `skeleton`, from the sections that it was put into. Empty
+    // when they belong to another one.
+    debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
+                const debug_unit& skeleton);
+
+    // Those whose names end so.
+    static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
+                                                text suffix);
+
+    const detail::dwarf_sections& sections() const noexcept { return sections_; }
+    arena& memory() const noexcept { return memory_; }
+
+    // The unit that covers an address as linked; null: none.
+    debug_unit* unit_at(std::uint64_t address) {
+        const address_range* range = by_address_.find(address);
+        return range == nullptr ? nullptr : load(units_[range->value]);
+    }
+
+    // Whether another file describes what is in some of them.
+    bool are_split() const noexcept {
+        for (const debug_unit& unit : units_) {
+            if (*unit.split_name != '\0') return true;
+        }
+        return false;
+    }
+
+    // The first one; null: there is none.
+    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
+
+    // The unit whose bytes hold the entry that a reference leads to; null: none.
+    debug_unit* unit_of_entry(std::uint64_t reference);
+
+    // True for what the linker threw away: it stays described, at addresses below all code.
+    bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
+
+    // Steps for one pass over things that an honest file does not describe twice.
+    std::uint64_t fresh_budget() const noexcept {
+        return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
+               sections_.range_lists.size / 2;
+    }
+
+    // Adds every piece of the extent that is still there.
+    void add_extent(address_ranges& to, const detail::dwarf_unit& unit,
+                    const detail::dwarf_extent& extent, std::uint64_t value,
+                    step_budget& budget) const;
+
+private:
+    // Of all sections together. Larger files are named by their symbols.
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+
+    void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
+                          step_budget& abbreviation_budget);
+    debug_unit* load(debug_unit& unit);
+    void read_entries(debug_unit& unit);
+    void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
+
+    static bool opens_scope(std::uint16_t tag) noexcept {
+        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
+               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
+               tag == detail::dwarf::tag_subprogram;
+    }
+
+    arena& memory_;
+    detail::dwarf_sections sections_;
+    std::uint64_t lowest_code_;
+    std::uint64_t file_ = 0;
+    debug_units* supplement_ = nullptr;
+    list<debug_unit> units_;
+    address_ranges by_address_;
+};
+
+ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
+                                                                      const object_bytes& object,
+                                                                      text suffix) {
+    detail::dwarf_sections sections;
+    const struct {
+        const char* name;
+        detail::byte_view& bytes;
+    } wanted[] = {{".debug_info", sections.info},
+                  {".debug_abbrev", sections.abbreviations},
+                  {".debug_str", sections.strings},
+                  {".debug_line", sections.lines},
+                  {".debug_line_str", sections.line_strings},
+                  {".debug_ranges", sections.ranges},
+                  {".debug_rnglists", sections.range_lists},
+                  {".debug_addr", sections.addresses},
+                  {".debug_str_offsets", sections.string_offsets}};
+    std::uint64_t total = 0;
+    arena scratch;
+    for (const auto& each : wanted) {
+        each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
+                                 most_bytes - total);
+        total += each.bytes.size;
+    }
+    return sections;
+}
+
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
+                                             std::uint64_t file)
+    : memory_(memory),
+      sections_(read_sections(memory, object, {})),
+      lowest_code_(object.lowest_code()),
+      file_(file),
+      units_(memory),
+      by_address_(memory) {
+    const auto supplement_of = readers_of_rare_forms.supplement_of;
+    if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
+    if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
+    arena scratch;
+    step_budget budget{fresh_budget()};
+    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
+    std::uint64_t offset = 0;
+    while (offset < sections_.info.size) {
+        debug_unit unit;
+        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+        offset = unit.header.end;
+        if (unit.header.first_entry < unit.header.end) {
+            read_first_entry(unit, scratch, budget, abbreviation_budget);
+            units_.push_back(unit);
+        }
+    }
+    by_address_.finish();
+}
+
+// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
+                                             const debug_units& whole, const debug_unit& skeleton)
+    : memory_(memory),
+      sections_(split),
+      lowest_code_(whole.lowest_code_),
+      units_(memory),
+      by_address_(memory) {
+    sections_.addresses = whole.sections_.addresses;
+    sections_.ranges = whole.sections_.ranges;
+    arena scratch;
+    step_budget budget{fresh_budget()};
+    step_budget abbreviation_budget{fresh_budget()};
+    std::uint64_t offset = 0;
+    while (offset < sections_.info.size && units_.empty()) {
+        debug_unit unit;
+        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
+        offset = unit.header.end;
+        if (unit.header.first_entry == unit.header.end) continue;  // of types
+        read_first_entry(unit, scratch, budget, abbreviation_budget);
+        const bool is_its_part =
+            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
+        if (!is_its_part) continue;
+        unit.header.addresses_base = skeleton.header.addresses_base;
+        unit.header.ranges_base = skeleton.header.ranges_base;
+        unit.header.low_address = skeleton.header.low_address;
+        units_.push_back(unit);
+    }
+}
+
+ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t reference) {
+    const std::uint64_t offset = reference & ~detail::dwarf_in_supplement;
+    if (reference - offset != file_) {
+        const bool is_there = file_ == 0 && supplement_ != nullptr;
+        return is_there ? supplement_->unit_of_entry(reference) : nullptr;
+    }
+    const std::size_t at =
+        partition_point(units_.data(), units_.size(),
+                        [&](const debug_unit& unit) { return unit.header.end <= offset; });
+    if (at == units_.size() || offset < units_[at].header.first_entry) return nullptr;
+    return load(units_[at]);
+}
+
+ALLOCSCOPE_NOINLINE void debug_units::add_extent(address_ranges& to, const detail::dwarf_unit& unit,
+                                                 const detail::dwarf_extent& extent,
+                                                 std::uint64_t value, step_budget& budget) const {
+    detail::visit_dwarf_extent(sections_, unit, extent, [&](std::uint64_t low, std::uint64_t high) {
+        if (!is_discarded(low)) to.add(low, high, value);
+        return budget.take();
+    });
+}
+
+ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& scratch,
+                                                       step_budget& budget,
+                                                       step_budget& abbreviation_budget) {
+    detail::dwarf_unit& header = unit.header;
+    header.file = file_;
+    unit.home = this;
+    const borrowed_memory meanwhile{scratch};
+    detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
+    const std::uint64_t code = in.uleb();
+    if (code == 0) return;
+    const abbreviation_table table{scratch, sections_.abbreviations, header, code,
+                                   &abbreviation_budget};
+    entry_walker walker{sections_, header, table, header.first_entry};
+    if (!walker.next() || walker.shape() == nullptr) return;
+    unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
+    detail::dwarf_extent extent;
+    detail::dwarf_value directory;
+    detail::dwarf_value split_name;
+    std::uint64_t ranges_base = 0;
+    detail::dwarf_value value;
+    std::uint16_t name = 0;
+    while (walker.next_value(name, value)) {
+        extent.take(name, value);
+        switch (name) {
+            case detail::dwarf::at_comp_dir:
+                directory = value;
+                break;
+            case detail::dwarf::at_stmt_list:
+                unit.has_lines = true;
+                unit.lines = value.number;
+                break;
+            case detail::dwarf::at_dwo_name:
+            case detail::dwarf::at_gnu_dwo_name:
+                split_name = value;
+                break;
+            case detail::dwarf::at_gnu_dwo_id:
+                header.split_id = value.number;
+                break;
+            case detail::dwarf::at_gnu_ranges_base:
+                ranges_base = value.number;
+                break;
+            case detail::dwarf::at_str_offsets_base:
+                header.string_offsets_base = value.number;
+                break;
+            case detail::dwarf::at_addr_base:
+            case detail::dwarf::at_gnu_addr_base:
+                header.addresses_base = value.number;
+                break;
+            case detail::dwarf::at_rnglists_base:
+                header.range_lists_base = value.number;
+                break;
+            default:
+                break;
+        }
+    }
+    unit.directory = detail::dwarf_text(sections_, header, directory);
+    unit.split_name = detail::dwarf_text(sections_, header, split_name);
+    std::uint64_t low = 0;
+    if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
+    add_extent(by_address_, header, extent, units_.size(), budget);
+    header.ranges_base = ranges_base;  // of what was split off, not of this entry
+}
+
+ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
+    if (unit.is_loaded) return &unit;
+    unit.is_loaded = true;
+    unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
+    unit.functions = address_ranges{memory_};
+    unit.scopes = list<entry_scope>{memory_};
+    read_entries(unit);
+    unit.functions.finish();
+    return &unit;
+}
+
+ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
+    struct open_scope {
+        std::int64_t depth;
+        std::size_t number;
+    };
+    arena scratch;
+    list<open_scope> open{scratch};
+    step_budget budget{fresh_budget()};
+    entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
+    while (walker.next()) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            if (!open.empty() && open.back().depth + 1 == walker.depth()) {
+                unit.scopes[open.back().number].end = walker.offset();
+                open.pop_back();
+            }
+            continue;
+        }
+        if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
+            read_function(unit, walker, budget);
+        }
+        if (shape->has_children && opens_scope(shape->tag)) {
+            const std::size_t parent = open.empty() ? 0 : open.back().number + 1;
+            open.push_back(open_scope{walker.depth(), unit.scopes.size()});
+            unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent});
+        }
+    }
+}
+
+ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walker& walker,
+                                                    step_budget& budget) {
+    detail::dwarf_extent extent;
+    detail::dwarf_value value;
+    std::uint16_t name = 0;
+    while (walker.next_value(name, value)) extent.take(name, value);
+    add_extent(unit.functions, unit.header, extent, walker.offset(), budget);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEBUG_FORMS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// supplementary_file.hpp - the file in which dwz put what the debug information of several shares.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
+#define ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What a file notes about its supplementary file, or such a file about itself.
+struct supplement_note {
+    text path;  // zero-ended; "" of such a file itself
+    detail::build_id id;
+    bool is_of_itself = false;
+};
+
+inline void read_id(detail::byte_view bytes, detail::build_id& id) {
+    if (bytes.size == 0 || bytes.size > detail::build_id::longest) return;
+    std::memcpy(id.bytes, bytes.data, bytes.size);
+    id.size = bytes.size;
+}
+
+// Without an id when there is none.
+inline supplement_note supplement_noted_in(arena& memory, const object_bytes& object) {
+    supplement_note note;
+    const detail::byte_view linked = object.read(memory, object.find(".gnu_debugaltlink"));
+    if (linked.size != 0) {
+        note.path = detail::text_at(linked, 0);
+        read_id(linked.from(note.path.size() + 1), note.id);
+        return note;
+    }
+    detail::byte_cursor in{object.read(memory, object.find(".debug_sup"))};
+    const std::uint16_t version = in.u16();
+    note.is_of_itself = in.u8() != 0;
+    note.path = in.text();
+    const detail::byte_view id = in.block(in.uleb());
+    if (in.ok() && version >= 2 && version <= 5) read_id(id, note.id);
+    return note;
+}
+
+inline bool is_supplement(arena& memory, const object_bytes& file, const detail::build_id& id) {
+    if (!file.is_readable() || !file.has(".debug_info")) return false;
+    if (file.id().known()) return file.id().equals(id);
+    const supplement_note own = supplement_noted_in(memory, file);
+    return own.is_of_itself && own.id.equals(id);
+}
+
+// Null: `object` notes none, or it is not there.
+inline object_bytes* find_supplement(arena& memory, const object_bytes& object) {
+    const supplement_note note = supplement_noted_in(memory, object);
+    if (!note.id.known() || note.is_of_itself || note.path.empty()) return nullptr;
+    const real_path home{object.path()};
+    const paths_of_build_id known{memory, note.id};
+    const bool is_whole = note.path.starts_with("/");
+    const text noted = is_whole ? note.path : joined(memory, home.folder(), note.path);
+    const text paths[] = {noted, known.paths[0], known.paths[1], known.paths[2]};
+    for (const text path : paths) {
+        if (!path.starts_with("/")) continue;
+        auto* file = memory.make<object_bytes>(memory, path.data());
+        if (is_supplement(memory, *file, note.id)) return file;
+    }
+    return nullptr;
+}
+
+inline debug_units* read_supplement(arena& memory, const object_bytes& object) {
+    const object_bytes* file = find_supplement(memory, object);
+    if (file == nullptr) return nullptr;
+    return memory.make<debug_units>(memory, *file, detail::dwarf_in_supplement);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SUPPLEMENTARY_FILE_HPP
+
+// rare_form_readers.hpp - from before main() on, the rare forms of debug information are read.
+
+#ifndef ALLOCSCOPE_SYMBOLS_RARE_FORM_READERS_HPP
+#define ALLOCSCOPE_SYMBOLS_RARE_FORM_READERS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline bool read_rare_forms() {
+    readers_of_rare_forms.supplement_of = read_supplement;
+    readers_of_rare_forms.packaged_unit = read_packaged_unit;
+    return true;
+}
+
+ALLOCSCOPE_HIDDEN inline const bool are_rare_forms_read = read_rare_forms();
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_RARE_FORM_READERS_HPP
+
+// debug_forms.hpp - the door to debug information in forms that few programs have.
+
+#ifndef ALLOCSCOPE_DEBUG_FORMS_HPP
+#define ALLOCSCOPE_DEBUG_FORMS_HPP
+
+#endif  // ALLOCSCOPE_DEBUG_FORMS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_EVERYTHING
+
+#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
+    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
+    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
+
+// intercepted_functions.hpp - the one list of the functions that hand out and take back memory.
+
+#ifndef ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
+#define ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
+
+// What every C library and every other malloc defines.
+#define ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)                                                  \
+    ACTION(void*, malloc, (std::size_t bytes), (bytes))                                          \
+    ACTION(void*, calloc, (std::size_t count, std::size_t bytes), (count, bytes))                \
+    ACTION(void*, realloc, (void* block, std::size_t bytes), (block, bytes))                     \
+    ACTION(void, free, (void* block), (block))                                                   \
+    ACTION(int, posix_memalign, (void** place, std::size_t alignment, std::size_t bytes),        \
+           (place, alignment, bytes))                                                            \
+    ACTION(void*, aligned_alloc, (std::size_t alignment, std::size_t bytes), (alignment, bytes)) \
+    ACTION(void*, memalign, (std::size_t alignment, std::size_t bytes), (alignment, bytes))      \
+    ACTION(void*, valloc, (std::size_t bytes), (bytes))                                          \
+    ACTION(void*, pvalloc, (std::size_t bytes), (bytes))                                         \
+    ACTION(std::size_t, malloc_usable_size, (void* block), (block))
+
+// What can be told by those above. Not all C libraries have them: C23 brought two, and where glibc
+// has the third, it calls realloc by its name, which is ours.
+#define ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)                                                  \
+    ACTION(void*, reallocarray, (void* block, std::size_t count, std::size_t bytes),          \
+           (block, count, bytes))                                                             \
+    ACTION(void, free_sized, (void* block, std::size_t bytes), (block, bytes))                \
+    ACTION(void, free_aligned_sized, (void* block, std::size_t alignment, std::size_t bytes), \
+           (block, alignment, bytes))
+
+#define ALLOCSCOPE_INTERCEPTED_FUNCTIONS(ACTION) \
+    ALLOCSCOPE_UNDERLYING_FUNCTIONS(ACTION)      \
+    ALLOCSCOPE_DERIVED_FUNCTIONS(ACTION)
+
+#endif  // ALLOCSCOPE_HOOKS_INTERCEPTED_FUNCTIONS_HPP
+
+#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
@@ -3764,7 +6965,6 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <cstring>
 #include <sched.h>
 #include <signal.h>
 #include <type_traits>
@@ -4878,7 +8078,12 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <dlfcn.h>
+#include <elf.h>
 #include <emmintrin.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/auxv.h>
 
 // window_demand.hpp - what many windows want together, without looking at each of them.
 
@@ -5802,272 +9007,6 @@ private:
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cstring>
-
-// byte_view.hpp - a pointer and a length over memory that somebody else owns.
-
-#ifndef ALLOCSCOPE_BASE_BYTE_VIEW_HPP
-#define ALLOCSCOPE_BASE_BYTE_VIEW_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-struct byte_view {
-    const std::uint8_t* data = nullptr;
-    std::size_t size = 0;
-
-    constexpr bool empty() const noexcept { return size == 0; }
-
-    // The bytes [offset, offset + length), or nothing at all when any of them lies outside.
-    constexpr byte_view part(std::uint64_t offset, std::uint64_t length) const noexcept {
-        if (offset > size || length > size - offset) return byte_view{};
-        return byte_view{data + offset, length};
-    }
-
-    // The bytes from `offset` to the end; nothing when `offset` lies outside.
-    constexpr byte_view from(std::uint64_t offset) const noexcept {
-        return offset > size ? byte_view{} : part(offset, size - offset);
-    }
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BASE_BYTE_VIEW_HPP
-
-// byte_cursor.hpp - checked reading of little-endian numbers, LEB128 and texts.
-
-#ifndef ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
-#define ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace detail {
-
-class byte_cursor {
-public:
-    byte_cursor() = default;
-    explicit byte_cursor(byte_view bytes, std::uint64_t start = 0) noexcept : bytes_(bytes) {
-        seek(start);
-    }
-
-    bool ok() const noexcept { return ok_; }
-    bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
-    std::size_t at() const noexcept { return at_; }
-    std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
-    void fail() noexcept { ok_ = false; }
-
-    void seek(std::uint64_t position) noexcept {
-        if (position > bytes_.size) {
-            ok_ = false;
-        } else {
-            at_ = position;
-        }
-    }
-    void skip(std::uint64_t count) noexcept {
-        if (count > remaining()) {
-            ok_ = false;
-        } else {
-            at_ += count;
-        }
-    }
-
-    std::uint8_t u8() noexcept {
-        if (remaining() == 0) return ok_ = false, std::uint8_t{0};
-        return bytes_.data[at_++];
-    }
-    std::uint16_t u16() noexcept { return fixed<std::uint16_t>(); }
-    std::uint32_t u32() noexcept { return fixed<std::uint32_t>(); }
-    std::uint64_t u64() noexcept { return fixed<std::uint64_t>(); }
-
-    // A number of 1, 2, 3, 4 or 8 bytes; any other width fails.
-    std::uint64_t unsigned_of(unsigned width) noexcept;
-
-    // Bits beyond the 64th are dropped; more than 16 bytes fail.
-    std::uint64_t uleb() noexcept {
-        if (ok_ && at_ < bytes_.size && bytes_.data[at_] < 0x80) return bytes_.data[at_++];
-        return long_uleb();
-    }
-    std::int64_t sleb() noexcept;
-
-    // A text that ends with a zero byte inside the bytes; "" on failure.
-    const char* text() noexcept;
-
-    byte_view block(std::uint64_t length) noexcept {
-        if (length > remaining()) return ok_ = false, byte_view{};
-        const byte_view part = bytes_.part(at_, length);
-        at_ += part.size;
-        return part;
-    }
-
-private:
-    static constexpr unsigned longest_leb = 16;
-
-    std::uint64_t long_uleb() noexcept;
-
-    template <class Number>
-    Number fixed() noexcept {
-        Number value = 0;
-        if (remaining() < sizeof value) return ok_ = false, Number{0};
-        std::memcpy(&value, bytes_.data + at_, sizeof value);
-        at_ += sizeof value;
-        return value;
-    }
-
-    byte_view bytes_;
-    std::size_t at_ = 0;
-    bool ok_ = true;
-};
-
-ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::unsigned_of(unsigned width) noexcept {
-    switch (width) {
-        case 1:
-            return u8();
-        case 2:
-            return u16();
-        case 3: {
-            const std::uint64_t low = u16();
-            return low | (static_cast<std::uint64_t>(u8()) << 16);
-        }
-        case 4:
-            return u32();
-        case 8:
-            return u64();
-        default:
-            ok_ = false;
-            return 0;
-    }
-}
-
-ALLOCSCOPE_NOINLINE std::uint64_t byte_cursor::long_uleb() noexcept {
-    const std::size_t left = remaining();
-    const std::uint8_t* const from = bytes_.data + at_;
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    for (std::size_t i = 0; i < left && i < longest_leb; ++i, shift += 7) {
-        const std::uint8_t byte = from[i];
-        if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-        if ((byte & 0x80) != 0) continue;
-        at_ += i + 1;
-        return value;
-    }
-    ok_ = false;
-    return 0;
-}
-
-ALLOCSCOPE_NOINLINE std::int64_t byte_cursor::sleb() noexcept {
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    for (unsigned i = 0; i < longest_leb; ++i) {
-        const std::uint8_t byte = u8();
-        if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-        shift += 7;
-        if ((byte & 0x80) != 0) continue;
-        if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
-        return ok_ ? static_cast<std::int64_t>(value) : 0;
-    }
-    ok_ = false;
-    return 0;
-}
-
-ALLOCSCOPE_NOINLINE const char* byte_cursor::text() noexcept {
-    const std::size_t left = remaining();
-    const void* end = left == 0 ? nullptr : std::memchr(bytes_.data + at_, 0, left);
-    if (end == nullptr) return ok_ = false, "";
-    const std::uint8_t* start = bytes_.data + at_;
-    at_ += static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - start) + 1;
-    return reinterpret_cast<const char*>(start);
-}
-
-// A longer text is no name; a section without any zero byte must not become one name.
-constexpr std::size_t longest_text = std::size_t{1} << 16;
-
-// The text at `offset` of a string section; "" when there is none.
-ALLOCSCOPE_NOINLINE const char* text_at(byte_view section, std::uint64_t offset) noexcept {
-    byte_view rest = section.from(offset);
-    if (rest.size > longest_text) rest.size = longest_text;
-    return byte_cursor{rest}.text();
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_BINARY_BYTE_CURSOR_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_HOOKS, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_HOOKS) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
-#include <pthread.h>
-#include <sys/auxv.h>
-
-// build_id.hpp - the linker's fingerprint of a file, found in its notes.
-
-#ifndef ALLOCSCOPE_BINARY_BUILD_ID_HPP
-#define ALLOCSCOPE_BINARY_BUILD_ID_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-struct build_id {
-    static constexpr std::size_t longest = 64;
-    std::uint8_t bytes[longest] = {};
-    std::size_t size = 0;  // 0: the module has none
-
-    bool known() const noexcept { return size != 0; }
-    bool equals(const build_id& other) const noexcept {
-        return size == other.size && std::memcmp(bytes, other.bytes, size) == 0;
-    }
-};
-
-// The first GNU build id among `notes` (a PT_NOTE segment or a SHT_NOTE section).
-inline build_id find_build_id(byte_view notes) noexcept {
-    constexpr std::uint32_t type_build_id = 3;
-    build_id found;
-    byte_cursor in{notes};
-    while (in.remaining() >= 12) {
-        const std::uint32_t name_bytes = in.u32();
-        const std::uint32_t value_bytes = in.u32();
-        const std::uint32_t type = in.u32();
-        const byte_view name = in.block(name_bytes);
-        in.skip((4 - (name_bytes & 3)) & 3);
-        const byte_view value = in.block(value_bytes);
-        if (!in.ok()) break;
-        if (type == type_build_id && name.size == 4 && std::memcmp(name.data, "GNU", 4) == 0 &&
-            value.size != 0 && value.size <= build_id::longest) {
-            std::memcpy(found.bytes, value.data, value.size);
-            found.size = value.size;
-            break;
-        }
-        in.skip((4 - (value_bytes & 3)) & 3);
-    }
-    return found;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_BINARY_BUILD_ID_HPP
 
 // module_fingerprint.hpp - one number that tells a module from another at the same address.
 
@@ -12183,7 +15122,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY)
 
-#include <cstdlib>
 #include <malloc.h>
 
 // malloc_definitions.hpp - the symbols of malloc and its family, and nothing else.
@@ -13679,411 +16617,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cstdlib>
-#include <cstring>
-#include <type_traits>
-
-// arena.hpp - the memory of one question: pieces are taken one by one and given back all at once.
-
-#ifndef ALLOCSCOPE_PLAIN_ARENA_HPP
-#define ALLOCSCOPE_PLAIN_ARENA_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace plain {
-
-[[noreturn]] ALLOCSCOPE_SLOW_PATH void refuse_memory() {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    std::abort();
-#else
-    throw std::bad_alloc();
-#endif
-}
-
-// Runs `work`. False: memory was refused on the way.
-template <class Work>
-bool is_done_with_memory(const Work& work) {
-#if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
-    work();
-    return true;
-#else
-    try {
-        work();
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-#endif
-}
-
-class arena {
-public:
-    constexpr arena() noexcept = default;
-    ~arena() { release(); }
-    arena(const arena&) = delete;
-    arena& operator=(const arena&) = delete;
-
-    // Aligned to 16 bytes. What it holds is not defined.
-    void* allocate(std::size_t bytes) {
-        const std::size_t rounded = rounded_up(bytes);
-        if (rounded > static_cast<std::size_t>(end_ - free_)) return allocate_in_new_block(rounded);
-        void* piece = free_;
-        free_ += rounded;
-        return piece;
-    }
-
-    // Makes the piece that was handed out last longer where it is; false when that cannot be.
-    bool extend(const void* piece, std::size_t bytes, std::size_t wanted) noexcept {
-        const std::size_t more = rounded_up(wanted) - rounded_up(bytes);
-        const char* end = static_cast<const char*>(piece) + rounded_up(bytes);
-        if (piece == nullptr || end != free_ || more > static_cast<std::size_t>(end_ - free_)) {
-            return false;
-        }
-        free_ += more;
-        return true;
-    }
-
-    // An object that lives as long as the arena; its destructor is never called.
-    template <class T, class... Arguments>
-    T* make(Arguments&&... arguments) {
-        static_assert(alignof(T) <= 16, "pieces are aligned to 16 bytes");
-        return ::new (allocate(sizeof(T))) T(static_cast<Arguments&&>(arguments)...);
-    }
-
-    // Everything that was handed out is gone.
-    void release() noexcept {
-        while (newest_ != nullptr) {
-            block* older = newest_->older;
-            detail::return_reservation(newest_, newest_->bytes);
-            newest_ = older;
-        }
-        if (spare_ != nullptr) detail::return_reservation(spare_, spare_->bytes);
-        spare_ = nullptr;
-        free_ = end_ = nullptr;
-        mapped_bytes_ = 0;
-    }
-
-    // Takes over all that `other` has handed out; nothing may have been taken from this one.
-    void take(arena& other) noexcept {
-        newest_ = other.newest_;
-        free_ = other.free_;
-        end_ = other.end_;
-        next_block_ = other.next_block_;
-        mapped_bytes_ = other.mapped_bytes_;
-        other.newest_ = nullptr;
-        other.release();
-    }
-
-    std::size_t mapped_bytes() const noexcept { return mapped_bytes_; }
-
-private:
-    friend class borrowed_memory;
-
-    struct alignas(16) block {
-        block* older;
-        std::size_t bytes;
-    };
-    static constexpr std::size_t first_block = std::size_t{64} * 1024;
-    static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
-
-    static constexpr std::size_t rounded_up(std::size_t bytes) noexcept {
-        return (bytes + 15U) & ~std::size_t{15};
-    }
-
-    void* allocate_in_new_block(std::size_t bytes);
-
-    // Keeps the larger one of two blocks that are not in use: the next step will need one.
-    void give_back(block* unused) noexcept;
-
-    block* newest_ = nullptr;
-    block* spare_ = nullptr;  // its bytes are not in mapped_bytes_
-    char* free_ = nullptr;
-    char* end_ = nullptr;
-    std::size_t next_block_ = first_block;
-    std::size_t mapped_bytes_ = 0;
-};
-
-// A piece larger than half a block gets a block of its own, and the one in use stays in use.
-ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
-    const bool is_alone = bytes > next_block_ / 2;
-    const std::size_t pages = detail::page_bytes;
-    std::size_t wanted = next_block_;
-    if (is_alone) {
-        if (bytes > (std::size_t{1} << 46U)) refuse_memory();
-        wanted = (bytes + sizeof(block) + pages - 1) & ~(pages - 1);
-    }
-    const bool is_spare = !is_alone && spare_ != nullptr && bytes + sizeof(block) <= spare_->bytes;
-    void* memory = spare_;
-    if (is_spare) {
-        wanted = spare_->bytes;
-        spare_ = nullptr;
-    } else {
-        memory = detail::reserve_pages(wanted);
-    }
-    if (memory == nullptr) refuse_memory();
-    block* fresh = ::new (memory) block{newest_, wanted};
-    newest_ = fresh;
-    mapped_bytes_ += wanted;
-    char* begin = reinterpret_cast<char*>(fresh + 1);
-    if (is_alone) return begin;
-    free_ = begin + bytes;
-    end_ = reinterpret_cast<char*>(fresh) + wanted;
-    if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
-    return begin;
-}
-
-ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
-    const bool is_kept =
-        unused->bytes <= largest_block && (spare_ == nullptr || spare_->bytes < unused->bytes);
-    block* const unwanted = is_kept ? spare_ : unused;
-    if (is_kept) spare_ = unused;
-    if (unwanted != nullptr) detail::return_reservation(unwanted, unwanted->bytes);
-}
-
-// For work in steps, each of which needs memory only for itself: gives back, at its own end, all
-// that was taken from the arena since it was made. What was made before must not grow meanwhile.
-class borrowed_memory {
-public:
-    explicit borrowed_memory(arena& memory) noexcept
-        : memory_(memory), newest_(memory.newest_), free_(memory.free_), end_(memory.end_) {}
-    ~borrowed_memory() {
-        while (memory_.newest_ != newest_) {
-            arena::block* given_back = memory_.newest_;
-            memory_.newest_ = given_back->older;
-            memory_.mapped_bytes_ -= given_back->bytes;
-            memory_.give_back(given_back);
-        }
-        memory_.free_ = free_;
-        memory_.end_ = end_;
-    }
-    borrowed_memory(const borrowed_memory&) = delete;
-    borrowed_memory& operator=(const borrowed_memory&) = delete;
-
-private:
-    arena& memory_;
-    arena::block* newest_;
-    char* free_;
-    char* end_;
-};
-
-}  // namespace plain
-
-// The rooms that use the vocabulary spell it without a prefix.
-namespace detail {
-using namespace plain;
-}
-namespace symbolize {
-using namespace plain;
-}
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLAIN_ARENA_HPP
-
-// list.hpp - values in a row, in the memory of an arena.
-
-#ifndef ALLOCSCOPE_PLAIN_LIST_HPP
-#define ALLOCSCOPE_PLAIN_LIST_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace plain {
-
-// A list as the functions see it that know no types.
-struct raw_list {
-    arena* memory = nullptr;
-    void* values = nullptr;
-    std::size_t size = 0;
-    std::size_t room = 0;
-};
-
-ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
-    std::size_t wanted = grown.room * 2;
-    if (wanted < room) wanted = room;
-    if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
-    const std::size_t bytes = wanted * value_bytes;
-    if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
-        void* larger = grown.memory->allocate(bytes);
-        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
-        grown.values = larger;
-    }
-    grown.room = wanted;
-}
-
-// Room for one more value at the end; it is not yet initialised.
-ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
-    if (grown.size == grown.room)
-        grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
-    return static_cast<char*>(grown.values) + value_bytes * grown.size++;
-}
-
-// What a list can do whatever its values are.
-class any_list {
-public:
-    ALLOCSCOPE_FAST_PATH std::size_t size() const noexcept { return raw_.size; }
-    ALLOCSCOPE_FAST_PATH bool empty() const noexcept { return raw_.size == 0; }
-    ALLOCSCOPE_FAST_PATH void pop_back() noexcept { --raw_.size; }
-    ALLOCSCOPE_FAST_PATH void clear() noexcept { raw_.size = 0; }
-    // Forgets the values behind the first `size`.
-    ALLOCSCOPE_FAST_PATH void cut(std::size_t size) noexcept { raw_.size = size; }
-    ALLOCSCOPE_FAST_PATH arena& memory() const noexcept { return *raw_.memory; }
-
-protected:
-    any_list() noexcept = default;
-    ALLOCSCOPE_FAST_PATH explicit any_list(arena& memory) noexcept { raw_.memory = &memory; }
-
-    raw_list raw_;
-};
-
-template <class T>
-class list : public any_list {
-public:
-    list() noexcept = default;  // empty for good: it has no memory
-    ALLOCSCOPE_FAST_PATH explicit list(arena& memory) noexcept : any_list(memory) {}
-
-    ALLOCSCOPE_FAST_PATH T* data() const noexcept { return static_cast<T*>(raw_.values); }
-    ALLOCSCOPE_FAST_PATH T* begin() const noexcept { return data(); }
-    ALLOCSCOPE_FAST_PATH T* end() const noexcept { return data() + raw_.size; }
-    ALLOCSCOPE_FAST_PATH T& operator[](std::size_t index) const noexcept { return data()[index]; }
-    ALLOCSCOPE_FAST_PATH T& front() const noexcept { return data()[0]; }
-    ALLOCSCOPE_FAST_PATH T& back() const noexcept { return data()[raw_.size - 1]; }
-
-    // A reference to the new value is good until the next one is added.
-    T& push_back(const T& value) {
-        static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-        static_assert(alignof(T) <= 16, "an arena aligns to 16 bytes");
-        const T kept = value;  // it may be one of ours, and move
-        return *::new (add_to_list(raw_, sizeof(T))) T(kept);
-    }
-
-    // The first time for just as many as are wanted.
-    void reserve(std::size_t room) {
-        if (room > raw_.room) grow_list(raw_, sizeof(T), room);
-    }
-
-    // New values are value-initialised.
-    void resize(std::size_t size) {
-        reserve(size);
-        for (std::size_t i = raw_.size; i < size; ++i) ::new (data() + i) T();
-        raw_.size = size;
-    }
-};
-
-}  // namespace plain
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLAIN_LIST_HPP
-
-// sort.hpp - puts values in order; equal ones stay as they were.
-
-#ifndef ALLOCSCOPE_PLAIN_SORT_HPP
-#define ALLOCSCOPE_PLAIN_SORT_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace plain {
-
-using comes_first = bool (*)(const void* a, const void* b, const void* order);
-
-// Most values are pointers: those need no call.
-ALLOCSCOPE_FAST_PATH void copy_value(char* to, const char* from, std::size_t value_bytes) noexcept {
-    if (value_bytes == sizeof(void*)) {
-        std::memcpy(to, from, sizeof(void*));
-    } else {
-        std::memcpy(to, from, value_bytes);
-    }
-}
-
-// Merges two sorted neighbours of `from` into `to`.
-ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t middle,
-                                      std::size_t end, std::size_t value_bytes, comes_first less,
-                                      const void* order) {
-    std::size_t left = 0;
-    std::size_t right = middle;
-    while (left < middle && right < end) {
-        std::size_t& taken = less(from + right, from + left, order) ? right : left;
-        copy_value(to, from + taken, value_bytes);
-        taken += value_bytes;
-        to += value_bytes;
-    }
-    std::memcpy(to, from + left, middle - left);
-    std::memcpy(to + (middle - left), from + right, end - right);
-}
-
-ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
-                                     comes_first less, const void* order, arena& scratch) {
-    if (count < 2) return;
-    const std::size_t bytes = count * value_bytes;
-    char* from = static_cast<char*>(values);
-    char* to = static_cast<char*>(scratch.allocate(bytes));
-    for (std::size_t run = value_bytes; run < bytes; run *= 2) {
-        for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
-            const std::size_t left = bytes - begin;
-            const std::size_t middle = run < left ? run : left;
-            const std::size_t end = 2 * run < left ? 2 * run : left;
-            merge_halves(from + begin, to + begin, middle, end, value_bytes, less, order);
-        }
-        char* merged = to;
-        to = from;
-        from = merged;
-    }
-    if (from != values) std::memcpy(values, from, bytes);
-}
-
-// `less(a, b)`: a comes before b.
-template <class T, class Less>
-void sort(T* values, std::size_t count, const Less& less, arena& scratch) {
-    static_assert(std::is_trivially_copyable<T>::value, "values are moved by memcpy");
-    const comes_first first = [](const void* a, const void* b, const void* order) {
-        return (*static_cast<const Less*>(order))(*static_cast<const T*>(a),
-                                                  *static_cast<const T*>(b));
-    };
-    sort_values(values, count, sizeof(T), first, &less, scratch);
-}
-
-template <class T, class Less>
-void sort(list<T>& values, const Less& less) {
-    if (values.size() > 1) sort(values.data(), values.size(), less, values.memory());
-}
-
-// Index of the first of `count` values for which `is_before` does not hold; it holds for all before
-// that one and for none after it.
-template <class T, class IsBefore>
-std::size_t partition_point(const T* values, std::size_t count, const IsBefore& is_before) {
-    std::size_t begin = 0;
-    while (count > 0) {
-        const std::size_t half = count / 2;
-        if (is_before(values[begin + half])) {
-            begin += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return begin;
-}
-
-}  // namespace plain
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_SORT_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
 // family_sums.hpp - how much of a window is operator new's, and how much each pool's.
 
 #ifndef ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
@@ -14651,197 +17184,6 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// text.hpp - characters that somebody else keeps.
-
-#ifndef ALLOCSCOPE_PLAIN_TEXT_HPP
-#define ALLOCSCOPE_PLAIN_TEXT_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace plain {
-
-class text {
-public:
-    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
-
-    constexpr text() noexcept = default;
-    ALLOCSCOPE_FAST_PATH constexpr text(const char* zero_ended) noexcept
-        : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
-    ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
-        : data_(data), size_(size) {}
-
-    ALLOCSCOPE_FAST_PATH constexpr const char* data() const noexcept { return data_; }
-    ALLOCSCOPE_FAST_PATH constexpr std::size_t size() const noexcept { return size_; }
-    ALLOCSCOPE_FAST_PATH constexpr bool empty() const noexcept { return size_ == 0; }
-    ALLOCSCOPE_FAST_PATH constexpr const char* begin() const noexcept { return data_; }
-    ALLOCSCOPE_FAST_PATH constexpr const char* end() const noexcept { return data_ + size_; }
-    ALLOCSCOPE_FAST_PATH constexpr char operator[](std::size_t at) const noexcept {
-        return data_[at];
-    }
-    ALLOCSCOPE_FAST_PATH constexpr char front() const noexcept { return data_[0]; }
-    ALLOCSCOPE_FAST_PATH constexpr char back() const noexcept { return data_[size_ - 1]; }
-
-    ALLOCSCOPE_FAST_PATH constexpr void remove_prefix(std::size_t count) noexcept {
-        data_ += count;
-        size_ -= count;
-    }
-    ALLOCSCOPE_FAST_PATH constexpr void remove_suffix(std::size_t count) noexcept {
-        size_ -= count;
-    }
-
-    // `at` is at most size().
-    ALLOCSCOPE_FAST_PATH constexpr text substr(std::size_t at,
-                                               std::size_t count = npos) const noexcept {
-        return text{data_ + at, count < size_ - at ? count : size_ - at};
-    }
-
-    // Positions, or npos.
-    std::size_t find(char wanted, std::size_t from = 0) const noexcept;
-    std::size_t find(text wanted, std::size_t from = 0) const noexcept;
-    std::size_t rfind(char wanted) const noexcept;
-    std::size_t rfind(text wanted) const noexcept;
-    std::size_t find_first_of(text wanted, std::size_t from = 0) const noexcept;
-    std::size_t find_first_not_of(text unwanted, std::size_t from = 0) const noexcept;
-    std::size_t find_last_of(text wanted) const noexcept;
-    std::size_t find_last_not_of(text unwanted) const noexcept;
-
-    bool starts_with(text start) const noexcept;
-    bool ends_with(text end) const noexcept;
-    bool contains(text wanted) const noexcept { return find(wanted) != npos; }
-
-    // Below 0, 0 or above 0, by unsigned bytes.
-    int compare(text other) const noexcept;
-
-private:
-    const char* data_ = "";
-    std::size_t size_ = 0;
-};
-
-ALLOCSCOPE_NOINLINE bool is_equal(text a, text b) noexcept {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
-ALLOCSCOPE_FAST_PATH bool operator==(text a, text b) noexcept {
-    return is_equal(a, b);
-}
-ALLOCSCOPE_FAST_PATH bool operator!=(text a, text b) noexcept {
-    return !is_equal(a, b);
-}
-ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
-    return a.compare(b) < 0;
-}
-
-// What stands behind the last slash; as zero-ended as the path.
-ALLOCSCOPE_NOINLINE text file_name_of(text path) noexcept {
-    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
-
-// A zero-ended copy that lives as long as the arena.
-ALLOCSCOPE_NOINLINE text copy_of(arena& memory, text original) {
-    auto* bytes = static_cast<char*>(memory.allocate(original.size() + 1));
-    std::memcpy(bytes, original.data(), original.size());
-    bytes[original.size()] = '\0';
-    return text{bytes, original.size()};
-}
-
-// Up to four texts, one behind the other, zero-ended, in the memory of the arena.
-ALLOCSCOPE_NOINLINE text joined(arena& memory, text a, text b, text c = {}, text d = {}) {
-    const std::size_t size = a.size() + b.size() + c.size() + d.size();
-    auto* bytes = static_cast<char*>(memory.allocate(size + 1));
-    char* end = bytes;
-    const text* const parts[] = {&a, &b, &c, &d};
-    for (const text* part : parts) {
-        std::memcpy(end, part->data(), part->size());
-        end += part->size();
-    }
-    *end = '\0';
-    return text{bytes, size};
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const noexcept {
-    if (from >= size_) return npos;
-    const void* found = std::memchr(data_ + from, wanted, size_ - from);
-    return found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - data_)
-                            : npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
-    if (wanted.empty()) return from <= size_ ? from : npos;
-    for (std::size_t at = find(wanted.front(), from); at != npos;
-         at = find(wanted.front(), at + 1)) {
-        if (wanted.size_ > size_ - at) return npos;
-        if (std::memcmp(data_ + at, wanted.data_, wanted.size_) == 0) return at;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::rfind(char wanted) const noexcept {
-    for (std::size_t at = size_; at > 0; --at) {
-        if (data_[at - 1] == wanted) return at - 1;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::rfind(text wanted) const noexcept {
-    if (wanted.size_ > size_) return npos;
-    for (std::size_t at = size_ - wanted.size_ + 1; at > 0; --at) {
-        if (std::memcmp(data_ + at - 1, wanted.data_, wanted.size_) == 0) return at - 1;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find_first_of(text wanted, std::size_t from) const noexcept {
-    for (std::size_t at = from; at < size_; ++at) {
-        if (wanted.find(data_[at]) != npos) return at;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find_first_not_of(text unwanted,
-                                                        std::size_t from) const noexcept {
-    for (std::size_t at = from; at < size_; ++at) {
-        if (unwanted.find(data_[at]) == npos) return at;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find_last_of(text wanted) const noexcept {
-    for (std::size_t at = size_; at > 0; --at) {
-        if (wanted.find(data_[at - 1]) != npos) return at - 1;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE std::size_t text::find_last_not_of(text unwanted) const noexcept {
-    for (std::size_t at = size_; at > 0; --at) {
-        if (unwanted.find(data_[at - 1]) == npos) return at - 1;
-    }
-    return npos;
-}
-
-ALLOCSCOPE_NOINLINE bool text::starts_with(text start) const noexcept {
-    return start.size_ <= size_ && std::memcmp(data_, start.data_, start.size_) == 0;
-}
-
-ALLOCSCOPE_NOINLINE bool text::ends_with(text end) const noexcept {
-    return end.size_ <= size_ &&
-           std::memcmp(data_ + (size_ - end.size_), end.data_, end.size_) == 0;
-}
-
-ALLOCSCOPE_NOINLINE int text::compare(text other) const noexcept {
-    const std::size_t shared = size_ < other.size_ ? size_ : other.size_;
-    const int order = std::memcmp(data_, other.data_, shared);
-    if (order != 0) return order;
-    if (size_ == other.size_) return 0;
-    return size_ < other.size_ ? -1 : 1;
-}
-
-}  // namespace plain
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_PLAIN_TEXT_HPP
-
 // table.hpp - values found by a key: a number, a pointer or a text.
 
 #ifndef ALLOCSCOPE_PLAIN_TABLE_HPP
@@ -14994,6 +17336,7 @@ ALLOCSCOPE_WARM_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <cxxabi.h>
 #include <sys/uio.h>
 
 // probe_memory.hpp - reads memory of this process that may be gone.
@@ -15087,1907 +17430,6 @@ inline bool is_standard_header(text file) noexcept {
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-// file_reader.hpp - a regular file, opened for positioned reads.
-
-#ifndef ALLOCSCOPE_PLATFORM_FILE_READER_HPP
-#define ALLOCSCOPE_PLATFORM_FILE_READER_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Tells one file from another, and from its own later content.
-struct file_identity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::uint64_t size_bytes = 0;
-    std::uint64_t changed_ns = 0;
-
-    bool equals(const file_identity& other) const noexcept {
-        return device == other.device && inode == other.inode && size_bytes == other.size_bytes &&
-               changed_ns == other.changed_ns;
-    }
-};
-
-class file_reader {
-public:
-    explicit file_reader(const char* path) noexcept {
-        descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        struct stat facts;
-        if (descriptor_ < 0) return;
-        if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-            close_now();
-            return;
-        }
-        identity_.device = facts.st_dev;
-        identity_.inode = facts.st_ino;
-        identity_.size_bytes = static_cast<std::uint64_t>(facts.st_size);
-        identity_.changed_ns = static_cast<std::uint64_t>(facts.st_mtim.tv_sec) * 1000000000U +
-                               static_cast<std::uint64_t>(facts.st_mtim.tv_nsec);
-    }
-    ~file_reader() { close_now(); }
-    file_reader(const file_reader&) = delete;
-    file_reader& operator=(const file_reader&) = delete;
-
-    bool is_open() const noexcept { return descriptor_ >= 0; }
-    const file_identity& identity() const noexcept { return identity_; }
-
-    // Reads up to `count` bytes. Fewer are read where the file ends or cannot be read.
-    std::size_t read_at(std::uint64_t offset, void* buffer, std::size_t count) const noexcept {
-        std::size_t done = 0;
-        while (is_open() && done < count) {
-            const ssize_t got = ::pread(descriptor_, static_cast<char*>(buffer) + done,
-                                        count - done, static_cast<off_t>(offset + done));
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) break;
-            done += static_cast<std::size_t>(got);
-        }
-        return done;
-    }
-
-private:
-    void close_now() noexcept {
-        if (descriptor_ >= 0) ::close(descriptor_);
-        descriptor_ = -1;
-    }
-
-    int descriptor_ = -1;
-    file_identity identity_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_FILE_READER_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
-#include <cxxabi.h>
-
-// elf_image.hpp - the header of an ELF file and its table of sections.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-#define ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t elf_section_bytes = 64;
-
-constexpr std::uint32_t elf_section_notes = 7;     // SHT_NOTE
-constexpr std::uint32_t elf_section_no_bytes = 8;  // SHT_NOBITS
-constexpr std::uint64_t elf_section_executable = 4;
-constexpr std::uint64_t elf_section_compressed = 0x800;
-
-struct elf_header {
-    bool is_valid = false;
-    std::uint16_t type = 0;
-    std::uint64_t sections_offset = 0;
-    std::uint16_t section_bytes = 0;
-    // 0 and 0xffff mean: the true number is in section 0 (its size and its link).
-    std::uint64_t section_count = 0;
-    std::uint64_t names_section = 0;
-};
-
-struct elf_section {
-    std::uint32_t name = 0;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t address = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint32_t link = 0;
-    std::uint64_t entry_bytes = 0;
-};
-
-inline elf_header read_elf_header(byte_view bytes) noexcept {
-    elf_header header;
-    byte_cursor in{bytes};
-    const std::uint32_t magic = in.u32();
-    const std::uint8_t word_class = in.u8();
-    const std::uint8_t byte_order = in.u8();
-    if (magic != 0x464c457fU || word_class != 2 || byte_order != 1) return header;
-    in.seek(16);
-    header.type = in.u16();
-    in.skip(2 + 4 + 8);  // machine, version, entry
-    in.skip(8);          // where the segments are
-    header.sections_offset = in.u64();
-    in.skip(4 + 2);  // flags, size of this header
-    in.skip(2 + 2);  // segments
-    header.section_bytes = in.u16();
-    header.section_count = in.u16();
-    header.names_section = in.u16();
-    header.is_valid = in.ok() && header.section_bytes >= elf_section_bytes;
-    return header;
-}
-
-// Reads entry `index` of a section table with entries `stride` bytes apart; all zero when outside.
-inline elf_section read_elf_section(byte_view table, std::uint64_t index,
-                                    std::uint16_t stride) noexcept {
-    elf_section section;
-    if (stride < elf_section_bytes || index >= table.size / stride) return section;
-    byte_cursor in{table, index * stride};
-    section.name = in.u32();
-    section.type = in.u32();
-    section.flags = in.u64();
-    section.address = in.u64();
-    section.offset = in.u64();
-    section.size = in.u64();
-    section.link = in.u32();
-    in.skip(4 + 8);  // info, alignment
-    section.entry_bytes = in.u64();
-    return section;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_IMAGE_HPP
-
-// inflate.hpp - unpacks a compressed section: zlib's format (RFC 1950 and 1951).
-
-#ifndef ALLOCSCOPE_BINARY_INFLATE_HPP
-#define ALLOCSCOPE_BINARY_INFLATE_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace detail {
-
-constexpr std::uint64_t largest_inflation = 1032;
-
-// A set of prefix codes. Codes of up to nine bits are found at once, longer ones bit by bit.
-class inflate_codes {
-public:
-    static constexpr unsigned fast_bits = 9;
-    static constexpr unsigned longest = 15;
-
-    // False: there are more codes of some length than there can be. Fewer are allowed, as zlib has
-    // it, when there is only one.
-    bool build(const std::uint8_t* lengths, unsigned count, bool may_be_empty) noexcept;
-
-    // The symbol + 1 in the lower bits and the length of its code; 0: no code begins so.
-    struct found {
-        unsigned symbol, bits;
-    };
-    found find(std::uint64_t window) const noexcept {
-        const unsigned entry = fast_[window & ((1U << fast_bits) - 1)];
-        return entry != 0 ? found{entry >> 4U, entry & 15U} : find_long(window);
-    }
-
-private:
-    found find_long(std::uint64_t window) const noexcept;
-
-    std::uint16_t counts_[longest + 1];
-    std::uint16_t symbols_[288];
-    std::uint16_t fast_[1U << fast_bits];
-};
-
-ALLOCSCOPE_NOINLINE bool inflate_codes::build(const std::uint8_t* lengths, unsigned count,
-                                              bool may_be_empty) noexcept {
-    for (std::uint16_t& each : counts_) each = 0;
-    for (std::uint16_t& each : fast_) each = 0;
-    for (unsigned i = 0; i < count; ++i) ++counts_[lengths[i]];
-    const unsigned used = count - counts_[0];
-    int left = 1;  // codes of the length that are not taken
-    std::uint16_t begins[longest + 2] = {};
-    unsigned codes[longest + 2] = {};
-    for (unsigned bits = 1; bits <= longest; ++bits) {
-        left = 2 * left - counts_[bits];
-        if (left < 0) return false;
-        begins[bits + 1] = static_cast<std::uint16_t>(begins[bits] + counts_[bits]);
-        codes[bits + 1] = (codes[bits] + counts_[bits]) << 1U;
-    }
-    if (left != 0 && !(may_be_empty && (used == 0 || (used == 1 && counts_[1] == 1)))) return false;
-    for (unsigned symbol = 0; symbol < count; ++symbol) {
-        const unsigned bits = lengths[symbol];
-        if (bits == 0) continue;
-        symbols_[begins[bits]++] = static_cast<std::uint16_t>(symbol);
-        const unsigned code = codes[bits]++;
-        if (bits > fast_bits) continue;
-        unsigned reversed = 0;
-        for (unsigned i = 0; i < bits; ++i) reversed |= ((code >> i) & 1U) << (bits - 1 - i);
-        for (unsigned i = reversed; i < 1U << fast_bits; i += 1U << bits) {
-            fast_[i] = static_cast<std::uint16_t>(symbol << 4U | bits);
-        }
-    }
-    return true;
-}
-
-ALLOCSCOPE_NOINLINE inflate_codes::found inflate_codes::find_long(
-    std::uint64_t window) const noexcept {
-    int code = 0;
-    int first = 0;
-    int index = 0;
-    for (unsigned bits = 1; bits <= longest; ++bits, window >>= 1U) {
-        code |= static_cast<int>(window & 1U);
-        const int count = counts_[bits];
-        if (code - count < first) return {symbols_[index + code - first], bits};
-        index += count;
-        first = (first + count) << 1;
-        code <<= 1;
-    }
-    return {0, 0};
-}
-
-class inflater {
-public:
-    inflater(byte_view in, std::uint8_t* out, std::uint64_t size) noexcept
-        : next_(in.data), end_(in.data + in.size), out_(out), size_(size) {}
-
-    bool run() noexcept;
-
-private:
-    // Whether the header says so.
-    bool is_zlib() noexcept {
-        const std::uint64_t head = take(16);
-        return (head & 15U) == 8 && (head >> 4U & 15U) <= 7 && (head & 0x2000U) == 0 &&
-               ((head & 255U) << 8U | head >> 8U) % 31 == 0;
-    }
-
-    // At least 32 bits of what comes, with zeros behind the end.
-    void fill() noexcept {
-        while (bits_ <= 56) {
-            if (next_ != end_) {
-                window_ |= std::uint64_t{*next_++} << bits_;
-            } else {
-                ++missing_;
-            }
-            bits_ += 8;
-        }
-    }
-
-    void drop(unsigned count) noexcept {
-        window_ >>= count;
-        bits_ -= count;
-        if (missing_ != 0 && bits_ < missing_ * 8) is_failed_ = true;
-    }
-
-    std::uint64_t take(unsigned count) noexcept;
-
-    void stored() noexcept {
-        drop(bits_ & 7U);
-        const std::uint64_t length = take(16);
-        if ((take(16) ^ length) != 0xffffU || length > size_ - done_) {
-            is_failed_ = true;
-            return;
-        }
-        for (std::uint64_t i = 0; i < length && !is_failed_; ++i) {
-            out_[done_++] = static_cast<std::uint8_t>(take(8));
-        }
-    }
-
-    void fixed_codes() noexcept {
-        std::uint8_t lengths[288];
-        for (unsigned i = 0; i < 288; ++i) {
-            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-        }
-        literals_.build(lengths, 288, false);
-        for (unsigned i = 0; i < 32; ++i) lengths[i] = 5;
-        distances_.build(lengths, 32, false);
-    }
-
-    bool read_codes() noexcept;
-    void coded() noexcept;
-
-    bool is_sum_right() noexcept {
-        drop(bits_ & 7U);
-        std::uint32_t wanted = 0;
-        for (int i = 0; i < 4; ++i) wanted = wanted << 8U | static_cast<std::uint32_t>(take(8));
-        std::uint32_t low = 1;
-        std::uint32_t high = 0;
-        for (std::uint64_t at = 0; at < size_;) {
-            // So many cannot overflow before the remainder is taken.
-            const std::uint64_t stop = size_ - at < 5552 ? size_ : at + 5552;
-            for (; at < stop; ++at) high += low += out_[at];
-            low %= 65521;
-            high %= 65521;
-        }
-        return !is_failed_ && wanted == (high << 16U | low);
-    }
-
-    const std::uint8_t* next_;
-    const std::uint8_t* end_;
-    std::uint8_t* out_;
-    std::uint64_t size_;
-    std::uint64_t done_ = 0;
-    std::uint64_t window_ = 0;
-    unsigned bits_ = 0;     // in the window
-    unsigned missing_ = 0;  // bytes in it that are behind the end
-    bool is_failed_ = false;
-    inflate_codes literals_;
-    inflate_codes distances_;
-};
-
-ALLOCSCOPE_NOINLINE bool inflater::run() noexcept {
-    if (!is_zlib()) return false;
-    bool is_last = false;
-    while (!is_last && !is_failed_) {
-        is_last = take(1) != 0;
-        const std::uint64_t kind = take(2);
-        if (kind == 0) {
-            stored();
-        } else if (kind == 1 || (kind == 2 && read_codes())) {
-            if (kind == 1) fixed_codes();
-            coded();
-        } else {
-            return false;
-        }
-    }
-    return !is_failed_ && done_ == size_ && is_sum_right();
-}
-
-ALLOCSCOPE_NOINLINE std::uint64_t inflater::take(unsigned count) noexcept {
-    fill();
-    const std::uint64_t value = window_ & ((std::uint64_t{1} << count) - 1);
-    drop(count);
-    return value;
-}
-
-// The lengths of the codes are coded themselves.
-ALLOCSCOPE_NOINLINE bool inflater::read_codes() noexcept {
-    const auto literals = static_cast<unsigned>(take(5)) + 257;
-    const auto distances = static_cast<unsigned>(take(5)) + 1;
-    const auto count = static_cast<unsigned>(take(4)) + 4;
-    if (literals > 286 || distances > 30) return false;
-    constexpr std::uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
-    std::uint8_t lengths[286 + 30] = {};
-    for (unsigned i = 0; i < count; ++i) lengths[order[i]] = static_cast<std::uint8_t>(take(3));
-    if (!literals_.build(lengths, 19, false)) return false;
-    for (std::uint8_t& each : lengths) each = 0;
-    const unsigned all = literals + distances;
-    for (unsigned i = 0; i < all && !is_failed_;) {
-        fill();
-        const inflate_codes::found found = literals_.find(window_);
-        if (found.bits == 0) return false;
-        drop(found.bits);
-        if (found.symbol < 16) {
-            lengths[i++] = static_cast<std::uint8_t>(found.symbol);
-            continue;
-        }
-        if (found.symbol == 16 && i == 0) return false;
-        const std::uint8_t repeated = found.symbol == 16 ? lengths[i - 1] : std::uint8_t{0};
-        std::uint64_t times = found.symbol == 16   ? 3 + take(2)
-                              : found.symbol == 17 ? 3 + take(3)
-                                                   : 11 + take(7);
-        if (times > all - i) return false;
-        for (; times != 0; --times) lengths[i++] = repeated;
-    }
-    // Without a code for its end a block has none.
-    return !is_failed_ && lengths[256] != 0 && literals_.build(lengths, literals, true) &&
-           distances_.build(lengths + literals, distances, true);
-}
-
-ALLOCSCOPE_NOINLINE void inflater::coded() noexcept {
-    constexpr std::uint16_t lengths[] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
-                                         15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
-                                         67, 83, 99, 115, 131, 163, 195, 227, 258};
-    constexpr std::uint16_t distances[] = {
-        1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
-        193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
-    while (!is_failed_) {
-        fill();
-        const inflate_codes::found found = literals_.find(window_);
-        if (found.bits == 0) break;
-        drop(found.bits);
-        if (found.symbol < 256) {
-            if (done_ == size_) break;
-            out_[done_++] = static_cast<std::uint8_t>(found.symbol);
-            continue;
-        }
-        if (found.symbol == 256) return;
-        const unsigned length_code = found.symbol - 257;
-        if (length_code > 28) break;
-        const unsigned more = length_code < 8 || length_code == 28 ? 0 : (length_code - 4) / 4;
-        std::uint64_t length = lengths[length_code] + take(more);
-        fill();
-        const inflate_codes::found far = distances_.find(window_);
-        if (far.bits == 0 || far.symbol > 29) break;
-        drop(far.bits);
-        const unsigned more_far = far.symbol < 4 ? 0 : (far.symbol - 2) / 2;
-        const std::uint64_t distance = distances[far.symbol] + take(more_far);
-        if (distance > done_ || length > size_ - done_) break;
-        const std::uint8_t* from = out_ + done_ - distance;
-        std::uint8_t* to = out_ + done_;
-        done_ += length;
-        for (; length != 0; --length) *to++ = *from++;
-    }
-    is_failed_ = true;
-}
-
-// True when the stream is whole and fills the `size` bytes at `out` exactly.
-inline bool inflate(byte_view stream, std::uint8_t* out, std::uint64_t size) noexcept {
-    return inflater{stream, out, size}.run();
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_BINARY_INFLATE_HPP
-
-// object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
-
-#ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-#define ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct named_section {
-    const char* name;
-    detail::elf_section section;
-};
-
-class object_bytes {
-public:
-    // Everything is read from `file`, which must stay.
-    object_bytes(arena& memory, detail::byte_view file)
-        : memory_(file), file_bytes_(file.size), sections_(memory) {
-        read_tables(memory);
-    }
-
-    // The path must stay.
-    object_bytes(arena& memory, const char* path) : path_(path), sections_(memory) {
-        {
-            const detail::file_reader file{path};
-            if (!file.is_open() || file.identity().size_bytes > largest_file) return;
-            identity_ = file.identity();
-        }
-        file_bytes_ = identity_.size_bytes;
-        read_tables(memory);
-    }
-
-    bool is_readable() const { return header_.is_valid; }
-    const detail::build_id& id() const { return id_; }
-    const detail::file_identity& identity() const { return identity_; }
-    const list<named_section>& sections() const { return sections_; }
-    // As linked; 0 when there is no code.
-    std::uint64_t lowest_code() const { return lowest_code_; }
-
-    const detail::elf_section* find(const char* name) const {
-        for (const named_section& candidate : sections_) {
-            if (text{name} == candidate.name) return &candidate.section;
-        }
-        return nullptr;
-    }
-
-    // Whether the file itself holds the section: another one may hold it in its place.
-    bool has(const char* name) const {
-        const detail::elf_section* section = find(name);
-        return section != nullptr && section->type != detail::elf_section_no_bytes;
-    }
-
-    // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
-    // way that is not known: its names are then simply not known.
-    detail::byte_view read(arena& memory, const detail::elf_section* section,
-                           std::uint64_t most = largest_read) const {
-        if (section == nullptr || section->type == detail::elf_section_no_bytes ||
-            section->size > most) {
-            return {};
-        }
-        if ((section->flags & detail::elf_section_compressed) == 0) {
-            return read_bytes(memory, section->offset, section->size);
-        }
-        arena packed_memory;
-        const detail::byte_view packed = read_bytes(packed_memory, section->offset, section->size);
-        return unpacked(memory, packed, most);
-    }
-
-    static constexpr std::uint64_t largest_read = std::uint64_t{1} << 30;
-
-private:
-    static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
-
-    // A compressed section begins with the way it is compressed and the length that it will have.
-    static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
-        constexpr std::size_t head_bytes = 24;
-        constexpr std::uint32_t zlib = 1;
-        detail::byte_cursor in{packed};
-        const std::uint32_t kind = in.u32();
-        in.skip(4);
-        const std::uint64_t size = in.u64();
-        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
-            size / detail::largest_inflation > packed.size) {
-            return {};
-        }
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        auto* out = static_cast<std::uint8_t*>(bytes);
-        const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
-        if (!detail::inflate(stream, out, size)) return {};
-        return {out, size};
-    }
-
-    // Nothing when the process may not have that much memory: less is known then.
-    detail::byte_view read_bytes(arena& memory, std::uint64_t offset, std::uint64_t size) const {
-        if (size == 0 || size > largest_read || offset > file_bytes_ ||
-            size > file_bytes_ - offset) {
-            return {};
-        }
-        if (path_ == nullptr) return memory_.part(offset, size);
-        void* bytes = nullptr;
-        if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
-        const detail::file_reader file{path_};
-        if (!file.is_open() || !file.identity().equals(identity_)) return {};
-        if (file.read_at(offset, bytes, size) != size) return {};
-        return {static_cast<const std::uint8_t*>(bytes), size};
-    }
-
-    void read_tables(arena& memory) {
-        header_ = detail::read_elf_header(read_bytes(memory, 0, detail::elf_header_bytes));
-        if (!header_.is_valid) return;
-        const detail::elf_section zero = detail::read_elf_section(
-            read_bytes(memory, header_.sections_offset, detail::elf_section_bytes), 0,
-            detail::elf_section_bytes);
-        std::uint64_t count = header_.section_count == 0 ? zero.size : header_.section_count;
-        if (count > file_bytes_ / header_.section_bytes) return;
-        const detail::byte_view table =
-            read_bytes(memory, header_.sections_offset, count * header_.section_bytes);
-        count = table.size / header_.section_bytes;
-        const std::uint64_t names_section =
-            header_.names_section == 0xffff ? zero.link : header_.names_section;
-        const detail::elf_section names =
-            detail::read_elf_section(table, names_section, header_.section_bytes);
-        const detail::byte_view texts = read(memory, &names);
-        sections_.reserve(count);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const detail::elf_section section =
-                detail::read_elf_section(table, i, header_.section_bytes);
-            sections_.push_back(named_section{detail::text_at(texts, section.name), section});
-        }
-        find_lowest_code();
-        find_id(memory);
-    }
-
-    // What the linker threw away keeps its debug information, at addresses below all code.
-    void find_lowest_code() {
-        bool is_first = true;
-        for (const named_section& candidate : sections_) {
-            const detail::elf_section& section = candidate.section;
-            if ((section.flags & detail::elf_section_executable) == 0 || section.size == 0)
-                continue;
-            if (is_first || section.address < lowest_code_) lowest_code_ = section.address;
-            is_first = false;
-        }
-    }
-
-    void find_id(arena& memory) {
-        for (const named_section& candidate : sections_) {
-            if (candidate.section.type != detail::elf_section_notes) continue;
-            if (candidate.section.size > largest_note) continue;
-            id_ = detail::find_build_id(read(memory, &candidate.section));
-            if (id_.known()) return;
-        }
-    }
-
-    static constexpr std::uint64_t largest_note = 1 << 20;
-
-    const char* path_ = nullptr;  // null: memory_ is the file
-    detail::byte_view memory_;
-    std::uint64_t file_bytes_ = 0;
-    detail::file_identity identity_;
-    detail::elf_header header_;
-    detail::build_id id_;
-    std::uint64_t lowest_code_ = 0;
-    list<named_section> sections_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
-
-// debug_file.hpp - the file that holds the debug information of a module which was taken out of it.
-
-#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
-#define ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The checksum of a whole file as .gnu_debuglink has it (CRC-32); 0 when it cannot be read.
-inline std::uint32_t checksum_of_file(const char* path) noexcept {
-    std::uint32_t table[256];
-    for (std::uint32_t i = 0; i < 256; ++i) {
-        std::uint32_t value = i;
-        for (int bit = 0; bit < 8; ++bit) value = value >> 1U ^ ((value & 1U) * 0xedb88320U);
-        table[i] = value;
-    }
-    const detail::file_reader file{path};
-    std::uint8_t buffer[4096];
-    std::uint32_t sum = ~std::uint32_t{0};
-    std::uint64_t at = 0;
-    for (;;) {
-        const std::size_t got = file.read_at(at, buffer, sizeof buffer);
-        if (got == 0) break;
-        for (std::size_t i = 0; i < got; ++i) {
-            sum = table[(sum ^ buffer[i]) & 255U] ^ sum >> 8U;
-        }
-        at += got;
-    }
-    return at == 0 ? 0 : ~sum;
-}
-
-class debug_file_search {
-public:
-    // `path` is where the module's own file can be opened.
-    debug_file_search(arena& memory, const object_bytes& object, const char* path)
-        : memory_(memory), object_(object) {
-        read_link();
-        if (::realpath(path, folder_) != nullptr) {
-            const std::size_t slash = text{folder_}.rfind('/');
-            if (slash != text::npos) folder_[slash + 1] = '\0';
-        } else {
-            folder_[0] = '\0';
-        }
-    }
-
-    // Null: there is none that can be believed.
-    object_bytes* find() {
-        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
-        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
-        found = opened(folder_, "", link_);
-        if (found == nullptr) found = opened(folder_, ".debug/", link_);
-        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
-        return found;
-    }
-
-private:
-    // The name ends with a zero byte; the checksum stands behind it, on a multiple of four.
-    void read_link() {
-        const detail::byte_view bytes = object_.read(memory_, object_.find(".gnu_debuglink"));
-        if (bytes.size < 8 || bytes.size > PATH_MAX) return;
-        const text name = detail::text_at(bytes, 0);
-        if (name.empty() || name.contains("/")) return;
-        detail::byte_cursor in{bytes, (name.size() + 4) & ~std::size_t{3}};
-        checksum_ = in.u32();
-        if (in.ok()) link_ = name;
-    }
-
-    object_bytes* find_by_id() {
-        const detail::build_id& id = object_.id();
-        char digits[2 * detail::build_id::longest];
-        for (std::size_t i = 0; i < 2 * id.size; ++i) {
-            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
-        }
-        const text name{digits, 2 * id.size};
-        object_bytes* found =
-            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
-                   joined(memory_, name.substr(2), ".debug"));
-        const struct {
-            const char* variable;
-            const char* folder;
-        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
-        for (const auto& cache : caches) {
-            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
-            if (home == nullptr || *home != '/') continue;
-            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
-        }
-        return found;
-    }
-
-    object_bytes* opened(text folder, text inner, text name) {
-        const text path = joined(memory_, folder, inner, name);
-        auto* made = memory_.make<object_bytes>(memory_, path.data());
-        if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
-        const detail::build_id& id = object_.id();
-        const bool is_right =
-            id.known() ? made->id().equals(id) : checksum_of_file(path.data()) == checksum_;
-        return is_right ? made : nullptr;
-    }
-
-    arena& memory_;
-    const object_bytes& object_;
-    char folder_[PATH_MAX];
-    text link_;
-    std::uint32_t checksum_ = 0;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
-
-// dwarf_constants.hpp - the numbers of DWARF 2 to 5 that are looked at.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
-#define ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-namespace dwarf {
-
-constexpr std::uint16_t tag_class_type = 0x02;
-constexpr std::uint16_t tag_enumeration_type = 0x04;
-constexpr std::uint16_t tag_imported_declaration = 0x08;
-constexpr std::uint16_t tag_lexical_block = 0x0b;
-constexpr std::uint16_t tag_structure_type = 0x13;
-constexpr std::uint16_t tag_typedef = 0x16;
-constexpr std::uint16_t tag_union_type = 0x17;
-constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
-constexpr std::uint16_t tag_subprogram = 0x2e;
-constexpr std::uint16_t tag_namespace = 0x39;
-
-constexpr std::uint16_t at_sibling = 0x01;
-constexpr std::uint16_t at_name = 0x03;
-constexpr std::uint16_t at_byte_size = 0x0b;
-constexpr std::uint16_t at_stmt_list = 0x10;
-constexpr std::uint16_t at_low_pc = 0x11;
-constexpr std::uint16_t at_high_pc = 0x12;
-constexpr std::uint16_t at_comp_dir = 0x1b;
-constexpr std::uint16_t at_abstract_origin = 0x31;
-constexpr std::uint16_t at_decl_file = 0x3a;
-constexpr std::uint16_t at_decl_line = 0x3b;
-constexpr std::uint16_t at_specification = 0x47;
-constexpr std::uint16_t at_ranges = 0x55;
-constexpr std::uint16_t at_call_column = 0x57;
-constexpr std::uint16_t at_call_file = 0x58;
-constexpr std::uint16_t at_call_line = 0x59;
-constexpr std::uint16_t at_linkage_name = 0x6e;
-constexpr std::uint16_t at_str_offsets_base = 0x72;
-constexpr std::uint16_t at_addr_base = 0x73;
-constexpr std::uint16_t at_rnglists_base = 0x74;
-constexpr std::uint16_t at_mips_linkage_name = 0x2007;
-constexpr std::uint16_t at_dwo_name = 0x76;
-constexpr std::uint16_t at_gnu_dwo_name = 0x2130;
-constexpr std::uint16_t at_gnu_dwo_id = 0x2131;
-constexpr std::uint16_t at_gnu_ranges_base = 0x2132;
-constexpr std::uint16_t at_gnu_addr_base = 0x2133;
-
-constexpr std::uint16_t form_addr = 0x01;
-constexpr std::uint16_t form_block2 = 0x03;
-constexpr std::uint16_t form_block4 = 0x04;
-constexpr std::uint16_t form_data2 = 0x05;
-constexpr std::uint16_t form_data4 = 0x06;
-constexpr std::uint16_t form_data8 = 0x07;
-constexpr std::uint16_t form_string = 0x08;
-constexpr std::uint16_t form_block = 0x09;
-constexpr std::uint16_t form_block1 = 0x0a;
-constexpr std::uint16_t form_data1 = 0x0b;
-constexpr std::uint16_t form_flag = 0x0c;
-constexpr std::uint16_t form_sdata = 0x0d;
-constexpr std::uint16_t form_strp = 0x0e;
-constexpr std::uint16_t form_udata = 0x0f;
-constexpr std::uint16_t form_ref_addr = 0x10;
-constexpr std::uint16_t form_ref1 = 0x11;
-constexpr std::uint16_t form_ref2 = 0x12;
-constexpr std::uint16_t form_ref4 = 0x13;
-constexpr std::uint16_t form_ref8 = 0x14;
-constexpr std::uint16_t form_ref_udata = 0x15;
-constexpr std::uint16_t form_indirect = 0x16;
-constexpr std::uint16_t form_sec_offset = 0x17;
-constexpr std::uint16_t form_exprloc = 0x18;
-constexpr std::uint16_t form_flag_present = 0x19;
-constexpr std::uint16_t form_strx = 0x1a;
-constexpr std::uint16_t form_addrx = 0x1b;
-constexpr std::uint16_t form_ref_sup4 = 0x1c;
-constexpr std::uint16_t form_strp_sup = 0x1d;
-constexpr std::uint16_t form_data16 = 0x1e;
-constexpr std::uint16_t form_line_strp = 0x1f;
-constexpr std::uint16_t form_ref_sig8 = 0x20;
-constexpr std::uint16_t form_implicit_const = 0x21;
-constexpr std::uint16_t form_loclistx = 0x22;
-constexpr std::uint16_t form_rnglistx = 0x23;
-constexpr std::uint16_t form_ref_sup8 = 0x24;
-constexpr std::uint16_t form_strx1 = 0x25;
-constexpr std::uint16_t form_strx2 = 0x26;
-constexpr std::uint16_t form_strx3 = 0x27;
-constexpr std::uint16_t form_strx4 = 0x28;
-constexpr std::uint16_t form_addrx1 = 0x29;
-constexpr std::uint16_t form_addrx2 = 0x2a;
-constexpr std::uint16_t form_addrx3 = 0x2b;
-constexpr std::uint16_t form_addrx4 = 0x2c;
-constexpr std::uint16_t form_gnu_addr_index = 0x1f01;
-constexpr std::uint16_t form_gnu_str_index = 0x1f02;
-constexpr std::uint16_t form_gnu_ref_alt = 0x1f20;
-constexpr std::uint16_t form_gnu_strp_alt = 0x1f21;
-
-constexpr std::uint8_t unit_type_type = 0x02;
-constexpr std::uint8_t unit_skeleton = 0x04;
-constexpr std::uint8_t unit_split_compile = 0x05;
-constexpr std::uint8_t unit_split_type = 0x06;
-
-constexpr std::uint8_t range_end_of_list = 0x00;
-constexpr std::uint8_t range_base_addressx = 0x01;
-constexpr std::uint8_t range_startx_endx = 0x02;
-constexpr std::uint8_t range_startx_length = 0x03;
-constexpr std::uint8_t range_offset_pair = 0x04;
-constexpr std::uint8_t range_base_address = 0x05;
-constexpr std::uint8_t range_start_end = 0x06;
-constexpr std::uint8_t range_start_length = 0x07;
-
-constexpr std::uint8_t line_copy = 1;
-constexpr std::uint8_t line_advance_pc = 2;
-constexpr std::uint8_t line_advance_line = 3;
-constexpr std::uint8_t line_set_file = 4;
-constexpr std::uint8_t line_set_column = 5;
-constexpr std::uint8_t line_const_add_pc = 8;
-constexpr std::uint8_t line_fixed_advance_pc = 9;
-constexpr std::uint8_t line_end_sequence = 1;  // extended
-constexpr std::uint8_t line_set_address = 2;   // extended
-constexpr std::uint16_t line_content_path = 1;
-constexpr std::uint16_t line_content_directory = 2;
-
-}  // namespace dwarf
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_CONSTANTS_HPP
-
-// dwarf_forms.hpp - how one attribute value is stored, read and skipped.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
-#define ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace detail {
-
-// The sizes that a unit's header decides.
-struct dwarf_format {
-    std::uint16_t version = 0;
-    std::uint8_t address_bytes = 8;
-    std::uint8_t offset_bytes = 4;
-};
-
-struct dwarf_value {
-    std::uint16_t form = 0;      // 0: there is no such attribute
-    std::uint64_t number = 0;    // value, offset or index, as stored
-    const char* text = nullptr;  // of dwarf::form_string only
-    bool exists() const noexcept { return form != 0; }
-};
-
-constexpr int dwarf_form_varies = -1;
-
-// The bytes that a value of this form always takes, or dwarf_form_varies.
-ALLOCSCOPE_NOINLINE int dwarf_fixed_bytes(std::uint16_t form, const dwarf_format& format) noexcept {
-    switch (form) {
-        case dwarf::form_flag_present:
-        case dwarf::form_implicit_const:
-            return 0;
-        case dwarf::form_data1:
-        case dwarf::form_ref1:
-        case dwarf::form_flag:
-        case dwarf::form_strx1:
-        case dwarf::form_addrx1:
-            return 1;
-        case dwarf::form_data2:
-        case dwarf::form_ref2:
-        case dwarf::form_strx2:
-        case dwarf::form_addrx2:
-            return 2;
-        case dwarf::form_strx3:
-        case dwarf::form_addrx3:
-            return 3;
-        case dwarf::form_data4:
-        case dwarf::form_ref4:
-        case dwarf::form_strx4:
-        case dwarf::form_addrx4:
-        case dwarf::form_ref_sup4:
-            return 4;
-        case dwarf::form_data8:
-        case dwarf::form_ref8:
-        case dwarf::form_ref_sig8:
-        case dwarf::form_ref_sup8:
-            return 8;
-        case dwarf::form_data16:
-            return 16;
-        case dwarf::form_addr:
-            return format.address_bytes;
-        case dwarf::form_ref_addr:
-            return format.version <= 2 ? format.address_bytes : format.offset_bytes;
-        case dwarf::form_strp:
-        case dwarf::form_sec_offset:
-        case dwarf::form_line_strp:
-        case dwarf::form_strp_sup:
-        case dwarf::form_gnu_ref_alt:
-        case dwarf::form_gnu_strp_alt:
-            return format.offset_bytes;
-        default:
-            return dwarf_form_varies;
-    }
-}
-
-// Reads one value. An unknown form fails the cursor: nobody can say where the next one begins.
-ALLOCSCOPE_NOINLINE dwarf_value read_dwarf_value(byte_cursor& in, std::uint16_t form,
-                                                 const dwarf_format& format,
-                                                 std::int64_t implicit_value) noexcept {
-    if (form == dwarf::form_indirect) {
-        form = static_cast<std::uint16_t>(in.uleb() & 0xffff);
-        if (form == dwarf::form_indirect || form == dwarf::form_implicit_const) in.fail();
-    }
-    dwarf_value value;
-    value.form = form;
-    const int fixed = dwarf_fixed_bytes(form, format);
-    if (fixed == 16) return in.skip(16), value;
-    if (fixed > 0) return value.number = in.unsigned_of(static_cast<unsigned>(fixed)), value;
-    switch (form) {
-        case dwarf::form_flag_present:
-            value.number = 1;
-            break;
-        case dwarf::form_implicit_const:
-            value.number = static_cast<std::uint64_t>(implicit_value);
-            break;
-        case dwarf::form_string:
-            value.text = in.text();
-            break;
-        case dwarf::form_sdata:
-            value.number = static_cast<std::uint64_t>(in.sleb());
-            break;
-        case dwarf::form_udata:
-        case dwarf::form_ref_udata:
-        case dwarf::form_strx:
-        case dwarf::form_addrx:
-        case dwarf::form_loclistx:
-        case dwarf::form_rnglistx:
-        case dwarf::form_gnu_addr_index:
-        case dwarf::form_gnu_str_index:
-            value.number = in.uleb();
-            break;
-        case dwarf::form_block1:
-            in.skip(in.u8());
-            break;
-        case dwarf::form_block2:
-            in.skip(in.u16());
-            break;
-        case dwarf::form_block4:
-            in.skip(in.u32());
-            break;
-        case dwarf::form_block:
-        case dwarf::form_exprloc:
-            in.skip(in.uleb());
-            break;
-        default:
-            in.fail();
-            break;
-    }
-    return value;
-}
-
-inline bool dwarf_form_is_address(std::uint16_t form) noexcept {
-    return form == dwarf::form_addr || form == dwarf::form_addrx ||
-           form == dwarf::form_gnu_addr_index ||
-           (form >= dwarf::form_addrx1 && form <= dwarf::form_addrx4);
-}
-
-inline bool dwarf_form_is_string_index(std::uint16_t form) noexcept {
-    return form == dwarf::form_strx || form == dwarf::form_gnu_str_index ||
-           (form >= dwarf::form_strx1 && form <= dwarf::form_strx4);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
-
-// dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
-#define ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-struct dwarf_sections {
-    byte_view info, abbreviations, strings, lines, line_strings;
-    byte_view ranges, range_lists, addresses, string_offsets;
-};
-
-// One unit. The bases and the low address come from its first entry.
-struct dwarf_unit {
-    std::uint64_t offset = 0;  // of the header in .debug_info
-    std::uint64_t end = 0;     // where the next unit begins
-    std::uint64_t first_entry = 0;
-    std::uint64_t abbreviations = 0;
-    dwarf_format format;
-    std::uint8_t type = 0;       // DWARF 5 only
-    std::uint64_t split_id = 0;  // tells which skeleton belongs to which split unit; 0: none
-    std::uint64_t string_offsets_base = 0;
-    std::uint64_t addresses_base = 0;
-    std::uint64_t range_lists_base = 0;  // DWARF 5
-    std::uint64_t ranges_base = 0;       // split DWARF 4
-    std::uint64_t low_address = 0;
-};
-
-// Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
-// of an unknown version is returned with first_entry == end, so that the next one can be found.
-ALLOCSCOPE_NOINLINE bool read_dwarf_unit(byte_view info, std::uint64_t offset,
-                                         dwarf_unit& unit) noexcept {
-    unit = dwarf_unit{};
-    unit.offset = offset;
-    byte_cursor in{info, offset};
-    std::uint64_t length = in.u32();
-    if (length == 0xffffffffU) {
-        length = in.u64();
-        unit.format.offset_bytes = 8;
-    } else if (length >= 0xfffffff0U) {
-        return false;
-    }
-    if (!in.ok() || length == 0 || length > in.remaining()) return false;
-    unit.end = in.at() + length;
-    unit.format.version = in.u16();
-    if (unit.format.version >= 5) {
-        unit.type = in.u8();
-        unit.format.address_bytes = in.u8();
-        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        if (unit.type == dwarf::unit_skeleton || unit.type == dwarf::unit_split_compile) {
-            unit.split_id = in.u64();
-        }
-    } else {
-        unit.abbreviations = in.unsigned_of(unit.format.offset_bytes);
-        unit.format.address_bytes = in.u8();
-    }
-    const bool is_readable = in.ok() && unit.format.version >= 2 && unit.format.version <= 5 &&
-                             (unit.format.address_bytes == 8 || unit.format.address_bytes == 4) &&
-                             unit.type != dwarf::unit_type_type &&
-                             unit.type != dwarf::unit_split_type && in.at() <= unit.end;
-    unit.first_entry = is_readable ? in.at() : unit.end;
-    unit.string_offsets_base = unit.format.version >= 5 ? unit.format.offset_bytes * 2U : 0;
-    unit.addresses_base = unit.format.version >= 5 ? 8 : 0;
-    unit.range_lists_base = unit.format.offset_bytes == 8 ? 20 : 12;
-    return true;
-}
-
-struct dwarf_attribute {
-    std::uint16_t name = 0;
-    std::uint16_t form = 0;
-    std::int64_t implicit_value = 0;
-};
-
-// Walks one abbreviation table. The visitor has
-//     bool begin(std::uint64_t code, std::uint16_t tag, bool has_children);
-//     bool attribute(const dwarf_attribute&);
-//     bool finish();
-// each of which returns false to stop the walk.
-template <class Visitor>
-inline void visit_dwarf_abbreviations(byte_view section, std::uint64_t offset, Visitor&& visit) {
-    byte_cursor in{section, offset};
-    while (in.ok()) {
-        const std::uint64_t code = in.uleb();
-        if (code == 0) return;
-        const std::uint64_t tag = in.uleb();
-        const bool has_children = in.u8() != 0;
-        if (!in.ok() || !visit.begin(code, static_cast<std::uint16_t>(tag & 0xffff), has_children))
-            return;
-        for (;;) {
-            const std::uint64_t name = in.uleb();
-            const std::uint64_t form = in.uleb();
-            dwarf_attribute attribute;
-            attribute.name =
-                name > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(name);
-            attribute.form =
-                form > 0xffff ? std::uint16_t{0xffff} : static_cast<std::uint16_t>(form);
-            if (form == dwarf::form_implicit_const) attribute.implicit_value = in.sleb();
-            if (!in.ok()) return;
-            if (name == 0 && form == 0) break;
-            if (!visit.attribute(attribute)) return;
-        }
-        if (!visit.finish()) return;
-    }
-}
-
-// Reads entry `index` of a table of fixed-size numbers. False when it lies outside.
-ALLOCSCOPE_NOINLINE bool read_dwarf_table(byte_view section, std::uint64_t base,
-                                          std::uint64_t index, unsigned width,
-                                          std::uint64_t& number) noexcept {
-    if (index > section.size) return false;  // keeps the product below from wrapping
-    byte_cursor in{section, base};
-    in.skip(index * width);
-    number = in.unsigned_of(width);
-    return in.ok();
-}
-
-// The text that a value stands for; "" when there is none or when it is in another file.
-ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const dwarf_unit& unit,
-                                           const dwarf_value& value) noexcept {
-    if (value.form == dwarf::form_string) {
-        return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
-    }
-    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
-    if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
-    if (!dwarf_form_is_string_index(value.form)) return "";
-    std::uint64_t offset = 0;
-    if (!read_dwarf_table(sections.string_offsets, unit.string_offsets_base, value.number,
-                          unit.format.offset_bytes, offset)) {
-        return "";
-    }
-    return text_at(sections.strings, offset);
-}
-
-ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwarf_unit& unit,
-                                       const dwarf_value& value, std::uint64_t& address) noexcept {
-    if (value.form == dwarf::form_addr) return address = value.number, true;
-    return dwarf_form_is_address(value.form) &&
-           read_dwarf_table(sections.addresses, unit.addresses_base, value.number,
-                            unit.format.address_bytes, address);
-}
-
-// The .debug_info offset of the entry that a value refers to; 0 (never an entry) when it is none.
-ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
-                                                  const dwarf_value& value) noexcept {
-    switch (value.form) {
-        case dwarf::form_ref_addr:
-            return value.number;
-        case dwarf::form_ref1:
-        case dwarf::form_ref2:
-        case dwarf::form_ref4:
-        case dwarf::form_ref8:
-        case dwarf::form_ref_udata:
-            return value.number < unit.end - unit.offset ? unit.offset + value.number : 0;
-        default:
-            return 0;
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
-
-// dwarf_ranges.hpp - the address ranges of an entry: low/high, .debug_ranges or .debug_rnglists.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
-#define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// The three attributes that say where an entry's code is.
-struct dwarf_extent {
-    dwarf_value low, high, ranges;
-
-    void take(std::uint16_t name, const dwarf_value& value) noexcept {
-        if (name == dwarf::at_low_pc) low = value;
-        if (name == dwarf::at_high_pc) high = value;
-        if (name == dwarf::at_ranges) ranges = value;
-    }
-};
-
-// DWARF 2 to 4: pairs of addresses relative to a base. `visit(low, high)` returns false to stop.
-template <class Visitor>
-inline void visit_old_ranges(byte_view section, std::uint64_t offset, const dwarf_unit& unit,
-                             Visitor&& visit) {
-    const unsigned width = unit.format.address_bytes;
-    const std::uint64_t change_base = width == 8 ? ~std::uint64_t{0} : 0xffffffffU;
-    std::uint64_t base = unit.low_address;
-    byte_cursor in{section, offset};
-    for (;;) {
-        const std::uint64_t low = in.unsigned_of(width);
-        const std::uint64_t high = in.unsigned_of(width);
-        if (!in.ok() || (low == 0 && high == 0)) return;
-        if (low == change_base) {
-            base = high;
-        } else if (low < high) {
-            if (!visit(base + low, base + high)) return;
-        } else if (!visit(0, 0)) {
-            return;  // an empty range still costs a step
-        }
-    }
-}
-
-// DWARF 5: a small program of entries.
-template <class Visitor>
-inline void visit_range_list(const dwarf_sections& sections, std::uint64_t offset,
-                             const dwarf_unit& unit, Visitor&& visit) {
-    const unsigned width = unit.format.address_bytes;
-    std::uint64_t base = unit.low_address;
-    byte_cursor in{sections.range_lists, offset};
-    const auto indexed = [&](std::uint64_t index) {
-        std::uint64_t address = 0;
-        read_dwarf_table(sections.addresses, unit.addresses_base, index, width, address);
-        return address;
-    };
-    for (;;) {
-        const std::uint8_t kind = in.u8();
-        std::uint64_t low = 0;
-        std::uint64_t high = 0;
-        switch (kind) {
-            case dwarf::range_base_addressx:
-                base = indexed(in.uleb());
-                break;
-            case dwarf::range_base_address:
-                base = in.unsigned_of(width);
-                break;
-            case dwarf::range_startx_endx:
-                low = indexed(in.uleb());
-                high = indexed(in.uleb());
-                break;
-            case dwarf::range_startx_length:
-                low = indexed(in.uleb());
-                high = low + in.uleb();
-                break;
-            case dwarf::range_offset_pair:
-                low = base + in.uleb();
-                high = base + in.uleb();
-                break;
-            case dwarf::range_start_end:
-                low = in.unsigned_of(width);
-                high = in.unsigned_of(width);
-                break;
-            case dwarf::range_start_length:
-                low = in.unsigned_of(width);
-                high = low + in.uleb();
-                break;
-            default:
-                return;  // the end, or an entry of unknown length
-        }
-        if (!in.ok()) return;
-        if (low >= high) low = high = 0;
-        if (!visit(low, high)) return;
-    }
-}
-
-// Calls `visit(low, high)` for every piece of the extent, high exclusive, until it returns false.
-// An entry that covers nothing is passed as (0, 0), so that the visitor can count its steps.
-template <class Visitor>
-inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit& unit,
-                               const dwarf_extent& extent, Visitor&& visit) {
-    if (extent.ranges.exists()) {
-        std::uint64_t offset = extent.ranges.number;
-        if (unit.format.version < 5) {
-            visit_old_ranges(sections.ranges, offset + unit.ranges_base, unit, visit);
-            return;
-        }
-        if (extent.ranges.form == dwarf::form_rnglistx) {
-            if (!read_dwarf_table(sections.range_lists, unit.range_lists_base, offset,
-                                  unit.format.offset_bytes, offset)) {
-                return;
-            }
-            offset += unit.range_lists_base;
-        }
-        visit_range_list(sections, offset, unit, visit);
-        return;
-    }
-    std::uint64_t low = 0;
-    if (!dwarf_address(sections, unit, extent.low, low) || !extent.high.exists()) return;
-    std::uint64_t high = 0;
-    if (!dwarf_form_is_address(extent.high.form)) {
-        high = low + extent.high.number;
-    } else if (!dwarf_address(sections, unit, extent.high, high)) {
-        return;
-    }
-    if (low < high) visit(low, high);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
-
-// address_ranges.hpp - many address ranges, each with a number; which of them hold an address?
-
-#ifndef ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
-#define ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace symbolize {
-
-struct address_range {
-    std::uint64_t low;
-    std::uint64_t high;  // exclusive
-    std::uint64_t value;
-    std::uint64_t highest;  // set by finish()
-
-    std::uint64_t width() const noexcept { return high - low; }
-};
-
-class address_ranges {
-public:
-    address_ranges() noexcept = default;  // empty for good
-    explicit address_ranges(arena& memory) noexcept : ranges_(memory) {}
-
-    void add(std::uint64_t low, std::uint64_t high, std::uint64_t value);
-
-    // To be called once, after the last add() and before the first search.
-    void finish();
-
-    // One walk over all ranges that hold an address, from the one that begins last.
-    struct walk {
-        std::uint64_t address;
-        std::size_t next;
-        int steps;
-    };
-    walk walk_to(std::uint64_t address) const noexcept;
-    const address_range* next(walk& at) const noexcept;  // null: that was the last one
-
-    // The narrowest range that holds the address; among equals the one added first, since the
-    // linker keeps the first of several copies of a function and gives the others its address.
-    // Null: none.
-    const address_range* find(std::uint64_t address) const noexcept;
-
-    bool empty() const noexcept { return ranges_.empty(); }
-    const list<address_range>& all() const noexcept { return ranges_; }
-
-private:
-    // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
-    static constexpr int most_steps = 4096;
-
-    list<address_range> ranges_;
-    bool is_sorted_ = true;
-};
-
-ALLOCSCOPE_NOINLINE void address_ranges::add(std::uint64_t low, std::uint64_t high,
-                                             std::uint64_t value) {
-    if (low >= high) return;
-    if (!ranges_.empty() && low < ranges_.back().low) is_sorted_ = false;
-    ranges_.push_back(address_range{low, high, value, 0});
-}
-
-ALLOCSCOPE_NOINLINE void address_ranges::finish() {
-    if (!is_sorted_) {
-        arena scratch;
-        sort(
-            ranges_.data(), ranges_.size(),
-            [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
-    }
-    is_sorted_ = true;
-    std::uint64_t highest = 0;
-    for (address_range& range : ranges_) {
-        if (range.high > highest) highest = range.high;
-        range.highest = highest;
-    }
-}
-
-ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
-    std::uint64_t address) const noexcept {
-    const std::size_t behind =
-        partition_point(ranges_.data(), ranges_.size(),
-                        [&](const address_range& range) { return range.low <= address; });
-    return walk{address, behind, 0};
-}
-
-ALLOCSCOPE_NOINLINE const address_range* address_ranges::next(walk& at) const noexcept {
-    while (at.next > 0 && at.steps < most_steps) {
-        ++at.steps;
-        const address_range& range = ranges_[--at.next];
-        if (range.highest <= at.address) break;
-        if (range.high > at.address) return &range;
-    }
-    at.next = 0;
-    return nullptr;
-}
-
-ALLOCSCOPE_NOINLINE const address_range* address_ranges::find(
-    std::uint64_t address) const noexcept {
-    walk at = walk_to(address);
-    const address_range* best = nullptr;
-    while (const address_range* range = next(at)) {
-        if (best == nullptr || range->width() <= best->width()) best = range;
-    }
-    return best;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_ADDRESS_RANGES_HPP
-
-// debug_entries.hpp - walking the entries of one unit of debug information.
-
-#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
-#define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace symbolize {
-
-// How much may still be done before a file counts as made to waste time.
-struct step_budget {
-    std::uint64_t left = 0;
-    bool take() { return left != 0 && left-- != 0; }
-};
-
-struct abbreviation {
-    std::uint64_t code = 0;
-    std::size_t first_attribute = 0;
-    std::size_t attribute_count = 0;
-    std::uint64_t fixed_bytes = 0;
-    std::uint16_t tag = 0;
-    bool has_children = false;
-    bool is_fixed = true;
-    bool has_code = false;  // an address or a list of ranges
-};
-
-class abbreviation_table {
-public:
-    abbreviation_table() noexcept = default;  // empty for good
-
-    // `only_code` other than 0: nothing but that abbreviation, found within the budget.
-    abbreviation_table(arena& memory, detail::byte_view section, const detail::dwarf_unit& unit,
-                       std::uint64_t only_code = 0, step_budget* budget = nullptr);
-
-    const abbreviation* find(std::uint64_t code) const noexcept {
-        // Compilers number from 1 without gaps.
-        if (code - 1 < shapes_.size() && shapes_[code - 1].code == code) {
-            return &shapes_[code - 1];
-        }
-        return find_odd(code);
-    }
-
-    const detail::dwarf_attribute* attributes(const abbreviation& shape) const noexcept {
-        return attributes_.data() + shape.first_attribute;
-    }
-
-private:
-    const abbreviation* find_odd(std::uint64_t code) const noexcept;
-
-    struct builder {
-        abbreviation_table& table;
-        const detail::dwarf_format& format;
-        std::uint64_t only_code;
-        step_budget* budget;
-        bool is_sorted = true;
-        abbreviation shape = {};
-
-        bool begin(std::uint64_t code, std::uint16_t tag, bool has_children) {
-            if (code < shape.code) is_sorted = false;
-            shape = abbreviation{};
-            shape.code = code;
-            shape.tag = tag;
-            shape.has_children = has_children;
-            shape.first_attribute = table.attributes_.size();
-            return true;
-        }
-        bool attribute(const detail::dwarf_attribute& attribute) {
-            if (budget != nullptr && !budget->take()) return false;
-            if (only_code != 0 && shape.code != only_code) return true;
-            table.attributes_.push_back(attribute);
-            const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
-            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
-            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
-            if (attribute.name == detail::dwarf::at_low_pc ||
-                attribute.name == detail::dwarf::at_ranges) {
-                shape.has_code = true;
-            }
-            return true;
-        }
-        bool finish() {
-            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
-            if (only_code != 0 && shape.code != only_code) return true;
-            table.shapes_.push_back(shape);
-            return only_code == 0;
-        }
-    };
-
-    list<abbreviation> shapes_;
-    list<detail::dwarf_attribute> attributes_;
-};
-
-ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail::byte_view section,
-                                                           const detail::dwarf_unit& unit,
-                                                           std::uint64_t only_code,
-                                                           step_budget* budget)
-    : shapes_(memory), attributes_(memory) {
-    builder build{*this, unit.format, only_code, budget};
-    detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
-    if (build.is_sorted) return;
-    sort(shapes_, [](const abbreviation& a, const abbreviation& b) { return a.code < b.code; });
-}
-
-ALLOCSCOPE_NOINLINE const abbreviation* abbreviation_table::find_odd(
-    std::uint64_t code) const noexcept {
-    const std::size_t at =
-        partition_point(shapes_.data(), shapes_.size(),
-                        [&](const abbreviation& shape) { return shape.code < code; });
-    return at < shapes_.size() && shapes_[at].code == code ? &shapes_[at] : nullptr;
-}
-
-// Steps from entry to entry in the order of the bytes. An empty entry, which ends a list of
-// children, is passed with a null shape.
-class entry_walker {
-public:
-    entry_walker(const detail::dwarf_sections& sections, const detail::dwarf_unit& unit,
-                 const abbreviation_table& table, std::uint64_t offset) noexcept
-        : format_(unit.format), table_(table), in_(sections.info.part(0, unit.end), offset) {}
-
-    bool next() noexcept;
-
-    std::uint64_t offset() const noexcept { return offset_; }
-    const abbreviation* shape() const noexcept { return shape_; }
-    // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
-    std::int64_t depth() const noexcept { return depth_; }
-
-    // The entry's values one after the other; the name of the attribute and what it is.
-    bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
-
-private:
-    const detail::dwarf_format format_;
-    const abbreviation_table& table_;
-    detail::byte_cursor in_;
-    const abbreviation* shape_ = nullptr;
-    std::size_t values_read_ = 0;
-    std::uint64_t offset_ = 0;
-    std::int64_t depth_ = 0;
-    std::int64_t next_depth_ = 0;
-};
-
-ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
-                                                  detail::dwarf_value& value) noexcept {
-    if (values_read_ == shape_->attribute_count) return false;
-    const detail::dwarf_attribute& attribute = table_.attributes(*shape_)[values_read_++];
-    name = attribute.name;
-    value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
-    return in_.ok();
-}
-
-ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
-    if (shape_ != nullptr) {
-        if (values_read_ == 0 && shape_->is_fixed) {
-            in_.skip(shape_->fixed_bytes);
-        } else {
-            std::uint16_t name = 0;
-            detail::dwarf_value value;
-            while (next_value(name, value)) {
-            }
-        }
-        if (shape_->has_children) ++next_depth_;
-    }
-    shape_ = nullptr;
-    values_read_ = 0;
-    if (in_.at_end()) return false;
-    offset_ = in_.at();
-    const std::uint64_t code = in_.uleb();
-    depth_ = next_depth_;
-    if (code == 0) {
-        --next_depth_;
-        return in_.ok();
-    }
-    shape_ = table_.find(code);
-    return in_.ok() && shape_ != nullptr;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
-
-// debug_units.hpp - which unit of the debug information describes an address.
-
-#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
-#define ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// A namespace, class or function that encloses other entries.
-struct entry_scope {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    std::size_t parent = 0;  // its number + 1; 0: the unit itself
-};
-
-struct debug_unit {
-    detail::dwarf_unit header;
-    const char* directory = "";
-    const char* split_name = "";  // of the file that describes its functions; "": it does itself
-    bool has_lines = false;
-    std::uint64_t lines = 0;  // offset of its line program
-    // Filled by debug_units::load().
-    bool is_loaded = false;
-    abbreviation_table abbreviations;
-    address_ranges functions;  // value: the offset of the entry
-    list<entry_scope> scopes;
-};
-
-class debug_units {
-public:
-    // Everything that is read of the object lives in `memory`.
-    debug_units(arena& memory, const object_bytes& object);
-
-    // The unit that was split off from `skeleton`, from the file that it was put into. Empty when
-    // the file belongs to another one.
-    debug_units(arena& memory, const object_bytes& split, const debug_units& whole,
-                const debug_unit& skeleton);
-
-    const detail::dwarf_sections& sections() const noexcept { return sections_; }
-    arena& memory() const noexcept { return memory_; }
-
-    // The unit that covers an address as linked; null: none.
-    debug_unit* unit_at(std::uint64_t address) {
-        const address_range* range = by_address_.find(address);
-        return range == nullptr ? nullptr : load(units_[range->value]);
-    }
-
-    // The first one; null: there is none.
-    debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
-
-    // The unit whose bytes hold this offset of .debug_info; null: none.
-    debug_unit* unit_of_entry(std::uint64_t offset);
-
-    // True for what the linker threw away: it stays described, at addresses below all code.
-    bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
-
-    // Steps for one pass over things that an honest file does not describe twice.
-    std::uint64_t fresh_budget() const noexcept {
-        return 65536 + std::uint64_t{sections_.info.size} / 4 + sections_.ranges.size / 8 +
-               sections_.range_lists.size / 2;
-    }
-
-    // Adds every piece of the extent that is still there.
-    void add_extent(address_ranges& to, const detail::dwarf_unit& unit,
-                    const detail::dwarf_extent& extent, std::uint64_t value,
-                    step_budget& budget) const;
-
-private:
-    // Of all sections together. Larger files are named by their symbols.
-    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-
-    void read_sections(const object_bytes& object, text suffix);
-    void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
-                          step_budget& abbreviation_budget);
-    debug_unit* load(debug_unit& unit);
-    void read_entries(debug_unit& unit);
-    void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
-
-    static bool opens_scope(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
-               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
-               tag == detail::dwarf::tag_subprogram;
-    }
-
-    arena& memory_;
-    detail::dwarf_sections sections_;
-    std::uint64_t lowest_code_;
-    list<debug_unit> units_;
-    address_ranges by_address_;
-};
-
-ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object, text suffix) {
-    const struct {
-        const char* name;
-        detail::byte_view& bytes;
-    } wanted[] = {{".debug_info", sections_.info},
-                  {".debug_abbrev", sections_.abbreviations},
-                  {".debug_str", sections_.strings},
-                  {".debug_line", sections_.lines},
-                  {".debug_line_str", sections_.line_strings},
-                  {".debug_ranges", sections_.ranges},
-                  {".debug_rnglists", sections_.range_lists},
-                  {".debug_addr", sections_.addresses},
-                  {".debug_str_offsets", sections_.string_offsets}};
-    std::uint64_t total = 0;
-    arena scratch;
-    for (const auto& each : wanted) {
-        each.bytes = object.read(memory_, object.find(joined(scratch, each.name, suffix).data()),
-                                 most_bytes - total);
-        total += each.bytes.size;
-    }
-}
-
-ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object)
-    : memory_(memory), lowest_code_(object.lowest_code()), units_(memory), by_address_(memory) {
-    read_sections(object, {});
-    arena scratch;
-    step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size) {
-        debug_unit unit;
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry < unit.header.end) {
-            read_first_entry(unit, scratch, budget, abbreviation_budget);
-            units_.push_back(unit);
-        }
-    }
-    by_address_.finish();
-}
-
-// Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
-ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& split,
-                                             const debug_units& whole, const debug_unit& skeleton)
-    : memory_(memory), lowest_code_(whole.lowest_code_), units_(memory), by_address_(memory) {
-    read_sections(split, ".dwo");
-    sections_.addresses = whole.sections_.addresses;
-    sections_.ranges = whole.sections_.ranges;
-    arena scratch;
-    step_budget budget{fresh_budget()};
-    step_budget abbreviation_budget{fresh_budget()};
-    std::uint64_t offset = 0;
-    while (offset < sections_.info.size && units_.empty()) {
-        debug_unit unit;
-        if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
-        offset = unit.header.end;
-        if (unit.header.first_entry == unit.header.end) continue;  // of types
-        read_first_entry(unit, scratch, budget, abbreviation_budget);
-        const bool is_its_part =
-            unit.header.split_id != 0 && unit.header.split_id == skeleton.header.split_id;
-        if (!is_its_part) continue;
-        unit.header.addresses_base = skeleton.header.addresses_base;
-        unit.header.ranges_base = skeleton.header.ranges_base;
-        unit.header.low_address = skeleton.header.low_address;
-        units_.push_back(unit);
-    }
-}
-
-ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t offset) {
-    const std::size_t at =
-        partition_point(units_.data(), units_.size(),
-                        [&](const debug_unit& unit) { return unit.header.end <= offset; });
-    if (at == units_.size() || offset < units_[at].header.first_entry) return nullptr;
-    return load(units_[at]);
-}
-
-ALLOCSCOPE_NOINLINE void debug_units::add_extent(address_ranges& to, const detail::dwarf_unit& unit,
-                                                 const detail::dwarf_extent& extent,
-                                                 std::uint64_t value, step_budget& budget) const {
-    detail::visit_dwarf_extent(sections_, unit, extent, [&](std::uint64_t low, std::uint64_t high) {
-        if (!is_discarded(low)) to.add(low, high, value);
-        return budget.take();
-    });
-}
-
-ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& scratch,
-                                                       step_budget& budget,
-                                                       step_budget& abbreviation_budget) {
-    detail::dwarf_unit& header = unit.header;
-    const borrowed_memory meanwhile{scratch};
-    detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
-    const std::uint64_t code = in.uleb();
-    if (code == 0) return;
-    const abbreviation_table table{scratch, sections_.abbreviations, header, code,
-                                   &abbreviation_budget};
-    entry_walker walker{sections_, header, table, header.first_entry};
-    if (!walker.next() || walker.shape() == nullptr) return;
-    detail::dwarf_extent extent;
-    detail::dwarf_value directory;
-    detail::dwarf_value split_name;
-    std::uint64_t ranges_base = 0;
-    detail::dwarf_value value;
-    std::uint16_t name = 0;
-    while (walker.next_value(name, value)) {
-        extent.take(name, value);
-        switch (name) {
-            case detail::dwarf::at_comp_dir:
-                directory = value;
-                break;
-            case detail::dwarf::at_stmt_list:
-                unit.has_lines = true;
-                unit.lines = value.number;
-                break;
-            case detail::dwarf::at_dwo_name:
-            case detail::dwarf::at_gnu_dwo_name:
-                split_name = value;
-                break;
-            case detail::dwarf::at_gnu_dwo_id:
-                header.split_id = value.number;
-                break;
-            case detail::dwarf::at_gnu_ranges_base:
-                ranges_base = value.number;
-                break;
-            case detail::dwarf::at_str_offsets_base:
-                header.string_offsets_base = value.number;
-                break;
-            case detail::dwarf::at_addr_base:
-            case detail::dwarf::at_gnu_addr_base:
-                header.addresses_base = value.number;
-                break;
-            case detail::dwarf::at_rnglists_base:
-                header.range_lists_base = value.number;
-                break;
-            default:
-                break;
-        }
-    }
-    unit.directory = detail::dwarf_text(sections_, header, directory);
-    unit.split_name = detail::dwarf_text(sections_, header, split_name);
-    std::uint64_t low = 0;
-    if (detail::dwarf_address(sections_, header, extent.low, low)) header.low_address = low;
-    add_extent(by_address_, header, extent, units_.size(), budget);
-    header.ranges_base = ranges_base;  // of what was split off, not of this entry
-}
-
-ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
-    if (unit.is_loaded) return &unit;
-    unit.is_loaded = true;
-    unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
-    unit.functions = address_ranges{memory_};
-    unit.scopes = list<entry_scope>{memory_};
-    read_entries(unit);
-    unit.functions.finish();
-    return &unit;
-}
-
-ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
-    struct open_scope {
-        std::int64_t depth;
-        std::size_t number;
-    };
-    arena scratch;
-    list<open_scope> open{scratch};
-    step_budget budget{fresh_budget()};
-    entry_walker walker{sections_, unit.header, unit.abbreviations, unit.header.first_entry};
-    while (walker.next()) {
-        const abbreviation* shape = walker.shape();
-        if (shape == nullptr) {
-            if (!open.empty() && open.back().depth + 1 == walker.depth()) {
-                unit.scopes[open.back().number].end = walker.offset();
-                open.pop_back();
-            }
-            continue;
-        }
-        if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
-            read_function(unit, walker, budget);
-        }
-        if (shape->has_children && opens_scope(shape->tag)) {
-            const std::size_t parent = open.empty() ? 0 : open.back().number + 1;
-            open.push_back(open_scope{walker.depth(), unit.scopes.size()});
-            unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent});
-        }
-    }
-}
-
-ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walker& walker,
-                                                    step_budget& budget) {
-    detail::dwarf_extent extent;
-    detail::dwarf_value value;
-    std::uint16_t name = 0;
-    while (walker.next_value(name, value)) extent.take(name, value);
-    add_extent(unit.functions, unit.header, extent, walker.offset(), budget);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
 
 // demangle.hpp - linker names as the programmer wrote them.
 
@@ -17270,9 +17712,14 @@ private:
         std::uint16_t tag = 0;
     };
 
-    facts read_facts(const debug_unit& unit, std::uint64_t entry) const {
+    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+        return entry & ~detail::dwarf_in_supplement;
+    }
+
+    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
-        entry_walker walker{units_.sections(), unit.header, unit.abbreviations, entry};
+        const detail::dwarf_sections& sections = unit.home->sections();
+        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;
@@ -17280,11 +17727,11 @@ private:
         while (walker.next_value(name, value)) {
             switch (name) {
                 case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(units_.sections(), unit.header, value);
+                    found.name = detail::dwarf_text(sections, unit.header, value);
                     break;
                 case detail::dwarf::at_linkage_name:
                 case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(units_.sections(), unit.header, value);
+                    found.linkage = detail::dwarf_text(sections, unit.header, value);
                     break;
                 case detail::dwarf::at_decl_file:
                     found.file = value.number;
@@ -17337,7 +17784,7 @@ private:
         }
         if (plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, last, plain, nesting);
+        write_scope(function, *home, offset_of(last), plain, nesting);
         function << plain;
         answer.function = texts_.keep(function.view());
         return answer;
@@ -17357,7 +17804,8 @@ private:
             text name = found.name;
             if (found.tag == detail::dwarf::tag_subprogram) {
                 number = 0;
-                if (nesting < most_nested_functions) name = of(outer.begin, nesting + 1).function;
+                const std::uint64_t function = outer.begin | unit.header.file;
+                if (nesting < most_nested_functions) name = of(function, nesting + 1).function;
                 if (nesting >= most_nested_functions || name.empty()) break;
             } else if (name.empty()) {
                 name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
@@ -18004,13 +18452,12 @@ struct described_unit {
 class split_unit {
 public:
     split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-               const debug_unit& skeleton)
-        : object_(memory, path_of(memory, skeleton)),
-          units_(memory, object_, whole, skeleton),
-          names_(units_, texts),
+               const debug_unit& skeleton, package_place& package)
+        : units_(read(memory, whole, skeleton, package)),
+          names_(*units_, texts),
           inlined_(memory) {}
 
-    described_unit describe() { return {&units_, &names_, &inlined_, units_.only_unit()}; }
+    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
 
 private:
     static const char* path_of(arena& memory, const debug_unit& skeleton) {
@@ -18019,8 +18466,19 @@ private:
         return joined(memory, skeleton.directory, "/", name).data();
     }
 
-    object_bytes object_;
-    debug_units units_;
+    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
+                             package_place& package) {
+        const object_bytes object{memory, path_of(memory, skeleton)};
+        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
+        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
+        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
+        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
+        sections = {};
+        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
+        return memory.make<debug_units>(memory, sections, whole, skeleton);
+    }
+
+    debug_units* units_;
     entry_names names_;
     table<std::uint64_t, inlined_calls*> inlined_;
 };
@@ -18252,41 +18710,12 @@ struct named_type {
 
 class type_names {
 public:
-    // The unit must have been loaded.
-    type_names(const debug_units& units, const debug_unit& unit) : names_(units.memory()) {
+    // The unit must have been loaded. What dwz has moved to partial units belongs to it, too.
+    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
         arena scratch;
-        list<open_scope> open{scratch};
-        entry_walker walker{units.sections(), unit.header, unit.abbreviations,
-                            unit.header.first_entry};
-        walker.next();  // the unit itself is no scope
-        while (walker.next()) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
-                continue;
-            }
-            const bool is_scope = shape->has_children && opens_scope(shape->tag);
-            const std::uint16_t tag = shape->tag;
-            const std::int64_t depth = walker.depth();
-            if (!is_scope && !names_a_type(tag)) continue;
-            named_type type;
-            read_entry(units, unit, walker, type);
-            const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-            const text own =
-                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
-            const text qualified =
-                outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
-            if (names_a_type(tag) && !type.whole.empty()) {
-                if (outer.is_named) type.qualified = qualified;
-                add(units.memory(), own, type);
-            }
-            if (!is_scope) continue;
-            const bool is_named = outer.is_named && !own.empty() &&
-                                  own.size() >= type.whole.size() &&
-                                  tag != detail::dwarf::tag_subprogram;
-            open.push_back({depth, qualified, is_named});
-        }
+        imported_units all{scratch, this};
+        all.add(unit);
+        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
@@ -18330,15 +18759,76 @@ private:
         bool is_named = true;  // whether a name in it can be written down
     };
 
+    // A unit, and the partial units that it imports, each once.
+    struct imported_units {
+        imported_units(arena& memory, type_names* made) : of(made), units(memory), known(memory) {}
+        void add(const debug_unit& unit) {
+            type_names*& reader = known[unit.header.first_entry | unit.header.file];
+            if (reader == nullptr) units.push_back(&unit);
+            reader = of;
+        }
+        type_names* of;
+        list<const debug_unit*> units;
+        table<std::uint64_t, type_names*> known;
+    };
+
     static constexpr text unnamed_namespace = "(anonymous namespace)";
 
-    static void read_entry(const debug_units& units, const debug_unit& unit, entry_walker& walker,
-                           named_type& into) {
+    void add_types_of(const debug_unit& unit, imported_units& all) {
+        arena scratch;
+        arena& memory = unit.home->memory();
+        list<open_scope> open{scratch};
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                            unit.header.first_entry};
+        walker.next();  // the unit itself is no scope
+        while (walker.next()) {
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+                continue;
+            }
+            const bool is_scope = shape->has_children && opens_scope(shape->tag);
+            const std::uint16_t tag = shape->tag;
+            const std::int64_t depth = walker.depth();
+            if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+            if (!is_scope && !names_a_type(tag)) continue;
+            named_type type;
+            read_entry(unit, walker, type);
+            const open_scope outer = open.empty() ? open_scope{} : open.back();
+            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+            const text own =
+                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+            const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+            if (names_a_type(tag) && !type.whole.empty()) {
+                if (outer.is_named) type.qualified = qualified;
+                add(memory, own, type);
+            }
+            if (!is_scope) continue;
+            const bool is_named = outer.is_named && !own.empty() &&
+                                  own.size() >= type.whole.size() &&
+                                  tag != detail::dwarf::tag_subprogram;
+            open.push_back({depth, qualified, is_named});
+        }
+    }
+
+    // With -flto whole units are imported: they are other sources.
+    static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_import) continue;
+            const debug_unit* imported =
+                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
+            if (imported != nullptr && imported->is_partial) all.add(*imported);
+        }
+    }
+
+    static void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
             if (name == detail::dwarf::at_name) {
-                into.whole = detail::dwarf_text(units.sections(), unit.header, value);
+                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
             } else if (name == detail::dwarf::at_byte_size) {
                 into.bytes = value.number;
             }
@@ -18466,12 +18956,11 @@ public:
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
-            if (declared != nullptr) described.unit = unit = declared;
+            const bool is_whole = declared != nullptr && !declared->is_partial;
+            if (is_whole) described.unit = unit = declared;
         }
         type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) {
-            known = memory_.make<type_names>(*described.units, *described.unit);
-        }
+        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
         return known;
     }
 
@@ -18562,6 +19051,7 @@ private:
     }
 
     debug_units& units() {
+        if (units_ == nullptr) package_ = {object_, debug_};
         if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
@@ -18569,11 +19059,11 @@ private:
 
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
-        const std::uint64_t program = unit.has_lines ? unit.lines : no_lines;
+        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
         line_table* const* known = lines_.find(program);
         if (known != nullptr) return **known;
-        line_table* made =
-            unit.has_lines ? memory_.make<line_table>(*units_, unit) : memory_.make<line_table>();
+        line_table* made = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                          : memory_.make<line_table>();
         lines_[program] = made;
         return *made;
     }
@@ -18581,7 +19071,8 @@ private:
     described_unit describe(debug_unit& unit) {
         if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
         split_unit*& known = splits_[unit.header.first_entry];
-        if (known == nullptr) known = memory_.make<split_unit>(memory_, texts_, *units_, unit);
+        if (known != nullptr) return known->describe();
+        known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
         return known->describe();
     }
 
@@ -18748,6 +19239,7 @@ private:
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
     table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
     table<std::uint64_t, type_names*> types_;       // by the unit's first entry
+    package_place package_;
 };
 
 }  // namespace symbolize

@@ -2,7 +2,8 @@
 
 Builds six_rows.cpp once and packs its debug information in all the ways that are read: compressed,
 in a file beside it, below .debug/, by build id, by checksum. Each time the rows must be the same.
-A file of another program, a damaged one and one that claims to be huge must not be believed.
+A file of another program, a damaged one and one that claims to be huge must not be believed. The
+files of -gsplit-dwarf may be in a package file, for programs that include debug_forms.hpp.
 """
 
 import os
@@ -16,6 +17,8 @@ import zlib
 
 HERE = pathlib.Path(__file__).parent
 SOURCE = HERE / "six_rows.cpp"
+# So that reports of the program itself read the rare forms.
+DOOR = ("-include", "allocscope/debug_forms.hpp")
 
 
 def run(*command, **others):
@@ -172,8 +175,8 @@ class forms:
         self.check("mapped to nothing",
                    rows_of(program, ALLOCSCOPE_SOURCES=f"/build/shop={wrong}"), rows_of(program))
 
-    def split(self, *flags):
-        """-gsplit-dwarf: functions and types are in a .dwo file beside the object."""
+    def split_objects(self, *flags):
+        """Of the source, and of it two lines further down."""
         objects = []
         for name, shift in (("split", ""), ("moved", "\n\n")):
             source = self.folder / name / "six_rows.cpp"
@@ -181,6 +184,11 @@ class forms:
             source.write_text(shift + SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
             objects.append(source.with_suffix(".o"))
             run(*self.compile, *flags, source, "-o", objects[-1], cwd=source.parent)
+        return objects
+
+    def split(self, *flags):
+        """-gsplit-dwarf: functions and types are in a .dwo file beside the object."""
+        objects = self.split_objects(*flags)
         program = self.folder / "split_program"
         run(*self.link, objects[0], "-o", program)
         self.check(f"split {flags}", rows_of(program), self.wanted)
@@ -196,6 +204,44 @@ class forms:
             mine.write_bytes(moved.read_bytes()[:size])
             self.check(f"split and cut off {flags}", rows_of(program), without)
 
+    def packaged(self, tool, compiler, *flags):
+        """The .dwo files are in one beside the program."""
+        if shutil.which(tool) is None or shutil.which(compiler) is None:
+            return
+        self.compile[0] = compiler
+        what = f"of {compiler} {flags}, packaged by {tool}"
+        package, others = (self.folder / name for name in ("packaged.dwp", "others.dwp"))
+        for door in ((), DOOR):
+            objects = self.split_objects(*flags, *door)
+            units = [path.with_suffix(".dwo") for path in objects]
+            program = self.folder / "packaged"
+            run(*self.link, objects[0], "-o", program)
+            package.unlink(missing_ok=True)
+            run(tool, units[1], units[0], "-o", package)
+            run(tool, units[1], "-o", others)
+            units[0].unlink()
+            seen = rows_of(program)
+            package.rename(self.folder / "kept.dwp")
+            without = rows_of(program)
+            (self.folder / "kept.dwp").rename(package)
+            assert without != self.wanted
+            self.check(f"{what}, {door}", seen, self.wanted if door else without)
+        stripped, _ = self.taken_out("packaged_stripped", program)
+        shutil.copy(package, self.folder / "packaged_stripped.dwp")
+        self.check(f"{what}, debug information beside", rows_of(stripped), self.wanted)
+        content = package.read_bytes()
+        at, size = section_of(package, ".debug_cu_index")
+        run("objcopy", "--compress-debug-sections=zlib", package)
+        assert len(content) > package.stat().st_size
+        self.check(f"{what} and compressed", rows_of(program), self.wanted)
+        shutil.copy(others, package)
+        self.check(f"{what}, of another program", rows_of(program), without)
+        for broken in (content[:1000], content[:len(content) // 2],
+                       content[:at] + bytes(size) + content[at + size:],
+                       content[:at + 8] + b"\xff" * (size - 8) + content[at + size:]):
+            package.write_bytes(broken)
+            self.check(f"{what} and damaged", rows_of(program), without)
+
 
 def main():
     compiler, *rest = sys.argv[1:]
@@ -210,6 +256,10 @@ def main():
         tried.split("-gdwarf-5")
         tried.split("-gdwarf-4")
         tried.split("-gdwarf-5", "-O0")
+        # Neither of these tools makes a package of what g++ writes as DWARF 5.
+        tried.packaged("dwp", compiler, "-gdwarf-4")
+        tried.packaged("llvm-dwp-14", compiler, "-gdwarf-4")
+        tried.packaged("llvm-dwp-14", "clang++", "-gdwarf-5")
         print(f"{tried.checked} forms of debug information give the rows that they should")
 
 

@@ -3,6 +3,7 @@
 // functions that report on this process report on the other.
 #include "adopted_recording.hpp"
 
+#include <allocscope/debug_forms.hpp>
 #include <allocscope/define_once/engine_table.hpp>
 #include <allocscope/report/explain_memory.hpp>
 #include <allocscope/state/recording_head.hpp>

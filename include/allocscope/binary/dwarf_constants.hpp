@@ -29,6 +29,8 @@ constexpr std::uint16_t tag_union_type = 0x17;
 constexpr std::uint16_t tag_inlined_subroutine = 0x1d;
 constexpr std::uint16_t tag_subprogram = 0x2e;
 constexpr std::uint16_t tag_namespace = 0x39;
+constexpr std::uint16_t tag_partial_unit = 0x3c;
+constexpr std::uint16_t tag_imported_unit = 0x3d;
 
 constexpr std::uint16_t at_sibling = 0x01;
 constexpr std::uint16_t at_name = 0x03;
@@ -36,6 +38,7 @@ constexpr std::uint16_t at_byte_size = 0x0b;
 constexpr std::uint16_t at_stmt_list = 0x10;
 constexpr std::uint16_t at_low_pc = 0x11;
 constexpr std::uint16_t at_high_pc = 0x12;
+constexpr std::uint16_t at_import = 0x18;
 constexpr std::uint16_t at_comp_dir = 0x1b;
 constexpr std::uint16_t at_abstract_origin = 0x31;
 constexpr std::uint16_t at_decl_file = 0x3a;

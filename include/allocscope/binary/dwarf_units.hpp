@@ -30,7 +30,12 @@ namespace detail {
 struct dwarf_sections {
     byte_view info, abbreviations, strings, lines, line_strings;
     byte_view ranges, range_lists, addresses, string_offsets;
+    byte_view supplement_strings;  // of the supplementary file
 };
+
+// A supplementary file holds what several files have in common. References to its entries have
+// this bit, wherever they stand.
+constexpr std::uint64_t dwarf_in_supplement = std::uint64_t{1} << 63U;
 
 // One unit. The bases and the low address come from its first entry.
 struct dwarf_unit {
@@ -46,6 +51,7 @@ struct dwarf_unit {
     std::uint64_t range_lists_base = 0;  // DWARF 5
     std::uint64_t ranges_base = 0;       // split DWARF 4
     std::uint64_t low_address = 0;
+    std::uint64_t file = 0;  // dwarf_in_supplement: of a supplementary file
 };
 
 // Reads the header at `offset`. False: the section is over or cannot be read from there on. A unit
@@ -144,6 +150,9 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
     }
     if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
     if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
+    if (value.form == dwarf::form_gnu_strp_alt || value.form == dwarf::form_strp_sup) {
+        return text_at(sections.supplement_strings, value.number);
+    }
     if (!dwarf_form_is_string_index(value.form)) return "";
     std::uint64_t offset = 0;
     if (!read_dwarf_table(sections.string_offsets, unit.string_offsets_base, value.number,
@@ -161,18 +170,24 @@ ALLOCSCOPE_NOINLINE bool dwarf_address(const dwarf_sections& sections, const dwa
                             unit.format.address_bytes, address);
 }
 
-// The .debug_info offset of the entry that a value refers to; 0 (never an entry) when it is none.
+// The .debug_info offset of the entry that a value refers to, with dwarf_in_supplement when it is
+// in such a file; 0 (never an entry) when it is none.
 ALLOCSCOPE_NOINLINE std::uint64_t dwarf_reference(const dwarf_unit& unit,
                                                   const dwarf_value& value) noexcept {
     switch (value.form) {
         case dwarf::form_ref_addr:
-            return value.number;
+            return value.number | unit.file;
+        case dwarf::form_gnu_ref_alt:
+        case dwarf::form_ref_sup4:
+        case dwarf::form_ref_sup8:
+            return value.number | dwarf_in_supplement;
         case dwarf::form_ref1:
         case dwarf::form_ref2:
         case dwarf::form_ref4:
         case dwarf::form_ref8:
         case dwarf::form_ref_udata:
-            return value.number < unit.end - unit.offset ? unit.offset + value.number : 0;
+            if (value.number >= unit.end - unit.offset) return 0;
+            return (unit.offset + value.number) | unit.file;
         default:
             return 0;
     }

@@ -60,27 +60,64 @@ inline std::uint32_t checksum_of_file(const char* path) noexcept {
     return at == 0 ? 0 : ~sum;
 }
 
+// Where a file with that build id may be, the likeliest first; "": no such folder is known.
+struct paths_of_build_id {
+    text paths[3];
+
+    paths_of_build_id(arena& memory, const detail::build_id& id) {
+        char digits[2 * detail::build_id::longest];
+        for (std::size_t i = 0; i < 2 * id.size; ++i) {
+            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
+        }
+        const text name{digits, 2 * id.size};
+        if (name.empty()) return;
+        const text folder = joined(memory, "/usr/lib/debug/.build-id/", name.substr(0, 2), "/");
+        paths[0] = joined(memory, folder, name.substr(2), ".debug");
+        const struct {
+            const char* variable;
+            const char* folder;
+        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
+        for (int i = 0; i < 2; ++i) {
+            const char* home = ::secure_getenv(caches[i].variable);
+            if (home == nullptr || *home != '/') continue;
+            paths[1 + i] = joined(memory, home, caches[i].folder, name, "/debuginfo");
+        }
+    }
+};
+
+// Where a file really lies.
+class real_path {
+public:
+    explicit real_path(const char* path) {
+        if (path == nullptr || ::realpath(path, path_) == nullptr) *path_ = '\0';
+    }
+    text path() const noexcept { return path_; }  // "": it cannot be told
+    text folder() const noexcept { return path().substr(0, path().rfind('/') + 1); }
+
+private:
+    char path_[PATH_MAX];
+};
+
 class debug_file_search {
 public:
     // `path` is where the module's own file can be opened.
     debug_file_search(arena& memory, const object_bytes& object, const char* path)
-        : memory_(memory), object_(object) {
+        : memory_(memory), object_(object), home_(path) {
         read_link();
-        if (::realpath(path, folder_) != nullptr) {
-            const std::size_t slash = text{folder_}.rfind('/');
-            if (slash != text::npos) folder_[slash + 1] = '\0';
-        } else {
-            folder_[0] = '\0';
-        }
     }
 
     // Null: there is none that can be believed.
     object_bytes* find() {
-        object_bytes* found = object_.id().known() ? find_by_id() : nullptr;
-        if (found != nullptr || link_.empty() || folder_[0] == '\0') return found;
-        found = opened(folder_, "", link_);
-        if (found == nullptr) found = opened(folder_, ".debug/", link_);
-        if (found == nullptr) found = opened("/usr/lib/debug", folder_, link_);
+        const text folder = home_.folder();
+        object_bytes* found = nullptr;
+        const paths_of_build_id known{memory_, object_.id()};
+        for (const text path : known.paths) {
+            if (found == nullptr && !path.empty()) found = opened(path);
+        }
+        if (found != nullptr || link_.empty() || folder.empty()) return found;
+        found = opened(joined(memory_, folder, link_));
+        if (found == nullptr) found = opened(joined(memory_, folder, ".debug/", link_));
+        if (found == nullptr) found = opened(joined(memory_, "/usr/lib/debug", folder, link_));
         return found;
     }
 
@@ -96,30 +133,7 @@ private:
         if (in.ok()) link_ = name;
     }
 
-    object_bytes* find_by_id() {
-        const detail::build_id& id = object_.id();
-        char digits[2 * detail::build_id::longest];
-        for (std::size_t i = 0; i < 2 * id.size; ++i) {
-            digits[i] = "0123456789abcdef"[id.bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U];
-        }
-        const text name{digits, 2 * id.size};
-        object_bytes* found =
-            opened("/usr/lib/debug/.build-id/", joined(memory_, name.substr(0, 2), "/"),
-                   joined(memory_, name.substr(2), ".debug"));
-        const struct {
-            const char* variable;
-            const char* folder;
-        } caches[] = {{"DEBUGINFOD_CACHE_PATH", "/"}, {"HOME", "/.cache/debuginfod_client/"}};
-        for (const auto& cache : caches) {
-            const char* home = found == nullptr ? ::secure_getenv(cache.variable) : nullptr;
-            if (home == nullptr || *home != '/') continue;
-            found = opened(home, cache.folder, joined(memory_, name, "/debuginfo"));
-        }
-        return found;
-    }
-
-    object_bytes* opened(text folder, text inner, text name) {
-        const text path = joined(memory_, folder, inner, name);
+    object_bytes* opened(text path) {
         auto* made = memory_.make<object_bytes>(memory_, path.data());
         if (!made->is_readable() || !made->has(".debug_info")) return nullptr;
         const detail::build_id& id = object_.id();
@@ -130,7 +144,7 @@ private:
 
     arena& memory_;
     const object_bytes& object_;
-    char folder_[PATH_MAX];
+    real_path home_;
     text link_;
     std::uint32_t checksum_ = 0;
 };

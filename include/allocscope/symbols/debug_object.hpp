@@ -106,12 +106,11 @@ public:
         const address_range* range = described.unit->functions.find(linked_address);
         if (range != nullptr && described.units == units_) {
             debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
-            if (declared != nullptr) described.unit = unit = declared;
+            const bool is_whole = declared != nullptr && !declared->is_partial;
+            if (is_whole) described.unit = unit = declared;
         }
         type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) {
-            known = memory_.make<type_names>(*described.units, *described.unit);
-        }
+        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
         return known;
     }
 
@@ -202,6 +201,7 @@ private:
     }
 
     debug_units& units() {
+        if (units_ == nullptr) package_ = {object_, debug_};
         if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
         if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
         return *units_;
@@ -209,11 +209,11 @@ private:
 
     // One line program may serve several units.
     const line_table& lines_of(const debug_unit& unit) {
-        const std::uint64_t program = unit.has_lines ? unit.lines : no_lines;
+        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
         line_table* const* known = lines_.find(program);
         if (known != nullptr) return **known;
-        line_table* made =
-            unit.has_lines ? memory_.make<line_table>(*units_, unit) : memory_.make<line_table>();
+        line_table* made = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                          : memory_.make<line_table>();
         lines_[program] = made;
         return *made;
     }
@@ -221,7 +221,8 @@ private:
     described_unit describe(debug_unit& unit) {
         if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
         split_unit*& known = splits_[unit.header.first_entry];
-        if (known == nullptr) known = memory_.make<split_unit>(memory_, texts_, *units_, unit);
+        if (known != nullptr) return known->describe();
+        known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
         return known->describe();
     }
 
@@ -388,6 +389,7 @@ private:
     table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
     table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
     table<std::uint64_t, type_names*> types_;       // by the unit's first entry
+    package_place package_;
 };
 
 }  // namespace symbolize

@@ -25,6 +25,7 @@
 #include <allocscope/symbols/address_ranges.hpp>
 #include <allocscope/symbols/debug_entries.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint16_t, uint64_t
@@ -42,8 +43,10 @@ struct entry_scope {
 
 struct debug_unit {
     detail::dwarf_unit header;
+    debug_units* home = nullptr;  // whose sections it is in
     const char* directory = "";
     const char* split_name = "";  // of the file that describes its functions; "": it does itself
+    bool is_partial = false;      // what several units have in common
     bool has_lines = false;
     std::uint64_t lines = 0;  // offset of its line program
     // Filled by debug_units::load().
@@ -55,13 +58,18 @@ struct debug_unit {
 
 class debug_units {
 public:
-    // Everything that is read of the object lives in `memory`.
-    debug_units(arena& memory, const object_bytes& object);
+    // Everything that is read of the object lives in `memory`. `file` is dwarf_in_supplement for
+    // a supplementary file.
+    debug_units(arena& memory, const object_bytes& object, std::uint64_t file = 0);
 
-    // The unit that was split off from `skeleton`, from the file that it was put into. Empty when
-    // the file belongs to another one.
-    debug_units(arena& memory, const object_bytes& split, const debug_units& whole,
+    // The unit that was split off from `skeleton`, from the sections that it was put into. Empty
+    // when they belong to another one.
+    debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
+
+    // Those whose names end so.
+    static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
+                                                text suffix);
 
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
@@ -72,11 +80,19 @@ public:
         return range == nullptr ? nullptr : load(units_[range->value]);
     }
 
+    // Whether another file describes what is in some of them.
+    bool are_split() const noexcept {
+        for (const debug_unit& unit : units_) {
+            if (*unit.split_name != '\0') return true;
+        }
+        return false;
+    }
+
     // The first one; null: there is none.
     debug_unit* only_unit() { return units_.empty() ? nullptr : load(units_[0]); }
 
-    // The unit whose bytes hold this offset of .debug_info; null: none.
-    debug_unit* unit_of_entry(std::uint64_t offset);
+    // The unit whose bytes hold the entry that a reference leads to; null: none.
+    debug_unit* unit_of_entry(std::uint64_t reference);
 
     // True for what the linker threw away: it stays described, at addresses below all code.
     bool is_discarded(std::uint64_t low) const noexcept { return low < lowest_code_; }
@@ -96,7 +112,6 @@ private:
     // Of all sections together. Larger files are named by their symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
-    void read_sections(const object_bytes& object, text suffix);
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
     debug_unit* load(debug_unit& unit);
@@ -112,35 +127,49 @@ private:
     arena& memory_;
     detail::dwarf_sections sections_;
     std::uint64_t lowest_code_;
+    std::uint64_t file_ = 0;
+    debug_units* supplement_ = nullptr;
     list<debug_unit> units_;
     address_ranges by_address_;
 };
 
-ALLOCSCOPE_NOINLINE void debug_units::read_sections(const object_bytes& object, text suffix) {
+ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
+                                                                      const object_bytes& object,
+                                                                      text suffix) {
+    detail::dwarf_sections sections;
     const struct {
         const char* name;
         detail::byte_view& bytes;
-    } wanted[] = {{".debug_info", sections_.info},
-                  {".debug_abbrev", sections_.abbreviations},
-                  {".debug_str", sections_.strings},
-                  {".debug_line", sections_.lines},
-                  {".debug_line_str", sections_.line_strings},
-                  {".debug_ranges", sections_.ranges},
-                  {".debug_rnglists", sections_.range_lists},
-                  {".debug_addr", sections_.addresses},
-                  {".debug_str_offsets", sections_.string_offsets}};
+    } wanted[] = {{".debug_info", sections.info},
+                  {".debug_abbrev", sections.abbreviations},
+                  {".debug_str", sections.strings},
+                  {".debug_line", sections.lines},
+                  {".debug_line_str", sections.line_strings},
+                  {".debug_ranges", sections.ranges},
+                  {".debug_rnglists", sections.range_lists},
+                  {".debug_addr", sections.addresses},
+                  {".debug_str_offsets", sections.string_offsets}};
     std::uint64_t total = 0;
     arena scratch;
     for (const auto& each : wanted) {
-        each.bytes = object.read(memory_, object.find(joined(scratch, each.name, suffix).data()),
+        each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
                                  most_bytes - total);
         total += each.bytes.size;
     }
+    return sections;
 }
 
-ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object)
-    : memory_(memory), lowest_code_(object.lowest_code()), units_(memory), by_address_(memory) {
-    read_sections(object, {});
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
+                                             std::uint64_t file)
+    : memory_(memory),
+      sections_(read_sections(memory, object, {})),
+      lowest_code_(object.lowest_code()),
+      file_(file),
+      units_(memory),
+      by_address_(memory) {
+    const auto supplement_of = readers_of_rare_forms.supplement_of;
+    if (file == 0 && supplement_of != nullptr) supplement_ = supplement_of(memory, object);
+    if (supplement_ != nullptr) sections_.supplement_strings = supplement_->sections_.strings;
     arena scratch;
     step_budget budget{fresh_budget()};
     step_budget abbreviation_budget{65536 + std::uint64_t{4} * sections_.abbreviations.size};
@@ -158,10 +187,13 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
 }
 
 // Addresses, the ranges of DWARF 4 and the bases of both are in the program, the rest is here.
-ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& split,
+ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const detail::dwarf_sections& split,
                                              const debug_units& whole, const debug_unit& skeleton)
-    : memory_(memory), lowest_code_(whole.lowest_code_), units_(memory), by_address_(memory) {
-    read_sections(split, ".dwo");
+    : memory_(memory),
+      sections_(split),
+      lowest_code_(whole.lowest_code_),
+      units_(memory),
+      by_address_(memory) {
     sections_.addresses = whole.sections_.addresses;
     sections_.ranges = whole.sections_.ranges;
     arena scratch;
@@ -184,7 +216,12 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     }
 }
 
-ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t offset) {
+ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t reference) {
+    const std::uint64_t offset = reference & ~detail::dwarf_in_supplement;
+    if (reference - offset != file_) {
+        const bool is_there = file_ == 0 && supplement_ != nullptr;
+        return is_there ? supplement_->unit_of_entry(reference) : nullptr;
+    }
     const std::size_t at =
         partition_point(units_.data(), units_.size(),
                         [&](const debug_unit& unit) { return unit.header.end <= offset; });
@@ -205,6 +242,8 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
                                                        step_budget& budget,
                                                        step_budget& abbreviation_budget) {
     detail::dwarf_unit& header = unit.header;
+    header.file = file_;
+    unit.home = this;
     const borrowed_memory meanwhile{scratch};
     detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
     const std::uint64_t code = in.uleb();
@@ -213,6 +252,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
                                    &abbreviation_budget};
     entry_walker walker{sections_, header, table, header.first_entry};
     if (!walker.next() || walker.shape() == nullptr) return;
+    unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
     detail::dwarf_extent extent;
     detail::dwarf_value directory;
     detail::dwarf_value split_name;

@@ -69,9 +69,14 @@ private:
         std::uint16_t tag = 0;
     };
 
-    facts read_facts(const debug_unit& unit, std::uint64_t entry) const {
+    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+        return entry & ~detail::dwarf_in_supplement;
+    }
+
+    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
         facts found;
-        entry_walker walker{units_.sections(), unit.header, unit.abbreviations, entry};
+        const detail::dwarf_sections& sections = unit.home->sections();
+        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
         if (!walker.next() || walker.shape() == nullptr) return found;
         found.tag = walker.shape()->tag;
         std::uint16_t name = 0;
@@ -79,11 +84,11 @@ private:
         while (walker.next_value(name, value)) {
             switch (name) {
                 case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(units_.sections(), unit.header, value);
+                    found.name = detail::dwarf_text(sections, unit.header, value);
                     break;
                 case detail::dwarf::at_linkage_name:
                 case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(units_.sections(), unit.header, value);
+                    found.linkage = detail::dwarf_text(sections, unit.header, value);
                     break;
                 case detail::dwarf::at_decl_file:
                     found.file = value.number;
@@ -136,7 +141,7 @@ private:
         }
         if (plain.empty()) return answer;
         text_out function{texts_.scratch()};
-        write_scope(function, *home, last, plain, nesting);
+        write_scope(function, *home, offset_of(last), plain, nesting);
         function << plain;
         answer.function = texts_.keep(function.view());
         return answer;
@@ -156,7 +161,8 @@ private:
             text name = found.name;
             if (found.tag == detail::dwarf::tag_subprogram) {
                 number = 0;
-                if (nesting < most_nested_functions) name = of(outer.begin, nesting + 1).function;
+                const std::uint64_t function = outer.begin | unit.header.file;
+                if (nesting < most_nested_functions) name = of(function, nesting + 1).function;
                 if (nesting >= most_nested_functions || name.empty()) break;
             } else if (name.empty()) {
                 name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"

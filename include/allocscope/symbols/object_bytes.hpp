@@ -55,6 +55,8 @@ public:
     }
 
     bool is_readable() const { return header_.is_valid; }
+    // Null: it is read from memory.
+    const char* path() const { return path_; }
     const detail::build_id& id() const { return id_; }
     const detail::file_identity& identity() const { return identity_; }
     const list<named_section>& sections() const { return sections_; }

@@ -7,11 +7,13 @@
 //
 // With -gsplit-dwarf the program keeps a skeleton of each unit, which has its lines and names the
 // .dwo file with its functions and types. Both have the same number, or the file is not believed.
+// Where there is no such file, a package file may have its unit.
 
 #ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 #define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/binary/dwarf_units.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/table.hpp>
@@ -21,6 +23,7 @@
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
 
 #include <cstdint>  // uint64_t
 
@@ -47,13 +50,12 @@ struct described_unit {
 class split_unit {
 public:
     split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-               const debug_unit& skeleton)
-        : object_(memory, path_of(memory, skeleton)),
-          units_(memory, object_, whole, skeleton),
-          names_(units_, texts),
+               const debug_unit& skeleton, package_place& package)
+        : units_(read(memory, whole, skeleton, package)),
+          names_(*units_, texts),
           inlined_(memory) {}
 
-    described_unit describe() { return {&units_, &names_, &inlined_, units_.only_unit()}; }
+    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
 
 private:
     static const char* path_of(arena& memory, const debug_unit& skeleton) {
@@ -62,8 +64,19 @@ private:
         return joined(memory, skeleton.directory, "/", name).data();
     }
 
-    object_bytes object_;
-    debug_units units_;
+    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
+                             package_place& package) {
+        const object_bytes object{memory, path_of(memory, skeleton)};
+        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
+        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
+        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
+        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
+        sections = {};
+        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
+        return memory.make<debug_units>(memory, sections, whole, skeleton);
+    }
+
+    debug_units* units_;
     entry_names names_;
     table<std::uint64_t, inlined_calls*> inlined_;
 };

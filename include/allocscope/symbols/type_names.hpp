@@ -44,41 +44,12 @@ struct named_type {
 
 class type_names {
 public:
-    // The unit must have been loaded.
-    type_names(const debug_units& units, const debug_unit& unit) : names_(units.memory()) {
+    // The unit must have been loaded. What dwz has moved to partial units belongs to it, too.
+    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
         arena scratch;
-        list<open_scope> open{scratch};
-        entry_walker walker{units.sections(), unit.header, unit.abbreviations,
-                            unit.header.first_entry};
-        walker.next();  // the unit itself is no scope
-        while (walker.next()) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
-                continue;
-            }
-            const bool is_scope = shape->has_children && opens_scope(shape->tag);
-            const std::uint16_t tag = shape->tag;
-            const std::int64_t depth = walker.depth();
-            if (!is_scope && !names_a_type(tag)) continue;
-            named_type type;
-            read_entry(units, unit, walker, type);
-            const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-            const text own =
-                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
-            const text qualified =
-                outer.name.empty() ? own : joined(units.memory(), outer.name, "::", own);
-            if (names_a_type(tag) && !type.whole.empty()) {
-                if (outer.is_named) type.qualified = qualified;
-                add(units.memory(), own, type);
-            }
-            if (!is_scope) continue;
-            const bool is_named = outer.is_named && !own.empty() &&
-                                  own.size() >= type.whole.size() &&
-                                  tag != detail::dwarf::tag_subprogram;
-            open.push_back({depth, qualified, is_named});
-        }
+        imported_units all{scratch, this};
+        all.add(unit);
+        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
     }
 
     // A type or a namespace, by its own name: "widget" for app::widget<int>.
@@ -122,15 +93,76 @@ private:
         bool is_named = true;  // whether a name in it can be written down
     };
 
+    // A unit, and the partial units that it imports, each once.
+    struct imported_units {
+        imported_units(arena& memory, type_names* made) : of(made), units(memory), known(memory) {}
+        void add(const debug_unit& unit) {
+            type_names*& reader = known[unit.header.first_entry | unit.header.file];
+            if (reader == nullptr) units.push_back(&unit);
+            reader = of;
+        }
+        type_names* of;
+        list<const debug_unit*> units;
+        table<std::uint64_t, type_names*> known;
+    };
+
     static constexpr text unnamed_namespace = "(anonymous namespace)";
 
-    static void read_entry(const debug_units& units, const debug_unit& unit, entry_walker& walker,
-                           named_type& into) {
+    void add_types_of(const debug_unit& unit, imported_units& all) {
+        arena scratch;
+        arena& memory = unit.home->memory();
+        list<open_scope> open{scratch};
+        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                            unit.header.first_entry};
+        walker.next();  // the unit itself is no scope
+        while (walker.next()) {
+            const abbreviation* shape = walker.shape();
+            if (shape == nullptr) {
+                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+                continue;
+            }
+            const bool is_scope = shape->has_children && opens_scope(shape->tag);
+            const std::uint16_t tag = shape->tag;
+            const std::int64_t depth = walker.depth();
+            if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+            if (!is_scope && !names_a_type(tag)) continue;
+            named_type type;
+            read_entry(unit, walker, type);
+            const open_scope outer = open.empty() ? open_scope{} : open.back();
+            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+            const text own =
+                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+            const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+            if (names_a_type(tag) && !type.whole.empty()) {
+                if (outer.is_named) type.qualified = qualified;
+                add(memory, own, type);
+            }
+            if (!is_scope) continue;
+            const bool is_named = outer.is_named && !own.empty() &&
+                                  own.size() >= type.whole.size() &&
+                                  tag != detail::dwarf::tag_subprogram;
+            open.push_back({depth, qualified, is_named});
+        }
+    }
+
+    // With -flto whole units are imported: they are other sources.
+    static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_import) continue;
+            const debug_unit* imported =
+                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
+            if (imported != nullptr && imported->is_partial) all.add(*imported);
+        }
+    }
+
+    static void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
         std::uint16_t name = 0;
         detail::dwarf_value value;
         while (walker.next_value(name, value)) {
             if (name == detail::dwarf::at_name) {
-                into.whole = detail::dwarf_text(units.sections(), unit.header, value);
+                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
             } else if (name == detail::dwarf::at_byte_size) {
                 into.bytes = value.number;
             }

@@ -1,0 +1,57 @@
+// rare_forms.hpp - who reads the forms of debug information that few programs have.
+//
+// Room:     symbols (floor 7), not malloc-safe
+// Called:   by symbols/debug_units.hpp and split_unit.hpp; set by rare_form_readers.hpp
+// Threads:  set before main() begins, then read by any
+// Memory:   none
+//
+// What every program with a window compiles only asks whether there is a reader. The readers come
+// with the door debug_forms.hpp. The command-line program has them all.
+
+#ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+#define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+
+#include <cstdint>  // uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+struct dwarf_sections;
+}
+
+namespace symbolize {
+
+class debug_package;
+class debug_units;
+class object_bytes;
+
+// Where a program may have a package file.
+struct package_place {
+    const object_bytes* program = nullptr;
+    const object_bytes* debug = nullptr;  // the file with its debug information, or itself
+    bool is_sought = false;
+    debug_package* package = nullptr;  // null: it was not sought, or there is none
+};
+
+// Null: nobody reads them.
+struct rare_forms {
+    // The units of the file that holds what `object` has in common with others, read into
+    // `memory`; null when it has none, or none that can be believed.
+    debug_units* (*supplement_of)(arena& memory, const object_bytes& object);
+
+    // The sections of the split unit with that number. False: no package file has it.
+    bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
+                          detail::dwarf_sections& into);
+};
+
+ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP

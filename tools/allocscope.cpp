@@ -1,4 +1,5 @@
 // The command-line program: `allocscope VERB ...`.
+#include "decoders.hpp"
 #include "verbs.hpp"
 
 #include <allocscope/version.hpp>
@@ -52,6 +53,7 @@ int main(int argc, char** argv) {
     } verbs[] = {{"run", run},         {"show", show},
                  {"diff", diff},       {"histogram", histogram},
                  {"convert", convert}, {"compare", compare}};
+    use_decoders();
     int code = exit_bad_input;
     bool is_known = false;
     for (const auto& each : verbs) {

@@ -1,5 +1,7 @@
 #include "missing_names.hpp"
 
+#include "decoders.hpp"
+
 #include <allocscope/symbols/debug_file.hpp>
 #include <allocscope/symbols/debug_units.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
@@ -127,9 +129,12 @@ std::string remark_on_lines(const std::string& path, bool are_read_always) {
     const object_bytes object{memory, path.c_str()};
     if (!object.is_readable()) return "the file cannot be read: it may have gone since";
     if (object.has(".debug_info")) {
-        if (is_zstd(memory, object, *object.find(".debug_info"))) {
-            return "its debug information is compressed with zstd; objcopy "
-                   "--decompress-debug-sections makes it readable";
+        const bool is_packed = is_zstd(memory, object, *object.find(".debug_info"));
+        if (is_packed && !(are_read_always && has_library(zstd_library))) {
+            return std::string{
+                       "its debug information is compressed with zstd, which allocscope "
+                       "run reads where the system has "} +
+                   zstd_library + "; objcopy --decompress-debug-sections makes it readable to all";
         }
         const std::string remark = remark_on_split_units(memory, {object, object, are_read_always});
         return remark.empty() ? "the code of these rows was compiled without -g" : remark;
@@ -140,6 +145,13 @@ std::string remark_on_lines(const std::string& path, bool are_read_always) {
             remark_on_split_units(memory, {object, *separate, are_read_always});
         return remark.empty() ? "its debug information does not describe the code of these rows"
                               : remark;
+    }
+    const bool are_names_read = are_read_always && has_library(xz_library);
+    if (object.has(".gnu_debugdata") && !are_names_read) {
+        return std::string{
+                   "no debug information; allocscope run reads the names of its functions "
+                   "where the system has "} +
+               xz_library;
     }
     const std::string package = package_of(path);
     if (!package.empty()) return "no debug information; the package " + package + "-dbgsym has it";

@@ -4944,6 +4944,57 @@ ALLOCSCOPE_COOL_END
 
 #include <climits>
 
+// rare_forms.hpp - who reads the forms of debug information that few programs have.
+
+#ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+#define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+struct dwarf_sections;
+}
+
+namespace symbolize {
+
+class debug_package;
+class debug_units;
+class object_bytes;
+
+// Where a program may have a package file.
+struct package_place {
+    const object_bytes* program = nullptr;
+    const object_bytes* debug = nullptr;  // the file with its debug information, or itself
+    bool is_sought = false;
+    debug_package* package = nullptr;  // null: it was not sought, or there is none
+};
+
+// Null: nobody reads them.
+struct rare_forms {
+    // The units of the file that holds what `object` has in common with others, read into
+    // `memory`; null when it has none, or none that can be believed.
+    debug_units* (*supplement_of)(arena& memory, const object_bytes& object);
+
+    // The sections of the split unit with that number. False: no package file has it.
+    bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
+                          detail::dwarf_sections& into);
+
+    // Unpacks a zstd frame of exactly `size` bytes. False: it is damaged.
+    bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
+
+    // The file in .gnu_debugdata, unpacked into `memory`; null when it is damaged. Its .symtab has
+    // what .dynsym of the stripped file lacks.
+    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
+};
+
+ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
+
 // object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
 
 #ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
@@ -5024,19 +5075,23 @@ private:
     static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
+        constexpr std::uint32_t zstd = 2;
         detail::byte_cursor in{packed};
         const std::uint32_t kind = in.u32();
         in.skip(4);
         const std::uint64_t size = in.u64();
-        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
-            size / detail::largest_inflation > packed.size) {
+        const auto unpack_zstd = kind == zstd ? readers_of_rare_forms.unpack_zstd : nullptr;
+        const bool is_known = kind == zlib || unpack_zstd != nullptr;
+        if (!in.ok() || !is_known || packed.size < head_bytes || size == 0 || size > most)
             return {};
-        }
+        if (kind == zlib && size / detail::largest_inflation > packed.size) return {};
         void* bytes = nullptr;
         if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
         auto* out = static_cast<std::uint8_t*>(bytes);
         const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
-        if (!detail::inflate(stream, out, size)) return {};
+        const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
+                                                     : detail::inflate(stream, out, size);
+        if (!is_whole) return {};
         return {out, size};
     }
 
@@ -5246,50 +5301,6 @@ private:
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_FILE_HPP
-
-// rare_forms.hpp - who reads the forms of debug information that few programs have.
-
-#ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
-#define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-struct dwarf_sections;
-}
-
-namespace symbolize {
-
-class debug_package;
-class debug_units;
-class object_bytes;
-
-// Where a program may have a package file.
-struct package_place {
-    const object_bytes* program = nullptr;
-    const object_bytes* debug = nullptr;  // the file with its debug information, or itself
-    bool is_sought = false;
-    debug_package* package = nullptr;  // null: it was not sought, or there is none
-};
-
-// Null: nobody reads them.
-struct rare_forms {
-    // The units of the file that holds what `object` has in common with others, read into
-    // `memory`; null when it has none, or none that can be believed.
-    debug_units* (*supplement_of)(arena& memory, const object_bytes& object);
-
-    // The sections of the split unit with that number. False: no package file has it.
-    bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
-                          detail::dwarf_sections& into);
-};
-
-ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 
 #endif  // ALLOCSCOPE_SINGLE_DEBUG_FORMS, ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
 
@@ -18354,141 +18365,6 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
 
-// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
-
-#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class nearby_lines {
-public:
-    // `calls` and `function` belong to the function around the address.
-    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
-                 const address_range& function, std::uint64_t address) noexcept
-        : lines_(lines), texts_(texts), calls_(calls), function_(function), address_(address) {}
-
-    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
-    // number + 1; 0: the function itself). 0: there is none.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row_range rows = lines_.sequence_of(address_);
-        const line_table::row* at = lines_.find(address_);
-        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
-            if (at->address < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
-            if (at == rows.begin) break;
-        }
-        return 0;
-    }
-    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row_range rows = lines_.sequence_of(address_);
-        const line_table::row* at = lines_.find(address_);
-        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
-            if (++at == rows.end || at->address >= function_.high) break;
-            const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
-        }
-        return 0;
-    }
-
-private:
-    static constexpr std::size_t most_rows = 256;
-
-    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
-        std::uint64_t number = row.file;
-        std::uint64_t line = row.line;
-        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
-            if (i == 0) return 0;  // the code of whoever called it
-            const inlined_call& inner = calls_[i - 1];
-            number = inner.call_file;
-            line = inner.call_line;
-            i = inner.parent;
-        }
-        return lines_.path_of(number, texts_) == file ? line : 0;
-    }
-
-    const line_table& lines_;
-    kept_texts& texts_;
-    const inlined_calls& calls_;
-    const address_range& function_;
-    std::uint64_t address_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-
-// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
-
-#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// What describes the functions of a unit: the unit itself, or what was split off from it.
-struct described_unit {
-    debug_units* units;
-    entry_names* names;
-    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
-    debug_unit* unit;                               // null: nothing is known of its functions
-
-    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
-        inlined_calls* const* known = inlined->find(function);
-        if (known != nullptr) return **known;
-        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
-        (*inlined)[function] = made;
-        return *made;
-    }
-};
-
-class split_unit {
-public:
-    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-               const debug_unit& skeleton, package_place& package)
-        : units_(read(memory, whole, skeleton, package)),
-          names_(*units_, texts),
-          inlined_(memory) {}
-
-    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
-
-private:
-    static const char* path_of(arena& memory, const debug_unit& skeleton) {
-        const text name = skeleton.split_name;
-        if (name.starts_with("/")) return skeleton.split_name;
-        return joined(memory, skeleton.directory, "/", name).data();
-    }
-
-    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
-                             package_place& package) {
-        const object_bytes object{memory, path_of(memory, skeleton)};
-        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
-        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
-        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
-        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
-        sections = {};
-        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
-        return memory.make<debug_units>(memory, sections, whole, skeleton);
-    }
-
-    debug_units* units_;
-    entry_names names_;
-    table<std::uint64_t, inlined_calls*> inlined_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-
 // elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
 
 #ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
@@ -18690,6 +18566,191 @@ ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const 
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+
+// module_symbols.hpp - the functions and objects of one module, from all its symbol tables.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class module_symbols {
+public:
+    // From `separate` where the module's own file has been stripped.
+    module_symbols(arena& memory, const object_bytes& own, const object_bytes& separate)
+        : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
+        const auto unpack = readers_of_rare_forms.unpack_symbols;
+        if (unpack == nullptr || !is_stripped(own) || !is_stripped(separate)) return;
+        const detail::byte_view packed = own.read(memory, own.find(".gnu_debugdata"));
+        const object_bytes* hidden = packed.empty() ? nullptr : unpack(memory, packed);
+        if (hidden != nullptr) hidden_ = memory.make<symbol_index>(memory, *hidden);
+    }
+
+    found_symbol function_at(std::uint64_t address) const {
+        const found_symbol told = told_.function_at(address);
+        if (hidden_ == nullptr) return told;
+        const found_symbol hidden = hidden_->function_at(address);
+        if (hidden.name == nullptr) return told;
+        return told.name == nullptr || hidden.offset < told.offset ? hidden : told;
+    }
+
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const {
+        const std::uint64_t told = told_.address_of(function);
+        return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
+    }
+
+    found_symbol object_at(std::uint64_t address) const { return told_.object_at(address); }
+
+private:
+    static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
+
+    symbol_index told_;
+    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or nobody unpacks it
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
+
+// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
+
+#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class nearby_lines {
+public:
+    // `calls` and `function` belong to the function around the address.
+    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
+                 const address_range& function, std::uint64_t address) noexcept
+        : lines_(lines), texts_(texts), calls_(calls), function_(function), address_(address) {}
+
+    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
+    // number + 1; 0: the function itself). 0: there is none.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row_range rows = lines_.sequence_of(address_);
+        const line_table::row* at = lines_.find(address_);
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
+            if (at->address < function_.low) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+            if (at == rows.begin) break;
+        }
+        return 0;
+    }
+    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row_range rows = lines_.sequence_of(address_);
+        const line_table::row* at = lines_.find(address_);
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
+            if (++at == rows.end || at->address >= function_.high) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+        }
+        return 0;
+    }
+
+private:
+    static constexpr std::size_t most_rows = 256;
+
+    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
+        std::uint64_t number = row.file;
+        std::uint64_t line = row.line;
+        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
+            if (i == 0) return 0;  // the code of whoever called it
+            const inlined_call& inner = calls_[i - 1];
+            number = inner.call_file;
+            line = inner.call_line;
+            i = inner.parent;
+        }
+        return lines_.path_of(number, texts_) == file ? line : 0;
+    }
+
+    const line_table& lines_;
+    kept_texts& texts_;
+    const inlined_calls& calls_;
+    const address_range& function_;
+    std::uint64_t address_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What describes the functions of a unit: the unit itself, or what was split off from it.
+struct described_unit {
+    debug_units* units;
+    entry_names* names;
+    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
+    debug_unit* unit;                               // null: nothing is known of its functions
+
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+        inlined_calls* const* known = inlined->find(function);
+        if (known != nullptr) return **known;
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        (*inlined)[function] = made;
+        return *made;
+    }
+};
+
+class split_unit {
+public:
+    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+               const debug_unit& skeleton, package_place& package)
+        : units_(read(memory, whole, skeleton, package)),
+          names_(*units_, texts),
+          inlined_(memory) {}
+
+    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
+
+private:
+    static const char* path_of(arena& memory, const debug_unit& skeleton) {
+        const text name = skeleton.split_name;
+        if (name.starts_with("/")) return skeleton.split_name;
+        return joined(memory, skeleton.directory, "/", name).data();
+    }
+
+    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
+                             package_place& package) {
+        const object_bytes object{memory, path_of(memory, skeleton)};
+        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
+        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
+        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
+        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
+        sections = {};
+        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
+        return memory.make<debug_units>(memory, sections, whole, skeleton);
+    }
+
+    debug_units* units_;
+    entry_names names_;
+    table<std::uint64_t, inlined_calls*> inlined_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
 
 // type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
 
@@ -19042,10 +19103,9 @@ private:
         return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
     }
 
-    const symbol_index& symbols() {
+    const module_symbols& symbols() {
         if (symbols_ == nullptr) {
-            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
-            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
         }
         return *symbols_;
     }
@@ -19231,7 +19291,7 @@ private:
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
     object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
-    symbol_index* symbols_ = nullptr;
+    module_symbols* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
     table<const void*, symbol_name> symbol_names_;  // by where the name stands

@@ -1,8 +1,11 @@
 """`allocscope run` on programs whose debug information is in other files: it is read, and where it
-is not there, the report says which file is missing.
+is not there, the report says which file is missing. What zstd and xz have packed is read where
+the system has their libraries.
 
 usage: forms_test.py PROGRAM COMPILER
 """
+import ctypes.util
+import lzma
 import shutil
 import subprocess
 import sys
@@ -68,6 +71,39 @@ def reads_supplementary_files(recorder, folder, compiler):
     assert "is in common.debug, which dwz made and which is not there" in seen, seen
 
 
+def reads_zstd(recorder, folder, compiler):
+    program = compiled(folder, "forms", SOURCE, compiler, "-O2")
+    whole = program.read_bytes()
+    pack = ["objcopy", "--compress-debug-sections=zstd", program]
+    if subprocess.run(list(map(str, pack)), check=False, capture_output=True).returncode != 0:
+        return  # an older objcopy
+    assert program.read_bytes() != whole
+    seen = recorder.run([program]).stderr
+    assert places_in(seen) == PLACES, seen
+    packed = bytearray(program.read_bytes())
+    packed[packed.index(b"\x28\xb5\x2f\xfd")] ^= 1  # where the first section begins
+    program.write_bytes(packed)
+    recorder.run([program])
+
+
+def reads_hidden_symbols(recorder, folder, compiler):
+    program = compiled(folder, "forms", SOURCE, compiler, "-O2")
+    symbols = folder / "symbols"
+    run("objcopy", "--only-keep-debug", program, symbols)
+    run("strip", "-g", symbols)
+    run("strip", "-s", program)
+    seen = recorder.run([program]).stderr
+    assert "forms+0x" in seen and "fill()" not in seen, seen
+    for content, is_read in ((lzma.compress(symbols.read_bytes()), True), (b"nothing", False),
+                             (lzma.compress(b"nothing"), False)):
+        (folder / "packed").write_bytes(content)
+        run("objcopy", "--remove-section=.gnu_debugdata", program)
+        run("objcopy", f"--add-section=.gnu_debugdata={folder / 'packed'}", program)
+        seen = recorder.run([program]).stderr
+        assert ("fill()+0x" in seen) == is_read, seen
+        assert "no debug information; compile it with -g" in seen, seen
+
+
 def main():
     program, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
@@ -75,6 +111,10 @@ def main():
         reads_package_files(recorder, recorder.folder, compiler)
         if shutil.which("dwz") is not None:
             reads_supplementary_files(recorder, recorder.folder, compiler)
+        if ctypes.util.find_library("zstd") is not None:
+            reads_zstd(recorder, recorder.folder, compiler)
+        if ctypes.util.find_library("lzma") is not None:
+            reads_hidden_symbols(recorder, recorder.folder, compiler)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@
 #include <allocscope/symbols/inline_lookup.hpp>
 #include <allocscope/symbols/kept_texts.hpp>
 #include <allocscope/symbols/line_lookup.hpp>
+#include <allocscope/symbols/module_symbols.hpp>
 #include <allocscope/symbols/nearby_lines.hpp>
 #include <allocscope/symbols/object_bytes.hpp>
 #include <allocscope/symbols/split_unit.hpp>
@@ -192,10 +193,9 @@ private:
         return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
     }
 
-    const symbol_index& symbols() {
+    const module_symbols& symbols() {
         if (symbols_ == nullptr) {
-            const bool is_stripped = !object_->has(".symtab") && debug_->has(".symtab");
-            symbols_ = memory_.make<symbol_index>(memory_, is_stripped ? *debug_ : *object_);
+            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
         }
         return *symbols_;
     }
@@ -381,7 +381,7 @@ private:
     // Null until they are needed, and after release(); in memory_.
     object_bytes* object_ = nullptr;
     object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
-    symbol_index* symbols_ = nullptr;
+    module_symbols* symbols_ = nullptr;
     debug_units* units_ = nullptr;
     entry_names* names_ = nullptr;
     table<const void*, symbol_name> symbol_names_;  // by where the name stands

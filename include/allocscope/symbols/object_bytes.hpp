@@ -22,6 +22,7 @@
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
+#include <allocscope/symbols/rare_forms.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t
@@ -101,19 +102,23 @@ private:
     static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
         constexpr std::size_t head_bytes = 24;
         constexpr std::uint32_t zlib = 1;
+        constexpr std::uint32_t zstd = 2;
         detail::byte_cursor in{packed};
         const std::uint32_t kind = in.u32();
         in.skip(4);
         const std::uint64_t size = in.u64();
-        if (!in.ok() || kind != zlib || packed.size < head_bytes || size == 0 || size > most ||
-            size / detail::largest_inflation > packed.size) {
+        const auto unpack_zstd = kind == zstd ? readers_of_rare_forms.unpack_zstd : nullptr;
+        const bool is_known = kind == zlib || unpack_zstd != nullptr;
+        if (!in.ok() || !is_known || packed.size < head_bytes || size == 0 || size > most)
             return {};
-        }
+        if (kind == zlib && size / detail::largest_inflation > packed.size) return {};
         void* bytes = nullptr;
         if (!is_done_with_memory([&] { bytes = memory.allocate(size); })) return {};
         auto* out = static_cast<std::uint8_t*>(bytes);
         const detail::byte_view stream = packed.part(head_bytes, packed.size - head_bytes);
-        if (!detail::inflate(stream, out, size)) return {};
+        const bool is_whole = unpack_zstd != nullptr ? unpack_zstd(stream, out, size)
+                                                     : detail::inflate(stream, out, size);
+        if (!is_whole) return {};
         return {out, size};
     }
 

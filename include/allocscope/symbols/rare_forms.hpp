@@ -6,15 +6,17 @@
 // Memory:   none
 //
 // What every program with a window compiles only asks whether there is a reader. The readers come
-// with the door debug_forms.hpp. The command-line program has them all.
+// with the door debug_forms.hpp. The command-line program has two more, which need a library.
 
 #ifndef ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 #define ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 
+#include <allocscope/base/byte_view.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 
+#include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COLD_BEGIN
@@ -46,6 +48,13 @@ struct rare_forms {
     // The sections of the split unit with that number. False: no package file has it.
     bool (*packaged_unit)(arena& memory, package_place& place, std::uint64_t unit,
                           detail::dwarf_sections& into);
+
+    // Unpacks a zstd frame of exactly `size` bytes. False: it is damaged.
+    bool (*unpack_zstd)(detail::byte_view packed, void* out, std::size_t size);
+
+    // The file in .gnu_debugdata, unpacked into `memory`; null when it is damaged. Its .symtab has
+    // what .dynsym of the stripped file lacks.
+    const object_bytes* (*unpack_symbols)(arena& memory, detail::byte_view packed);
 };
 
 ALLOCSCOPE_HIDDEN inline rare_forms readers_of_rare_forms{};

@@ -136,8 +136,38 @@ TEST_CASE("dwarf_units: a reference stays inside its unit") {
     CHECK(allocscope::detail::dwarf_reference(unit, value_of(dwarf::form_ref4, 100)) == 0);
     CHECK(allocscope::detail::dwarf_reference(unit, value_of(dwarf::form_ref8, ~0ULL)) == 0);
     CHECK(allocscope::detail::dwarf_reference(unit, value_of(dwarf::form_ref_addr, 7)) == 7);
-    CHECK(allocscope::detail::dwarf_reference(unit, value_of(dwarf::form_gnu_ref_alt, 7)) == 0);
     CHECK(allocscope::detail::dwarf_reference(unit, value_of(dwarf::form_ref_sig8, 7)) == 0);
+}
+
+TEST_CASE("dwarf_units: a reference says whether it leads into the supplementary file") {
+    using allocscope::detail::dwarf_in_supplement;
+    using allocscope::detail::dwarf_reference;
+    dwarf_unit unit;
+    unit.offset = 100;
+    unit.end = 200;
+    for (const std::uint16_t form :
+         {dwarf::form_gnu_ref_alt, dwarf::form_ref_sup4, dwarf::form_ref_sup8}) {
+        CHECK(dwarf_reference(unit, value_of(form, 7)) == (dwarf_in_supplement | 7));
+    }
+    unit.file = dwarf_in_supplement;  // what is in there refers to its own entries
+    CHECK(dwarf_reference(unit, value_of(dwarf::form_ref4, 20)) == (dwarf_in_supplement | 120));
+    CHECK(dwarf_reference(unit, value_of(dwarf::form_ref4, 100)) == 0);
+    CHECK(dwarf_reference(unit, value_of(dwarf::form_ref_addr, 7)) == (dwarf_in_supplement | 7));
+}
+
+TEST_CASE("dwarf_units: a text of the supplementary file is not one of the program's own") {
+    const byte_list own{'o', 'w', 'n', 0};
+    const byte_list shared{'s', 'h', 'a', 'r', 'e', 'd', 0};
+    dwarf_sections sections;
+    sections.strings = view(own);
+    const dwarf_unit unit;
+    for (const std::uint16_t form : {dwarf::form_gnu_strp_alt, dwarf::form_strp_sup}) {
+        sections.supplement_strings = {};
+        CHECK(std::string{allocscope::detail::dwarf_text(sections, unit, value_of(form, 0))} == "");
+        sections.supplement_strings = view(shared);
+        CHECK(std::string{allocscope::detail::dwarf_text(sections, unit, value_of(form, 0))} ==
+              "shared");
+    }
 }
 
 TEST_CASE("dwarf_ranges: a low and a high address, the high one absolute or as a length") {

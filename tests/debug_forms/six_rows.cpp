@@ -29,6 +29,14 @@ struct everything {
     plain* simple = nullptr;
 };
 
+volatile long seed = 3;
+
+// Neither it nor what is in it has a linker's name: what encloses them is put in front.
+static inline long weight(long number) {
+    const auto scaled = [](long each) { return each * seed; };
+    return scaled(number) + seed;
+}
+
 __attribute__((noinline)) void fill(everything& all) {
     all.list.resize(100);
     all.names[1] = "short";
@@ -36,6 +44,7 @@ __attribute__((noinline)) void fill(everything& all) {
     all.polymorphic.reset(new shape);
     all.made = std::make_unique<plain>();
     all.simple = new plain;
+    all.simple->numbers[0] = weight(seed);
 }
 
 }  // namespace shop

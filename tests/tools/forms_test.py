@@ -26,6 +26,29 @@ __attribute__((noinline)) void fill() {
 }
 int main() { fill(); }
 """
+# `plain` is in what all three sources have in common, `order` in what two have.
+PLAIN = """#pragma once
+namespace shop {
+struct plain { long first, second, third, fourth, fifth; plain* next; plain* before;
+               void link(plain* to); void unlink(); long sum() const; long product() const; };
+}
+"""
+ORDER = """#pragma once
+#include "plain.hpp"
+namespace shop {
+extern void* kept;
+struct order { long number, amount, price, weight; order* next; order* before;
+               void ship(); void cancel(long why); long total() const; void merge(order& other);
+               __attribute__((noinline)) void fill() { kept = new plain; } };
+}
+"""
+UNITS = {"plain.hpp": PLAIN, "order.hpp": ORDER,
+         "first.cpp": '#include "order.hpp"\nvoid* shop::kept; void rest(shop::order&);'
+                      "long more(shop::plain&); int main() { shop::order made{}; made.fill();"
+                      " rest(made); shop::plain one{}; return more(one) == 7; }\n",
+         "second.cpp": '#include "order.hpp"\nvoid rest(shop::order& made) { made.number = 3;'
+                       " shop::plain one{}; shop::kept = one.next; made.fill(); }\n",
+         "third.cpp": '#include "plain.hpp"\nlong more(shop::plain& one) { return one.first; }\n'}
 PLACES = ["forms.cpp:6:shop::plain", "forms.cpp:7:std::vector<shop::plain>",
           "forms.cpp:8:shop::plain"]
 
@@ -71,6 +94,20 @@ def reads_supplementary_files(recorder, folder, compiler):
     assert "is in common.debug, which dwz made and which is not there" in seen, seen
 
 
+def reads_partial_units(recorder, folder, compiler):
+    for name, content in UNITS.items():
+        (folder / name).write_text(content)
+    program = folder / "forms"
+    sources = [folder / name for name in UNITS if name.endswith(".cpp")]
+    run(compiler, "-std=c++17", "-O1", "-g", "-gdwarf-4", *sources, "-o", program)
+    assert "order.hpp:7:shop::plain" in recorder.run([program]).stderr
+    size = program.stat().st_size
+    run("dwz", program)
+    assert program.stat().st_size < size
+    seen = recorder.run([program]).stderr
+    assert "order.hpp:7:shop::plain" in seen, seen
+
+
 def reads_zstd(recorder, folder, compiler):
     program = compiled(folder, "forms", SOURCE, compiler, "-O2")
     whole = program.read_bytes()
@@ -111,6 +148,7 @@ def main():
         reads_package_files(recorder, recorder.folder, compiler)
         if shutil.which("dwz") is not None:
             reads_supplementary_files(recorder, recorder.folder, compiler)
+            reads_partial_units(recorder, recorder.folder, compiler)
         if ctypes.util.find_library("zstd") is not None:
             reads_zstd(recorder, recorder.folder, compiler)
         if ctypes.util.find_library("lzma") is not None:

@@ -152,6 +152,13 @@ class shared:
         assert rows_of(program) != expected_rows()
         self.check("by build id", rows_of(program, DEBUGINFOD_CACHE_PATH=str(cache)),
                    expected_rows())
+        debug = program.with_suffix(".debug")
+        run("objcopy", "--only-keep-debug", program, debug)
+        run("strip", "-s", program)
+        run("objcopy", f"--add-gnu-debuglink={debug}", program)
+        assert rows_of(program) != expected_rows()
+        self.check("of debug information beside the program",
+                   rows_of(program, DEBUGINFOD_CACHE_PATH=str(cache)), expected_rows())
 
 
 def main():

@@ -30,6 +30,7 @@ PROGRAMS = {
     "sampling": False,
     "cost_of_a_scope": False,
     "cost_of_stats": False,
+    "cost_of_converting": True,
     "cost_of_writing": True,
     "memory_overhead": True,
     "stack_depth": False,

@@ -31,10 +31,12 @@ int convert(const arguments& words) {
     if (error.empty() && files.size() < 2) {
         error = "two files are needed, IN and OUT, not " + std::to_string(files.size());
     }
-    allocscope::snapshot rows;
-    if (error.empty()) {
+    if (error.empty() && files.size() == 2) {
+        allocscope::convert_snapshot(files[0].c_str(), files[1].c_str(), error);
+    } else if (error.empty()) {
         const std::string out = files.back();
         files.pop_back();
+        allocscope::snapshot rows;
         error = load_merged(files, rows);
         if (error.empty()) allocscope::write(rows, out, error);
     }

@@ -18,6 +18,7 @@
 #define ALLOCSCOPE_REPORT_HPP
 
 #include <allocscope/formats/callgrind_format.hpp>
+#include <allocscope/formats/convert_snapshot.hpp>
 #include <allocscope/formats/csv_format.hpp>
 #include <allocscope/formats/dhat_format.hpp>
 #include <allocscope/formats/folded_format.hpp>

@@ -33054,6 +33054,7 @@ ALLOCSCOPE_NAMESPACE_END
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
 #include <algorithm>
+#include <climits>
 #include <dlfcn.h>
 #include <elf.h>
 #include <exception>
@@ -33411,14 +33412,27 @@ private:
     bool is_written_ = true;
 };
 
+// Stacks that come one after the other, and are gone when the next one comes; their texts stay.
+struct stack_source {
+    using visit = void (*)(void* visitor, const snapshot::stack& stack);
+
+    const void* of;
+    void (*for_each)(const void* of, void* visitor, visit work);
+    const snapshot::module* modules;
+    std::size_t module_count;
+    const snapshot::thread* threads;
+    std::size_t thread_count;
+};
+
 struct format_job {
     const snapshot& rows;
     arena& memory;  // for as long as the file is being written
     piecewise_text& pieces;
-    text_out& out;      // pieces.gathered
-    text_out& refusal;  // why this cannot be written, if it cannot
-    stack_value value;  // for formats with one number for each stack
-    int descriptor;     // where a text will be seen; -1: not known
+    text_out& out;               // pieces.gathered
+    text_out& refusal;           // why this cannot be written, if it cannot
+    stack_value value;           // for formats with one number for each stack
+    int descriptor;              // where a text will be seen; -1: not known
+    const stack_source* source;  // of the stacks; null: rows.stacks()
 
     bool refuse(text reason) {
         refusal << reason;
@@ -33433,14 +33447,48 @@ using format_body = bool (*)(format_job& job);
 
 template <class Work>
 void for_each_stack(format_job& job, const Work& work) {
-    for (const snapshot::stack& stack : job.rows.stacks()) {
+    auto next = [&job, &work](const snapshot::stack& stack) {
         work(stack);
         job.pieces.may_go();
+    };
+    if (job.source == nullptr) {
+        for (const snapshot::stack& stack : job.rows.stacks()) next(stack);
+        return;
     }
+    using visitor = decltype(next);
+    job.source->for_each(job.source->of, &next, [](void* self, const snapshot::stack& stack) {
+        (*static_cast<visitor*>(self))(stack);
+    });
+}
+
+template <class Work>
+void for_each_module(const format_job& job, const Work& work) {
+    if (job.source == nullptr) {
+        for (const snapshot::module& module : job.rows.modules()) work(module);
+        return;
+    }
+    for (std::size_t i = 0; i < job.source->module_count; ++i) work(job.source->modules[i]);
+}
+
+// Calls work(threads, count); those that for_each_part() of the stacks names.
+template <class Work>
+void with_threads(const format_job& job, const Work& work) {
+    if (job.source != nullptr) {
+        work(job.source->threads, job.source->thread_count);
+        return;
+    }
+    const auto threads = job.rows.allocating_threads();
+    work(threads.begin(), threads.size());
+}
+
+inline stack_numbers sum_of_stacks(format_job& job) {
+    stack_numbers sum;
+    for_each_stack(job, [&sum](const snapshot::stack& stack) { sum.add(numbers_of(stack)); });
+    return sum;
 }
 
 inline bool has_stacks_to_write(format_job& job) {
-    if (job.rows.has_stacks()) return true;
+    if (job.source != nullptr || job.rows.has_stacks()) return true;
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
@@ -33453,16 +33501,16 @@ inline bool has_stacks_to_write(format_job& job) {
 inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
-    for (const snapshot::stack& stack : job.rows.stacks()) {
+    bool has_negative = false;
+    for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
         const stack_numbers numbers = numbers_of(stack);
-        if (is_negative(numbers.objects) || is_negative(numbers.bytes) ||
-            is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated)) {
-            return job.refuse(
-                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
-                " CSV can");
-        }
-    }
-    return true;
+        has_negative = has_negative || is_negative(numbers.objects) || is_negative(numbers.bytes) ||
+                       is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated);
+    });
+    return !has_negative ||
+           job.refuse(
+               "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
+               " CSV can");
 }
 
 // --- from the call of a user to the body ---
@@ -33483,12 +33531,13 @@ struct lazy_target {
 
 template <class Target>
 bool write_pieces(format_body body, const snapshot& rows, Target& target, stack_value value,
-                  std::string& error) {
+                  std::string& error, const stack_source* source = nullptr) {
     arena memory;
     text_out refusal{memory};
     lazy_target<Target> opened{target};
     piecewise_text pieces{memory, &lazy_target<Target>::put, &opened};
-    format_job job{rows, memory, pieces, pieces.gathered, refusal, value, target.descriptor()};
+    format_job job{rows,  memory, pieces, pieces.gathered, refusal, value, target.descriptor(),
+                   source};
     if (!body(job)) {
         error = report_problem(target.name(), std::string(refusal.c_str()));
         return false;
@@ -33510,15 +33559,15 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
 // The same, with running out of memory as one more reason not to write.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
-               stack_value value = stack_value::live_bytes) {
+               stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
     const pause_recording quietly;
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     auto target = target_for(wanted);
-    return write_pieces(body, rows, target, value, error);
+    return write_pieces(body, rows, target, value, error, source);
 #else
     try {
         auto target = target_for(wanted);
-        return write_pieces(body, rows, target, value, error);
+        return write_pieces(body, rows, target, value, error, source);
     } catch (const std::exception& problem) {
         error = problem.what();
         return false;
@@ -33585,6 +33634,65 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FRAME_TEXT_HPP
 
+// number_run.hpp - numbers with commas between them: 17,4,2031.
+
+#ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+#define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+constexpr std::size_t longest_decimal = 20;
+
+// The digits of a number; returns the end. The base is known here, so nothing is divided.
+inline char* put_decimal(char* at, std::uint64_t value) noexcept {
+    char digits[longest_decimal];
+    std::size_t begin = sizeof digits;
+    do {
+        digits[--begin] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    while (begin < sizeof digits) *at++ = digits[begin++];
+    return at;
+}
+
+class number_run {
+public:
+    explicit number_run(text_out& out) noexcept : out_(out) {}
+
+    void add(std::uint64_t number) {
+        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) <= longest_decimal) {
+            hand_on();
+        }
+        if (!is_first_) *at_++ = ',';
+        is_first_ = false;
+        at_ = put_decimal(at_, number);
+    }
+    // The next number is the first of another run.
+    void end() {
+        hand_on();
+        is_first_ = true;
+    }
+
+private:
+    void hand_on() {
+        out_ << text{gathered_, static_cast<std::size_t>(at_ - gathered_)};
+        at_ = gathered_;
+    }
+
+    text_out& out_;
+    char gathered_[512];
+    char* at_ = gathered_;
+    bool is_first_ = true;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+
 // summary_lines.hpp - what a format of another tool has no place for, in sentences.
 
 #ifndef ALLOCSCOPE_FORMATS_SUMMARY_LINES_HPP
@@ -33632,7 +33740,7 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
 
 // `work` gets one line after the other, without its end.
 template <class Work>
-void for_each_summary_line(const format_job& job, const Work& work) {
+void for_each_summary_line(format_job& job, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
     arena memory;
     text_out line{memory};
@@ -33650,7 +33758,7 @@ void for_each_summary_line(const format_job& job, const Work& work) {
     if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
     write_totals(line, info);
     end_line();
-    const stack_numbers sum = sum_of_stacks(job.rows);
+    const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
     if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
         line << decimal{allocations} << " allocations of "
@@ -33753,54 +33861,48 @@ inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
     return hash_finish(hash_step(hash, key.column));
 }
 
+// A frame as it was met: equal ones are copies of each other.
+struct met_frame {
+    snapshot::frame frame;
+};
+
+inline bool operator==(const met_frame& a, const met_frame& b) noexcept {
+    return a.frame.address == b.frame.address && a.frame.function == b.frame.function &&
+           a.frame.line == b.frame.line && a.frame.file == b.frame.file &&
+           a.frame.module == b.frame.module && a.frame.offset == b.frame.offset &&
+           a.frame.column == b.frame.column && a.frame.is_inlined == b.frame.is_inlined;
+}
+
+inline std::uint64_t hash_of_key(const met_frame& key) noexcept {
+    const std::uint64_t hash = hash_step(hash_seed, key.frame.address);
+    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.frame.function) +
+                                           static_cast<std::uint64_t>(key.frame.line)));
+}
+
 class frame_book {
 public:
     frame_book(arena& memory, frames_differ_by identity)
-        : identity_(identity),
-          texts_(memory),
-          frames_(memory),
-          numbers_(memory),
-          cache_(static_cast<cached*>(memory.allocate(cache_size * sizeof(cached)))) {
-        for (std::size_t i = 0; i < cache_size; ++i) cache_[i] = {nullptr, 0};
-    }
+        : identity_(identity), texts_(memory), frames_(memory), numbers_(memory), met_(memory) {}
 
     // The first one is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
-        cached& near = cache_[place_in_cache(frame)];
-        if (near.frame != nullptr && is_copy(*near.frame, frame)) return near.number;
+        if (const std::uint32_t* known = met_.find({frame})) return *known;
         const auto known = numbers_.insert(key_of(frame));
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(frames_.size());
-            frames_.push_back(&frame);
+            frames_.push_back(frame);
         }
-        near = {&frame, known.value};
+        if (met_.size() < most_met) met_[{frame}] = known.value;
         return known.value;
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
-    const snapshot::frame& operator[](std::size_t number) const noexcept {
-        return *frames_[number];
-    }
+    // Good until the next number_of().
+    const snapshot::frame& operator[](std::size_t number) const noexcept { return frames_[number]; }
 
 private:
-    struct cached {
-        const snapshot::frame* frame;
-        std::uint32_t number;
-    };
-    static constexpr std::size_t cache_size = 8192;
-
-    static std::size_t place_in_cache(const snapshot::frame& frame) noexcept {
-        std::uint64_t hash = hash_step(hash_seed, frame.address);
-        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
-                                   static_cast<std::uint64_t>(frame.line));
-        return hash_finish(hash) & (cache_size - 1);
-    }
-
-    static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
-        return a.address == b.address && a.function == b.function && a.line == b.line &&
-               a.file == b.file && a.module == b.module && a.offset == b.offset &&
-               a.column == b.column && a.is_inlined == b.is_inlined;
-    }
+    // A snapshot that somebody made by hand may have each text in as many places as frames.
+    static constexpr std::size_t most_met = std::size_t{1} << 20U;
 
     frame_key key_of(const snapshot::frame& frame) {
         frame_key key{};
@@ -33822,9 +33924,9 @@ private:
 
     frames_differ_by identity_;
     text_numbers texts_;
-    list<const snapshot::frame*> frames_;
+    list<snapshot::frame> frames_;
     table<frame_key, std::uint32_t> numbers_;
-    cached* cache_;
+    table<met_frame, std::uint32_t> met_;
 };
 
 }  // namespace detail
@@ -33832,200 +33934,6 @@ private:
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
-
-// call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
-
-#ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
-#define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-enum class call_direction { top_down, bottom_up };
-
-struct call_node {
-    const snapshot::frame* frame;  // null: the root
-    std::uint32_t number;          // of the node; a parent's is less than its children's
-    std::uint32_t frame_number;    // equal in all nodes of equal frames
-    std::uint32_t parent;          // its number; the root's is its own
-    std::uint32_t depth;           // the root's is 0
-    std::uint32_t child_count;
-    std::uint32_t first_child;  // their numbers follow each other
-    std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
-    std::uint32_t stack_count;
-    stack_numbers inclusive;
-    stack_numbers own;
-    bool is_cut;  // too small to have its children shown: `own` is not known either
-};
-
-struct call_tree_options {
-    frames_differ_by identity = frames_differ_by::place;
-    // Nodes with less alive have no children; in a difference, with a smaller change.
-    std::uint64_t least_bytes = 0;
-};
-
-// The children of a node, in the order of the tree.
-struct call_children {
-    const call_node* first;
-    std::size_t count;
-    std::size_t size() const noexcept { return count; }
-    const call_node* begin() const noexcept { return first; }
-    const call_node* end() const noexcept { return first + count; }
-    const call_node& operator[](std::size_t index) const noexcept { return first[index]; }
-};
-
-class call_tree {
-public:
-    call_tree(arena& memory, const snapshot& rows, call_direction direction,
-              const call_tree_options& wanted = {})
-        : frames_(memory, wanted.identity),
-          nodes_(memory),
-          order_(memory),
-          divided_(memory),
-          child_of_stack_(memory),
-          child_of_frame_(memory),
-          is_top_down_(direction == call_direction::top_down),
-          is_difference_(rows.info().is_difference),
-          least_bytes_(wanted.least_bytes) {
-        const auto stacks = rows.stacks();
-        stacks_ = stacks.begin();
-        scratch_.allocate(1);  // else its first block would come and go with each node
-        nodes_.push_back({});
-        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
-        order_.resize(stacks.size());
-        divided_.resize(stacks.size());
-        child_of_stack_.resize(stacks.size());
-        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
-            order_[i] = i;
-            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
-        }
-        for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
-    }
-
-    const call_node& root() const noexcept { return nodes_[0]; }
-    std::size_t size() const noexcept { return nodes_.size(); }
-    const call_node& operator[](std::size_t number) const noexcept { return nodes_[number]; }
-    // The different frames of the tree, by their numbers.
-    const frame_book& frames() const noexcept { return frames_; }
-
-    call_children children_of(const call_node& node) const noexcept {
-        return {nodes_.data() + node.first_child, node.child_count};
-    }
-
-private:
-    static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
-
-    void grow(std::uint32_t number) {
-        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
-            nodes_[number].is_cut = true;
-            return;
-        }
-        nodes_[number].first_child = static_cast<std::uint32_t>(nodes_.size());
-        const std::uint32_t begin = nodes_[number].first_stack;
-        const std::uint32_t end = begin + nodes_[number].stack_count;
-        for (std::uint32_t i = begin; i < end; ++i) {
-            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
-        }
-        const std::uint32_t first = nodes_[number].first_child;
-        nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
-        if (nodes_[number].child_count != 0) divide(number, begin, end);
-    }
-
-    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
-        const std::uint32_t depth = nodes_[number].depth;
-        const stack_numbers numbers = numbers_of(stack);
-        if (depth == stack.frame_count) {
-            nodes_[number].own.add(numbers);
-            return no_child;
-        }
-        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
-        const std::uint32_t child = child_with(number, stack.frames[index]);
-        nodes_[child].inclusive.add(numbers);
-        ++nodes_[child].stack_count;
-        return child;
-    }
-
-    std::uint32_t child_with(std::uint32_t parent, const snapshot::frame& frame) {
-        const std::uint32_t frame_number = frames_.number_of(frame);
-        if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
-        std::uint32_t& known = child_of_frame_[frame_number];
-        // What other nodes have left there is less.
-        if (known < nodes_[parent].first_child) {
-            known = static_cast<std::uint32_t>(nodes_.size());
-            const std::uint32_t depth = nodes_[parent].depth + 1;
-            nodes_.push_back(
-                {&frame, known, frame_number, parent, depth, 0, 0, 0, 0, {}, {}, false});
-        }
-        return known;
-    }
-
-    // Puts the children in their order, and the stacks of each side by side.
-    void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
-        const std::uint32_t first = nodes_[number].first_child;
-        const std::uint32_t count = nodes_[number].child_count;
-        if (count == 1) {
-            keep_stacks_of_child(first, begin, end);
-            return;
-        }
-        const borrowed_memory meanwhile{scratch_};
-        sort(
-            nodes_.data() + first, count,
-            [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
-            scratch_);
-        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
-        next.resize(count);
-        std::uint32_t at = begin;
-        for (std::uint32_t i = first; i < first + count; ++i) {
-            next[nodes_[i].number - first] = nodes_[i].first_stack = at;
-            at += nodes_[i].stack_count;
-            nodes_[i].number = i;
-        }
-        for (std::uint32_t i = begin; i < end; ++i) {
-            if (child_of_stack_[i] == no_child) continue;
-            divided_[next[child_of_stack_[i] - first]++] = order_[i];
-        }
-        for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
-    }
-
-    // Without those that end at its parent.
-    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
-        nodes_[child].first_stack = begin;
-        std::uint32_t at = begin;
-        for (std::uint32_t i = begin; i < end; ++i) {
-            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
-        }
-    }
-
-    bool comes_before(const call_node& a, const call_node& b) const noexcept {
-        const std::uint64_t a_bytes = size_of(a.inclusive.bytes);
-        const std::uint64_t b_bytes = size_of(b.inclusive.bytes);
-        if (a_bytes != b_bytes) return a_bytes > b_bytes;
-        return size_of(a.inclusive.bytes_allocated) > size_of(b.inclusive.bytes_allocated);
-    }
-
-    std::uint64_t size_of(std::uint64_t number) const noexcept {
-        return size_of_change(number, is_difference_);
-    }
-
-    const snapshot::stack* stacks_ = nullptr;
-    arena scratch_;
-    frame_book frames_;
-    list<call_node> nodes_;
-    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
-    list<std::uint32_t> divided_;
-    list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
-    list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
-    bool is_top_down_;
-    bool is_difference_;
-    std::uint64_t least_bytes_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP
 
 // callgrind_format.hpp - costs by function and call, for KCachegrind and callgrind_annotate.
 
@@ -34058,36 +33966,46 @@ public:
     explicit callgrind_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::top_down),
+          frames_(job.memory, frames_differ_by::place),
           texts_(job.memory),
           functions_(job.memory),
+          function_of_frame_(job.memory),
+          last_stack_of_(job.memory),
           costs_(job.memory),
           is_text_written_(job.memory) {}
 
     void write() {
         sum_costs();
         write_head();
-        using entry = table<callgrind_key, stack_numbers>::entry;
-        list<const entry*> order{job_.memory};
-        order.reserve(costs_.size());
-        for (const entry& each : costs_) order.push_back(&each);
-        sort(order,
-             [](const entry* a, const entry* b) { return a->key.function < b->key.function; });
         std::uint32_t last = callgrind_no_callee;
-        for (const entry* each : order) {
-            if (each->key.function != last) {
-                last = each->key.function;
+        for (const std::uint32_t number : costs_by_function()) {
+            const auto& each = costs_.begin()[number];
+            if (each.key.function != last) {
+                last = each.key.function;
                 out_ << '\n';
                 write_function("fl=", "fn=", last);
             }
-            write_cost(each->key, each->value);
+            write_cost(each.key, each.value);
             job_.pieces.may_go();
         }
         out_ << "\ntotals: ";
-        write_numbers(tree_.root().inclusive);
+        write_numbers(totals_);
     }
 
 private:
+    // In the order of the file.
+    struct cost {
+        std::uint64_t bytes, objects, bytes_allocated, allocations;
+        void add(const cost& more) noexcept {
+            bytes += more.bytes;
+            objects += more.objects;
+            bytes_allocated += more.bytes_allocated;
+            allocations += more.allocations;
+        }
+        bool is_nothing() const noexcept {
+            return (bytes | objects | bytes_allocated | allocations) == 0;
+        }
+    };
     struct function_key {
         std::uint32_t name, file;
         bool operator==(const function_key& other) const noexcept {
@@ -34098,45 +34016,67 @@ private:
         }
     };
 
-    std::uint32_t function_of(const snapshot::frame& frame) {
+    std::uint32_t made_function(const snapshot::frame& frame) {
         text_out name{job_.memory};
         write_frame_name(name, frame);
         text_out file{job_.memory};
         write_printable(file, is_empty(frame.file) ? "???" : frame.file);
         const auto known = functions_.insert(
             {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
-        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size() - 1);
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(functions_.size() - 1);
+            last_stack_of_.push_back(0);
+        }
         return known.value;
     }
 
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        const std::uint32_t number = frames_.number_of(frame);
+        if (number == function_of_frame_.size()) {
+            function_of_frame_.push_back(made_function(frame));
+        }
+        return function_of_frame_[number];
+    }
+
     void sum_costs() {
-        list<std::uint32_t> of_frame{job_.memory};
-        of_frame.reserve(tree_.frames().size());
-        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
-            of_frame.push_back(function_of(tree_.frames()[i]));
-        }
-        const auto of = [&](const call_node& node) { return of_frame[node.frame_number]; };
-        const auto line = [](const call_node& node) {
-            return static_cast<std::uint32_t>(node.frame->line);
-        };
-        for (std::size_t i = 1; i < tree_.size(); ++i) {
-            const call_node& node = tree_[i];
-            if (!node.own.is_nothing()) {
-                costs_[{of(node), line(node), callgrind_no_callee}].add(node.own);
+        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
+    }
+
+    // From the outside in: a function that is entered again is no call, nor what leads there.
+    void add(const snapshot::stack& stack) {
+        ++stack_number_;
+        const cost numbers{stack.bytes, stack.objects, stack.bytes_allocated, stack.allocations};
+        totals_.add(numbers);
+        std::uint32_t caller = callgrind_no_callee;
+        std::uint32_t line = 0;
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            const std::uint32_t function = function_of(stack.frames[i - 1]);
+            std::uint64_t& last_stack = last_stack_of_[function];
+            if (caller != callgrind_no_callee && last_stack != stack_number_) {
+                costs_[{caller, line, function}].add(numbers);
             }
-            bool is_entered = false;
-            for (std::uint32_t at = node.parent; at != 0 && !is_entered; at = tree_[at].parent) {
-                is_entered = of(tree_[at]) == of(node);
-            }
-            if (node.parent == 0 || is_entered) continue;
-            const call_node& caller = tree_[node.parent];
-            costs_[{of(caller), line(caller), of(node)}].add(node.inclusive);
+            last_stack = stack_number_;
+            caller = function;
+            line = static_cast<std::uint32_t>(stack.frames[i - 1].line);
         }
-        // Stacks without a frame.
-        if (!tree_.root().own.is_nothing()) {
-            const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
-            costs_[{function_of(unknown), 0, callgrind_no_callee}].add(tree_.root().own);
+        if (numbers.is_nothing()) return;
+        if (caller == callgrind_no_callee) {
+            caller = function_of({"", "", 0, 0, false, 0, "", 0});
         }
+        costs_[{caller, line, callgrind_no_callee}].add(numbers);
+    }
+
+    // The numbers of the costs, those of each function side by side.
+    list<std::uint32_t> costs_by_function() {
+        list<std::uint32_t> next{job_.memory};
+        next.resize(functions_.size() + 1);
+        for (const auto& each : costs_) ++next[each.key.function + 1];
+        for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+        list<std::uint32_t> order{job_.memory};
+        order.resize(costs_.size());
+        std::uint32_t number = 0;
+        for (const auto& each : costs_) order[next[each.key.function]++] = number++;
+        return order;
     }
 
     void write_head() {
@@ -34174,26 +34114,38 @@ private:
         write_name(wanted.name, false);
     }
 
-    void write_cost(const callgrind_key& key, const stack_numbers& cost) {
+    void write_cost(const callgrind_key& key, const cost& own) {
         if (key.callee != callgrind_no_callee) {
             write_function("cfi=", "cfn=", key.callee);
-            out_ << "calls=" << decimal{cost.allocations != 0 ? cost.allocations : 1} << " 0\n";
+            out_ << "calls=" << decimal{own.allocations != 0 ? own.allocations : 1} << " 0\n";
         }
         out_ << decimal{key.line} << ' ';
-        write_numbers(cost);
+        write_numbers(own);
     }
 
-    void write_numbers(const stack_numbers& numbers) {
-        out_ << decimal{numbers.bytes} << ' ' << decimal{numbers.objects} << ' '
-             << decimal{numbers.bytes_allocated} << ' ' << decimal{numbers.allocations} << '\n';
+    void write_numbers(const cost& numbers) {
+        char line[4 * (longest_decimal + 1)];
+        char* end = put_decimal(line, numbers.bytes);
+        *end++ = ' ';
+        end = put_decimal(end, numbers.objects);
+        *end++ = ' ';
+        end = put_decimal(end, numbers.bytes_allocated);
+        *end++ = ' ';
+        end = put_decimal(end, numbers.allocations);
+        *end++ = '\n';
+        out_ << text{line, static_cast<std::size_t>(end - line)};
     }
 
     format_job& job_;
     text_out& out_;
-    call_tree tree_;
+    frame_book frames_;
     text_numbers texts_;
     table<function_key, std::uint32_t> functions_;
-    table<callgrind_key, stack_numbers> costs_;
+    list<std::uint32_t> function_of_frame_;
+    list<std::uint64_t> last_stack_of_;  // of each function: the last stack it was met in, from 1
+    std::uint64_t stack_number_ = 0;
+    table<callgrind_key, cost> costs_;
+    cost totals_{};
     list<bool> is_text_written_;  // for each text as a function's name, and as a file's
 };
 
@@ -34553,24 +34505,27 @@ public:
     explicit dhat_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::top_down, {frames_differ_by::address, 0}) {}
+          frames_(job.memory, frames_differ_by::address),
+          points_(job.memory),
+          path_(job.memory),
+          run_(job.out) {}
 
     void write() {
+        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
         write_head(job_.rows.info());
         const char* separator = "\n";
-        for (std::size_t i = 0; i < tree_.size(); ++i) {
-            const call_node& node = tree_[i];
-            if (node.own.is_nothing()) continue;
+        for (const auto& point : points_) {
+            if (point.value.is_nothing()) continue;
             out_ << separator;
             separator = ",\n";
-            write_point(node);
+            write_point(point.key, point.value);
             job_.pieces.may_go();
         }
         out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
         text_out label{job_.memory};
-        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+        for (std::size_t i = 0; i < frames_.size(); ++i) {
             label.cut(0);
-            write_frame_label(label, tree_.frames()[i]);
+            write_frame_label(label, frames_[i]);
             out_ << ",\n";
             write_json_string(out_, label.c_str());
             job_.pieces.may_go();
@@ -34582,6 +34537,20 @@ private:
     // In the table of frames, behind the root and the frame of stacks that have none.
     static constexpr std::uint32_t unknown_frame = 1;
     static constexpr std::uint32_t first_frame = 2;
+
+    // The numbers of the frames of a stack, as bytes: stacks with equal ones are one point.
+    void add(const snapshot::stack& stack) {
+        path_.clear();
+        for (std::size_t i = 0; i < stack.frame_count; ++i) {
+            path_.push_back(frames_.number_of(stack.frames[i]) + first_frame);
+        }
+        if (path_.empty()) path_.push_back(unknown_frame);
+        const text path{reinterpret_cast<const char*>(path_.data()),
+                        path_.size() * sizeof(std::uint32_t)};
+        stack_numbers* known = points_.find(path);
+        if (known == nullptr) known = &points_[copy_of(job_.memory, path)];
+        known->add(numbers_of(stack));
+    }
 
     void write_head(const snapshot::window_info& info) {
         const std::uint64_t end = info.duration_ns / 1000;
@@ -34602,9 +34571,7 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
-    void write_point(const call_node& node) {
-        const stack_numbers& own = node.own;
+    void write_point(text path, const stack_numbers& own) {
         const bool has_peak = job_.rows.info().has_peak_details;
         const std::uint64_t peak_bytes = has_peak ? own.peak_bytes : own.bytes;
         const std::uint64_t peak_objects = has_peak ? own.peak_objects : own.objects;
@@ -34617,17 +34584,21 @@ private:
              << ", \"gb\": " << decimal{peak_bytes} << ", \"gbk\": " << decimal{peak_objects}
              << ", \"eb\": " << decimal{own.bytes} << ", \"ebk\": " << decimal{own.objects}
              << ", \"fs\": [";
-        if (node.number == 0) out_ << decimal{unknown_frame};
-        for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
-            if (at != node.number) out_ << ',';
-            out_ << decimal{std::uint64_t{tree_[at].frame_number} + first_frame};
+        for (std::size_t at = 0; at < path.size(); at += sizeof(std::uint32_t)) {
+            std::uint32_t number = 0;
+            std::memcpy(&number, path.data() + at, sizeof number);
+            run_.add(number);
         }
+        run_.end();
         out_ << "]}";
     }
 
     format_job& job_;
     text_out& out_;
-    call_tree tree_;
+    frame_book frames_;
+    table<text, stack_numbers> points_;
+    list<std::uint32_t> path_;
+    number_run run_;
 };
 
 inline bool write_dhat_body(format_job& job) {
@@ -34662,7 +34633,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The names of frames as they stand in a line; each is made once.
+// The names of frames as they stand in a line, each with a `;` behind it; each is made once.
 class folded_names {
 public:
     explicit folded_names(arena& memory)
@@ -34679,6 +34650,7 @@ private:
         text_out name{memory_};
         write_frame_name(name, frame);
         replace_since(name, 0, ";", ':');
+        name << ';';
         return name.view();
     }
 
@@ -34693,11 +34665,11 @@ inline bool write_folded_body(format_job& job) {
     for_each_stack(job, [&job, &names](const snapshot::stack& stack) {
         const std::uint64_t value = numbers_of(stack)[job.value];
         if (value == 0) return;
-        if (stack.frame_count == 0) job.out << '?';
+        if (stack.frame_count == 0) job.out << "?;";
         for (std::size_t i = stack.frame_count; i > 0; --i) {
             job.out << names.name_of(stack.frames[i - 1]);
-            if (i > 1) job.out << ';';
         }
+        job.out.cut(job.out.size() - 1);  // the last `;`
         job.out << ' ' << decimal{value} << '\n';
     });
     return true;
@@ -34810,6 +34782,94 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_LOCATION_BOOK_HPP
 
+// page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
+
+#ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+#define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// Where the last frame was reached from, and that frame.
+struct page_path {
+    std::uint32_t above;
+    std::uint32_t frame;
+};
+
+class page_paths {
+public:
+    explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
+        paths_.push_back({0, 0});
+        slots_.resize(first_slots);
+    }
+
+    // Room for the paths of so many stacks, before the first one: growing moves all of them.
+    void reserve(std::size_t stacks) {
+        std::size_t count = first_slots;
+        while (count < stacks * 6) count *= 2;
+        slots_.resize(count);
+    }
+
+    // All of them by number; the first is the start.
+    const list<page_path>& all() const noexcept { return paths_; }
+
+    std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
+        slot& found = slot_of(slots_, above, frame);
+        if (found.path != 0) return found.path;
+        const auto made = static_cast<std::uint32_t>(paths_.size());
+        found = {above, frame, made};
+        paths_.push_back({above, frame});
+        if (paths_.size() * 2 > slots_.size()) grow();
+        return made;
+    }
+
+    // That this will be asked for soon.
+    void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
+        __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
+    }
+
+private:
+    struct slot {
+        std::uint32_t above, frame;
+        std::uint32_t path;  // 0: free
+    };
+    static constexpr std::size_t first_slots = 1024;  // a power of two
+
+    static std::size_t first_slot(const list<slot>& in, std::uint32_t above,
+                                  std::uint32_t frame) noexcept {
+        return plain::hash_of_key(std::uint64_t{above} << 32U | frame) & (in.size() - 1);
+    }
+
+    static slot& slot_of(const list<slot>& in, std::uint32_t above, std::uint32_t frame) {
+        const std::size_t mask = in.size() - 1;
+        for (std::size_t at = first_slot(in, above, frame);; at = (at + 1) & mask) {
+            slot& here = in[at];
+            if (here.path == 0 || (here.above == above && here.frame == frame)) return here;
+        }
+    }
+
+    void grow() {
+        list<slot> larger{paths_.memory()};
+        larger.resize(slots_.size() * 2);
+        for (std::size_t i = 1; i < paths_.size(); ++i) {
+            const page_path& path = paths_[i];
+            slot_of(larger, path.above, path.frame) = {path.above, path.frame,
+                                                       static_cast<std::uint32_t>(i)};
+        }
+        slots_ = larger;
+    }
+
+    list<page_path> paths_;
+    list<slot> slots_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
+
 // heaptrack_format.hpp - a recording for heaptrack_print and heaptrack_gui, made of sums.
 
 #ifndef ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
@@ -34821,6 +34881,15 @@ namespace detail {
 
 constexpr std::uint64_t most_heaptrack_events = 100000000;
 
+constexpr std::size_t longest_hexadecimal = 16;
+
+inline char* put_hexadecimal(char* at, std::uint64_t value) noexcept {
+    int shift = 0;
+    while (shift < 60 && value >> (shift + 4) != 0) shift += 4;
+    for (; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[value >> shift & 15U];
+    return at;
+}
+
 class heaptrack_file {
 public:
     explicit heaptrack_file(format_job& job)
@@ -34831,6 +34900,7 @@ public:
           written_location_(job.memory),
           traces_(job.memory),
           path_(job.memory),
+          trace_of_stack_(job.memory),
           line_(job.memory) {}
 
     void write() {
@@ -34841,24 +34911,15 @@ public:
         for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_temporary(stack); });
+        begin_again();
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        begin_again();
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
         if (has_waiting_) write_free(waiting_);
         out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
     }
 
 private:
-    struct trace_key {
-        std::uint32_t location, parent;
-        bool operator==(const trace_key& other) const noexcept {
-            return location == other.location && parent == other.parent;
-        }
-        friend std::uint64_t hash_of_key(const trace_key& key) noexcept {
-            return hash_finish(
-                hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.location));
-        }
-    };
-
     // --- what the events point to; each is written before it is needed ---
 
     std::uint32_t string(const char* shown) {
@@ -34896,7 +34957,21 @@ private:
         return number;
     }
 
-    std::uint32_t trace_of(const snapshot::stack& stack) {
+    // The stacks come three times; what their traces are is found out once.
+    void begin_again() noexcept { next_stack_ = 0; }
+
+    // What was known of the stack that comes next: 0 unless its trace has been written.
+    std::uint32_t& known_trace() {
+        if (next_stack_ == trace_of_stack_.size()) trace_of_stack_.push_back(0);
+        return trace_of_stack_[next_stack_++];
+    }
+
+    std::uint32_t trace_of(const snapshot::stack& stack, std::uint32_t& known) {
+        if (known == 0) known = written_trace(stack);
+        return known;
+    }
+
+    std::uint32_t written_trace(const snapshot::stack& stack) {
         path_.clear();
         for (std::size_t i = 0; i < stack.frame_count;) {
             path_.push_back(locations_.next_location(stack, i));
@@ -34904,30 +34979,44 @@ private:
         std::uint32_t trace = 0;
         for (std::size_t i = path_.size(); i > 0; --i) {
             const std::uint32_t location = written(path_[i - 1]);
-            const auto known = traces_.insert({location, trace});
-            if (known.is_new) {
-                known.value = static_cast<std::uint32_t>(traces_.size());
-                out_ << "t " << hexadecimal{location} << ' ' << hexadecimal{trace} << '\n';
-            }
-            trace = known.value;
+            const std::uint32_t before = trace;
+            const std::size_t count = traces_.all().size();
+            trace = traces_.below(before, location);
+            if (trace == count) write_line("t ", location, before);
         }
         return trace;
     }
 
+    // Two letters and one or two numbers; most lines of the file are of this kind.
+    void write_line(const char (&letters)[3], std::uint64_t number) {
+        char line[2 + longest_hexadecimal + 1] = {letters[0], letters[1]};
+        char* end = put_hexadecimal(line + 2, number);
+        *end++ = '\n';
+        out_ << text{line, static_cast<std::size_t>(end - line)};
+    }
+    void write_line(const char (&letters)[3], std::uint64_t first, std::uint64_t second) {
+        char line[2 + 2 * longest_hexadecimal + 2] = {letters[0], letters[1]};
+        char* end = put_hexadecimal(line + 2, first);
+        *end++ = ' ';
+        end = put_hexadecimal(end, second);
+        *end++ = '\n';
+        out_ << text{line, static_cast<std::size_t>(end - line)};
+    }
+
     std::uint64_t allocation(std::uint64_t size, std::uint32_t trace) {
-        out_ << "a " << hexadecimal{size} << ' ' << hexadecimal{trace} << '\n';
+        write_line("a ", size, trace);
         return allocation_count_++;
     }
 
     // --- events ---
 
     void write_birth(std::uint64_t allocation) {
-        out_ << "+ " << hexadecimal{allocation} << '\n';
+        write_line("+ ", allocation);
         if (has_waiting_) write_free(waiting_);
         has_waiting_ = false;
         job_.pieces.may_go();
     }
-    void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
+    void write_free(std::uint64_t allocation) { write_line("- ", allocation); }
 
     // What of a stack has been freed: so many objects of `size` bytes, and of one more.
     struct freed_objects {
@@ -34948,9 +35037,10 @@ private:
 
     // heaptrack calls an object temporary that is freed right after its birth.
     void write_temporary(const snapshot::stack& stack) {
+        std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.temporary == 0) return;
-        const std::uint32_t trace = trace_of(stack);
+        const std::uint32_t trace = trace_of(stack, known);
         write_temporary_objects(freed.size + 1, freed.temporary_larger(), trace);
         write_temporary_objects(freed.size, freed.temporary_others(), trace);
     }
@@ -34966,9 +35056,10 @@ private:
     // Of the others it is not known, so another one is born in between: each free waits for the
     // birth of the next object, and objects of the same size take turns with two descriptions.
     void write_freed(const snapshot::stack& stack) {
+        std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.count == freed.temporary) return;
-        const std::uint32_t trace = trace_of(stack);
+        const std::uint32_t trace = trace_of(stack, known);
         write_freed_objects(freed.size + 1, freed.larger - freed.temporary_larger(), trace);
         write_freed_objects(freed.size, freed.count - freed.larger - freed.temporary_others(),
                             trace);
@@ -34985,8 +35076,9 @@ private:
     }
 
     void write_live(const snapshot::stack& stack) {
+        std::uint32_t& known = known_trace();
         if (stack.objects == 0) return;
-        const std::uint32_t trace = trace_of(stack);
+        const std::uint32_t trace = trace_of(stack, known);
         const std::uint64_t size = stack.bytes / stack.objects;
         const std::uint64_t larger = stack.bytes % stack.objects;
         write_live_objects(size + 1, larger, trace);
@@ -35005,8 +35097,10 @@ private:
     location_book locations_;
     list<std::uint32_t> written_location_;
     std::uint32_t location_count_ = 0;
-    table<trace_key, std::uint32_t> traces_;
+    page_paths traces_;
     list<std::uint32_t> path_;
+    list<std::uint32_t> trace_of_stack_;
+    std::size_t next_stack_ = 0;
     text_out line_;
     std::uint64_t allocation_count_ = 0;
     std::uint64_t waiting_ = 0;  // was born last and is to be freed
@@ -35024,7 +35118,7 @@ inline bool write_heaptrack_body(format_job& job) {
         return job.refuse(
             "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
     }
-    if (sum_of_stacks(job.rows).allocations > most_heaptrack_events) {
+    if (sum_of_stacks(job).allocations > most_heaptrack_events) {
         return job.refuse(
             "heaptrack's format has a line for each allocation, and these are more than 100"
             " million; the other formats hold sums");
@@ -35415,94 +35509,6 @@ inline void write_page_lines(text_out& out, text lines) {
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_ESCAPES_HPP
-
-// page_paths.hpp - the paths of many stacks: what they share from the outside is there once.
-
-#ifndef ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
-#define ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// Where the last frame was reached from, and that frame.
-struct page_path {
-    std::uint32_t above;
-    std::uint32_t frame;
-};
-
-class page_paths {
-public:
-    explicit page_paths(arena& memory) : paths_(memory), slots_(memory) {
-        paths_.push_back({0, 0});
-        slots_.resize(first_slots);
-    }
-
-    // Room for the paths of so many stacks, before the first one: growing moves all of them.
-    void reserve(std::size_t stacks) {
-        std::size_t count = first_slots;
-        while (count < stacks * 6) count *= 2;
-        slots_.resize(count);
-    }
-
-    // All of them by number; the first is the start.
-    const list<page_path>& all() const noexcept { return paths_; }
-
-    std::uint32_t below(std::uint32_t above, std::uint32_t frame) {
-        slot& found = slot_of(slots_, above, frame);
-        if (found.path != 0) return found.path;
-        const auto made = static_cast<std::uint32_t>(paths_.size());
-        found = {above, frame, made};
-        paths_.push_back({above, frame});
-        if (paths_.size() * 2 > slots_.size()) grow();
-        return made;
-    }
-
-    // That this will be asked for soon.
-    void expect(std::uint32_t above, std::uint32_t frame) const noexcept {
-        __builtin_prefetch(&slots_[first_slot(slots_, above, frame)]);
-    }
-
-private:
-    struct slot {
-        std::uint32_t above, frame;
-        std::uint32_t path;  // 0: free
-    };
-    static constexpr std::size_t first_slots = 1024;  // a power of two
-
-    static std::size_t first_slot(const list<slot>& in, std::uint32_t above,
-                                  std::uint32_t frame) noexcept {
-        return plain::hash_of_key(std::uint64_t{above} << 32U | frame) & (in.size() - 1);
-    }
-
-    static slot& slot_of(const list<slot>& in, std::uint32_t above, std::uint32_t frame) {
-        const std::size_t mask = in.size() - 1;
-        for (std::size_t at = first_slot(in, above, frame);; at = (at + 1) & mask) {
-            slot& here = in[at];
-            if (here.path == 0 || (here.above == above && here.frame == frame)) return here;
-        }
-    }
-
-    void grow() {
-        list<slot> larger{paths_.memory()};
-        larger.resize(slots_.size() * 2);
-        for (std::size_t i = 1; i < paths_.size(); ++i) {
-            const page_path& path = paths_[i];
-            slot_of(larger, path.above, path.frame) = {path.above, path.frame,
-                                                       static_cast<std::uint32_t>(i)};
-        }
-        slots_ = larger;
-    }
-
-    list<page_path> paths_;
-    list<slot> slots_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_PAGE_PAGE_PATHS_HPP
 
 // page_names.hpp - the texts, frames, paths and places of a page, each once and with a number.
 
@@ -37557,6 +37563,200 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_JSON_FORMAT_HPP
 
+// call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
+
+#ifndef ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+#define ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+enum class call_direction { top_down, bottom_up };
+
+struct call_node {
+    const snapshot::frame* frame;  // null: the root
+    std::uint32_t number;          // of the node; a parent's is less than its children's
+    std::uint32_t frame_number;    // equal in all nodes of equal frames
+    std::uint32_t parent;          // its number; the root's is its own
+    std::uint32_t depth;           // the root's is 0
+    std::uint32_t child_count;
+    std::uint32_t first_child;  // their numbers follow each other
+    std::uint32_t first_stack;  // where the stacks of the node begin in the order of the tree
+    std::uint32_t stack_count;
+    stack_numbers inclusive;
+    stack_numbers own;
+    bool is_cut;  // too small to have its children shown: `own` is not known either
+};
+
+struct call_tree_options {
+    frames_differ_by identity = frames_differ_by::place;
+    // Nodes with less alive have no children; in a difference, with a smaller change.
+    std::uint64_t least_bytes = 0;
+};
+
+// The children of a node, in the order of the tree.
+struct call_children {
+    const call_node* first;
+    std::size_t count;
+    std::size_t size() const noexcept { return count; }
+    const call_node* begin() const noexcept { return first; }
+    const call_node* end() const noexcept { return first + count; }
+    const call_node& operator[](std::size_t index) const noexcept { return first[index]; }
+};
+
+class call_tree {
+public:
+    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+              const call_tree_options& wanted = {})
+        : frames_(memory, wanted.identity),
+          nodes_(memory),
+          order_(memory),
+          divided_(memory),
+          child_of_stack_(memory),
+          child_of_frame_(memory),
+          is_top_down_(direction == call_direction::top_down),
+          is_difference_(rows.info().is_difference),
+          least_bytes_(wanted.least_bytes) {
+        const auto stacks = rows.stacks();
+        stacks_ = stacks.begin();
+        scratch_.allocate(1);  // else its first block would come and go with each node
+        nodes_.push_back({});
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
+        order_.resize(stacks.size());
+        divided_.resize(stacks.size());
+        child_of_stack_.resize(stacks.size());
+        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+            order_[i] = i;
+            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
+        }
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
+    }
+
+    const call_node& root() const noexcept { return nodes_[0]; }
+    std::size_t size() const noexcept { return nodes_.size(); }
+    const call_node& operator[](std::size_t number) const noexcept { return nodes_[number]; }
+    // The different frames of the tree, by their numbers.
+    const frame_book& frames() const noexcept { return frames_; }
+
+    call_children children_of(const call_node& node) const noexcept {
+        return {nodes_.data() + node.first_child, node.child_count};
+    }
+
+private:
+    static constexpr std::uint32_t no_child = static_cast<std::uint32_t>(-1);
+
+    void grow(std::uint32_t number) {
+        if (number != 0 && size_of(nodes_[number].inclusive.bytes) < least_bytes_) {
+            nodes_[number].is_cut = true;
+            return;
+        }
+        nodes_[number].first_child = static_cast<std::uint32_t>(nodes_.size());
+        const std::uint32_t begin = nodes_[number].first_stack;
+        const std::uint32_t end = begin + nodes_[number].stack_count;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+        }
+        const std::uint32_t first = nodes_[number].first_child;
+        nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
+        if (nodes_[number].child_count != 0) divide(number, begin, end);
+    }
+
+    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+        const std::uint32_t depth = nodes_[number].depth;
+        const stack_numbers numbers = numbers_of(stack);
+        if (depth == stack.frame_count) {
+            nodes_[number].own.add(numbers);
+            return no_child;
+        }
+        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
+        const std::uint32_t child = child_with(number, stack.frames[index]);
+        nodes_[child].inclusive.add(numbers);
+        ++nodes_[child].stack_count;
+        return child;
+    }
+
+    std::uint32_t child_with(std::uint32_t parent, const snapshot::frame& frame) {
+        const std::uint32_t frame_number = frames_.number_of(frame);
+        if (frame_number >= child_of_frame_.size()) child_of_frame_.resize(frame_number + 1);
+        std::uint32_t& known = child_of_frame_[frame_number];
+        // What other nodes have left there is less.
+        if (known < nodes_[parent].first_child) {
+            known = static_cast<std::uint32_t>(nodes_.size());
+            const std::uint32_t depth = nodes_[parent].depth + 1;
+            nodes_.push_back(
+                {&frame, known, frame_number, parent, depth, 0, 0, 0, 0, {}, {}, false});
+        }
+        return known;
+    }
+
+    // Puts the children in their order, and the stacks of each side by side.
+    void divide(std::uint32_t number, std::uint32_t begin, std::uint32_t end) {
+        const std::uint32_t first = nodes_[number].first_child;
+        const std::uint32_t count = nodes_[number].child_count;
+        if (count == 1) {
+            keep_stacks_of_child(first, begin, end);
+            return;
+        }
+        const borrowed_memory meanwhile{scratch_};
+        sort(
+            nodes_.data() + first, count,
+            [this](const call_node& a, const call_node& b) { return comes_before(a, b); },
+            scratch_);
+        list<std::uint32_t> next{scratch_};  // where the next stack of a child comes, by old number
+        next.resize(count);
+        std::uint32_t at = begin;
+        for (std::uint32_t i = first; i < first + count; ++i) {
+            next[nodes_[i].number - first] = nodes_[i].first_stack = at;
+            at += nodes_[i].stack_count;
+            nodes_[i].number = i;
+        }
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] == no_child) continue;
+            divided_[next[child_of_stack_[i] - first]++] = order_[i];
+        }
+        for (std::uint32_t i = begin; i < at; ++i) order_[i] = divided_[i];
+    }
+
+    // Without those that end at its parent.
+    void keep_stacks_of_child(std::uint32_t child, std::uint32_t begin, std::uint32_t end) {
+        nodes_[child].first_stack = begin;
+        std::uint32_t at = begin;
+        for (std::uint32_t i = begin; i < end; ++i) {
+            if (child_of_stack_[i] != no_child) order_[at++] = order_[i];
+        }
+    }
+
+    bool comes_before(const call_node& a, const call_node& b) const noexcept {
+        const std::uint64_t a_bytes = size_of(a.inclusive.bytes);
+        const std::uint64_t b_bytes = size_of(b.inclusive.bytes);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+        return size_of(a.inclusive.bytes_allocated) > size_of(b.inclusive.bytes_allocated);
+    }
+
+    std::uint64_t size_of(std::uint64_t number) const noexcept {
+        return size_of_change(number, is_difference_);
+    }
+
+    const snapshot::stack* stacks_ = nullptr;
+    arena scratch_;
+    frame_book frames_;
+    list<call_node> nodes_;
+    list<std::uint32_t> order_;  // the stacks: those of a node lie side by side
+    list<std::uint32_t> divided_;
+    list<std::uint32_t> child_of_stack_;  // while a node grows: for each place in `order_`
+    list<std::uint32_t> child_of_frame_;  // the child that was made last with a frame
+    bool is_top_down_;
+    bool is_difference_;
+    std::uint64_t least_bytes_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_GROUPING_CALL_TREE_HPP
+
 // massif_format.hpp - the heap over time, and at its end in detail, as Valgrind's massif writes it.
 
 #ifndef ALLOCSCOPE_FORMATS_MASSIF_FORMAT_HPP
@@ -38331,38 +38531,68 @@ namespace detail {
 constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_value::live_objects,
                                              stack_value::bytes_allocated,
                                              stack_value::allocations};
+constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof speedscope_values[0];
 
-inline void write_speedscope_profile(format_job& job, frame_book& book, stack_value which) {
-    const bool is_bytes = which == stack_value::live_bytes || which == stack_value::bytes_allocated;
-    const bool is_sampled = job.rows.info().record == recording::sampled;
-    text_out& out = job.out;
-    out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
-        << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
-        << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
-    const char* separator = "\n";
-    std::uint64_t sum = 0;
-    for_each_stack(job, [&](const snapshot::stack& stack) {
-        const std::uint64_t value = numbers_of(stack)[which];
-        if (value == 0) return;
-        sum += value;
-        out << separator << '[';
-        separator = ",\n";
-        for (std::size_t i = stack.frame_count; i > 0; --i) {
-            out << decimal{book.number_of(stack.frames[i - 1])};
-            if (i > 1) out << ',';
+// The stacks once, and the numbers of their frames, outermost first: each profile needs them.
+class speedscope_stacks {
+public:
+    speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
+        for_each_stack(job, [&](const snapshot::stack& stack) {
+            const std::size_t bytes = stack.frame_count * sizeof(std::uint32_t);
+            auto* path = static_cast<std::uint32_t*>(job.memory.allocate(bytes));
+            for (std::size_t i = 0; i < stack.frame_count; ++i) {
+                path[i] = book.number_of(stack.frames[stack.frame_count - 1 - i]);
+            }
+            const stack_numbers numbers = numbers_of(stack);
+            known_stack made{path, stack.frame_count, {}};
+            for (std::size_t i = 0; i < speedscope_profiles; ++i) {
+                made.values[i] = numbers[speedscope_values[i]];
+            }
+            stacks_.push_back(made);
+        });
+    }
+
+    void write_profile(format_job& job, std::size_t number) const {
+        const stack_value which = speedscope_values[number];
+        const bool is_bytes =
+            which == stack_value::live_bytes || which == stack_value::bytes_allocated;
+        const bool is_sampled = job.rows.info().record == recording::sampled;
+        text_out& out = job.out;
+        out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
+            << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
+            << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
+        number_run run{out};
+        const char* separator = "\n[";
+        std::uint64_t sum = 0;
+        for (const known_stack& stack : stacks_) {
+            if (stack.values[number] == 0) continue;
+            sum += stack.values[number];
+            out << separator;
+            separator = ",\n[";
+            for (std::size_t i = 0; i < stack.frame_count; ++i) run.add(stack.path[i]);
+            run.end();
+            out << ']';
+            job.pieces.may_go();
         }
-        out << ']';
-    });
-    out << "],\n\"weights\": [";
-    separator = "\n";
-    for_each_stack(job, [&](const snapshot::stack& stack) {
-        const std::uint64_t value = numbers_of(stack)[which];
-        if (value == 0) return;
-        out << separator << decimal{value};
-        separator = ",\n";
-    });
-    out << "],\n\"endValue\": " << decimal{sum} << '}';
-}
+        out << "],\n\"weights\": [";
+        separator = "\n";
+        for (const known_stack& stack : stacks_) {
+            if (stack.values[number] == 0) continue;
+            out << separator << decimal{stack.values[number]};
+            separator = ",\n";
+            job.pieces.may_go();
+        }
+        out << "],\n\"endValue\": " << decimal{sum} << '}';
+    }
+
+private:
+    struct known_stack {
+        const std::uint32_t* path;
+        std::size_t frame_count;
+        std::uint64_t values[speedscope_profiles];
+    };
+    list<known_stack> stacks_;
+};
 
 inline void write_speedscope_frames(format_job& job, const frame_book& book) {
     text_out& out = job.out;
@@ -38392,13 +38622,14 @@ inline bool write_speedscope_body(format_job& job) {
     if (!has_writable_stacks(job)) return false;
     text_out& out = job.out;
     frame_book book{job.memory, frames_differ_by::place};
+    const speedscope_stacks stacks{job, book};
     out << "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
            "\"exporter\": \"allocscope " ALLOCSCOPE_VERSION_STRING "\", \"name\": ";
     write_json_string(out, job.rows.info().name);
     out << ", \"activeProfileIndex\": 0,\n\"profiles\": [";
-    for (const stack_value which : speedscope_values) {
-        if (which != speedscope_values[0]) out << ",\n";
-        write_speedscope_profile(job, book, which);
+    for (std::size_t i = 0; i < speedscope_profiles; ++i) {
+        if (i != 0) out << ",\n";
+        stacks.write_profile(job, i);
     }
     out << "],\n";
     write_speedscope_frames(job, book);
@@ -39513,22 +39744,23 @@ struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
     format_body body;
-    bool is_text;  // else it is nothing for a terminal
+    bool is_text;       // else it is nothing for a terminal
+    bool is_of_stacks;  // all of it comes from for_each_stack() and the window's info
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true},
-    {"html", ".html", write_html_body, true},
-    {"json", ".json", write_json_body, true},
-    {"csv", ".csv", write_csv_body, true},
-    {"snapshot", ".allocscope", write_saved_body, false},
-    {"pprof", ".pb.gz", write_pprof_body, false},
-    {"folded", ".folded", write_folded_body, true},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true},
-    {"dhat", ".dhat.json", write_dhat_body, true},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true},
-    {"massif", ".massif", write_massif_body, true},
-    {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"text", ".txt", write_text_body, true, false},
+    {"html", ".html", write_html_body, true, false},
+    {"json", ".json", write_json_body, true, false},
+    {"csv", ".csv", write_csv_body, true, false},
+    {"snapshot", ".allocscope", write_saved_body, false, false},
+    {"pprof", ".pb.gz", write_pprof_body, false, true},
+    {"folded", ".folded", write_folded_body, true, true},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, true},
+    {"dhat", ".dhat.json", write_dhat_body, true, true},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, true},
+    {"massif", ".massif", write_massif_body, true, false},
+    {"callgrind", ".callgrind", write_callgrind_body, true, true},
 };
 
 // Null: there is none.
@@ -39605,6 +39837,729 @@ inline bool write(const snapshot& rows, const std::string& path, std::string& er
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+// saved_records.hpp - what the records of a saved snapshot say, while it is read.
+
+#ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+#define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- records ---
+
+// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
+//
+// A large file has a hundred million numbers, nearly all of one to three bytes: those are read
+// here, the others by a byte_cursor.
+class saved_fields {
+public:
+    explicit saved_fields(text bytes) noexcept
+        : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
+
+    bool is_at_end() const noexcept { return at_ == end_; }
+    bool is_damaged() const noexcept { return is_damaged_; }
+    std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+
+    std::uint64_t number() noexcept {
+        if (left() < 4) return long_number();
+        if (at_[0] < 0x80U) return *at_++;
+        std::uint64_t value = at_[0] & 0x7fU;
+        if (at_[1] < 0x80U) {
+            value |= std::uint64_t{at_[1]} << 7U;
+            at_ += 2;
+            return value;
+        }
+        value |= std::uint64_t{at_[1] & 0x7fU} << 7U | std::uint64_t{at_[2]} << 14U;
+        if (at_[2] >= 0x80U) return long_number();
+        at_ += 3;
+        return value;
+    }
+    // One of `count` things.
+    std::size_t index(std::size_t count) noexcept {
+        const std::uint64_t value = number();
+        if (value < count) return value;
+        fail();
+        return 0;
+    }
+    int small_number() noexcept {
+        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
+    }
+    text bytes(std::uint64_t count) noexcept {
+        if (count > left()) {
+            fail();
+            return {};
+        }
+        const std::size_t size = count;
+        const text taken{reinterpret_cast<const char*>(at_), size};
+        at_ += count;
+        return taken;
+    }
+    estimate number_95() noexcept {
+        estimate read{};
+        read.value = number();
+        read.low = read.value - number();
+        read.high = read.value + number();
+        return read;
+    }
+
+private:
+    // Nothing is read any more.
+    void fail() noexcept {
+        is_damaged_ = true;
+        at_ = end_;
+    }
+
+    ALLOCSCOPE_NOINLINE std::uint64_t long_number() noexcept {
+        if (is_at_end()) return 0;
+        byte_cursor rest{{at_, left()}};
+        const std::uint64_t value = rest.uleb();
+        if (rest.ok()) {
+            at_ += rest.at();
+        } else {
+            fail();
+        }
+        return value;
+    }
+
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
+    bool is_damaged_ = false;
+};
+
+// --- what the file says ---
+
+struct saved_stack {
+    text frame_numbers;
+    std::size_t frame_count;
+    const snapshot::frame* frames;  // null: nobody needed them yet
+};
+
+struct saved_sums {
+    text record;
+    std::size_t first_part, part_count;  // in loaded_parts::thread_parts
+    const snapshot::stack_details* details;
+};
+
+// All of it lies in the block of the snapshot, and so does the file.
+struct loaded_parts {
+    explicit loaded_parts(arena& memory) noexcept
+        : texts(memory),
+          frames(memory),
+          stacks(memory),
+          losses(memory),
+          families(memory),
+          moments(memory),
+          modules(memory),
+          threads(memory),
+          thread_parts(memory),
+          sums(memory) {}
+
+    list<const char*> texts;  // the first is ""
+    list<snapshot::frame> frames;
+    list<saved_stack> stacks;
+    list<snapshot::loss> losses;
+    list<snapshot::family> families;
+    list<snapshot::moment> moments;
+    list<snapshot::module> modules;
+    list<snapshot::thread> threads;
+    list<snapshot::thread_part> thread_parts;
+    list<saved_sums> sums;
+    snapshot::window_info info{};
+    bool has_info = false;
+    bool has_stacks = false;
+};
+
+inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
+    return parts.texts[from.index(parts.texts.size())];
+}
+
+// Frames of one stack, in `memory`.
+inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
+                                        arena& memory) {
+    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
+    auto* made =
+        static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
+    saved_fields numbers{stack.frame_numbers};
+    for (std::size_t i = 0; i < stack.frame_count; ++i) {
+        made[i] = parts.frames[numbers.index(parts.frames.size())];
+    }
+    return made;
+}
+
+// 95% intervals of objects and bytes, which stand there as distances.
+template <class Row>
+void read_intervals(saved_fields& from, Row& into) noexcept {
+    into.objects_low = into.objects - from.number();
+    into.objects_high = into.objects + from.number();
+    into.bytes_low = into.bytes - from.number();
+    into.bytes_high = into.bytes + from.number();
+}
+
+// What rows and stacks have in common, but for the frames. Returns the number of the stack.
+template <class Row>
+std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
+    if (parts.stacks.empty()) {
+        from.index(0);  // damaged
+        return 0;
+    }
+    const std::size_t stack = from.index(parts.stacks.size());
+    into.frame_count = parts.stacks[stack].frame_count;
+    into.user_frame = from.index(into.frame_count + 1);
+    into.objects = from.number();
+    into.bytes = from.number();
+    into.file = read_text(parts, from);
+    into.line = from.small_number();
+    into.type = read_text(parts, from);
+    into.function = read_text(parts, from);
+    into.offset = from.number();
+    into.samples = from.number();
+    read_intervals(from, into);
+    return stack;
+}
+
+inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
+                             snapshot::stack& into) noexcept {
+    const std::size_t stack = read_place(parts, from, into);
+    into.allocations = from.number();
+    into.bytes_allocated = from.number();
+    into.type_source = read_text(parts, from);
+    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
+    into.thread_count = thread != 0 ? 1 : 0;
+    into.thread = thread != 0 ? thread - 1 : 0;
+    return stack;
+}
+
+inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
+    snapshot::thread_part part{};
+    part.thread = from.index(parts.threads.size());
+    part.objects = from.number();
+    part.bytes = from.number();
+    part.allocations = from.number();
+    part.bytes_allocated = from.number();
+    part.samples = from.number();
+    read_intervals(from, part);
+    return part;
+}
+
+// What a record says of a stack, but for its frames. Returns the number of these.
+inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
+                                 snapshot::stack& into) noexcept {
+    saved_fields fields{record.record};
+    const std::size_t frames = read_sums(parts, fields, into);
+    into.details = record.details;
+    if (record.part_count > 1) {
+        into.thread_count = record.part_count;
+        into.by_thread = parts.thread_parts.data() + record.first_part;
+        into.thread = into.by_thread->thread;
+    }
+    return frames;
+}
+
+// All records have been checked when the file was loaded.
+inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto& parts = *static_cast<const loaded_parts*>(source);
+    arena scratch;
+    list<const snapshot::frame*> frames{scratch};
+    frames.resize(parts.stacks.size());
+    list<snapshot::stack> stacks{made.memory};
+    stacks.reserve(parts.sums.size());
+    for (const saved_sums& each : parts.sums) {
+        snapshot::stack stack{};
+        const std::size_t number = read_stack_of(parts, each, stack);
+        if (frames[number] == nullptr) {
+            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
+        }
+        stack.frames = frames[number];
+        stacks.push_back(stack);
+    }
+    made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
+                  parts.modules.size(), parts.threads.data(), parts.threads.size()};
+}
+
+// The same, one after the other: the frames of a million stacks take more than a gigabyte, those of
+// one of them are gone when the next one comes.
+template <class Work>
+void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
+    arena memory;
+    memory.allocate(1);  // else its first block would come and go with each stack
+    for (const saved_sums& each : parts.sums) {
+        const borrowed_memory meanwhile{memory};
+        snapshot::stack stack{};
+        stack.frames = frames_of(parts, parts.stacks[read_stack_of(parts, each, stack)], memory);
+        work(stack);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
+
+// load_snapshot.hpp - a snapshot comes back from its file.
+
+#ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+#define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// --- the file ---
+
+class snapshot_loader {
+public:
+    // `memory` is that of the block.
+    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
+        parts_ = memory.make<loaded_parts>(memory);
+        parts_->texts.push_back("");
+    }
+
+    // "" or what is wrong with the file. Throws std::bad_alloc.
+    std::string read(text whole) {
+        if (whole.size() < saved_magic_bytes ||
+            whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
+            return "it is no saved snapshot; those are written by save() and by allocscope run"
+                   " --output NAME.allocscope";
+        }
+        whole_ = whole;
+        saved_fields file{whole.substr(saved_magic_bytes)};
+        const std::uint64_t version = file.number();
+        if (version > saved_version) {
+            return "it has format " + std::to_string(version) + ", and this is allocscope " +
+                   ALLOCSCOPE_VERSION_STRING + ", which reads up to format " +
+                   std::to_string(saved_version) + "; read it with a newer one";
+        }
+        make_room(file);
+        bool has_end = false;
+        while (!file.is_at_end() && !has_end) {
+            const std::size_t at = whole.size() - file.left();
+            const auto tag = static_cast<saved_tag>(file.bytes(1).front());
+            const std::uint64_t length = file.number();
+            const text payload = file.bytes(length);
+            if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
+            saved_fields fields{payload};
+            if (tag == saved_tag::end) {
+                if (!is_checksum(payload, at)) {
+                    return damaged_at(at, "its checksum is that of other contents");
+                }
+                has_end = true;
+            } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
+                return damaged_at(at, "this record cannot be");
+            }
+        }
+        if (!has_end) return damaged_at(whole.size(), "its end is missing");
+        if (!file.is_at_end()) {
+            return damaged_at(whole.size() - file.left(), "something follows its end");
+        }
+        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
+    }
+
+    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
+    // get no frames when they have a line.
+    void fill(snapshot_block& block, std::size_t framed_rows) {
+        const bool is_in_order = are_rows_in_order();
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (is_in_order && i >= framed_rows && rows_[i].line != 0) continue;
+            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            snapshot::row& row = rows_[i];
+            stack.frames = row.frames = frames_of(*parts_, stack, memory_);
+            row.frame_count = stack.frame_count;
+        }
+        if (is_in_order) {
+            block.set_rows(rows_, parts_->info);
+        } else {
+            block.add_rows(rows_, parts_->info, scratch_);
+        }
+        block.add_families(parts_->families);
+        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
+    }
+    const snapshot::window_info& info() const noexcept { return parts_->info; }
+    // As they lie in the block.
+    const loaded_parts& parts() const noexcept { return *parts_; }
+
+private:
+    // Room for as many of everything as there are records, so that no list has to grow.
+    void make_room(saved_fields file) {
+        std::size_t count[256] = {};
+        while (!file.is_at_end()) {
+            const text tag = file.bytes(1);
+            file.bytes(file.number());
+            if (file.is_damaged()) break;
+            ++count[static_cast<std::uint8_t>(tag.front())];
+        }
+        const auto count_of = [&count](saved_tag tag) {
+            return count[static_cast<std::uint8_t>(tag)];
+        };
+        parts_->texts.reserve(1 + count_of(saved_tag::text));
+        parts_->frames.reserve(count_of(saved_tag::frame));
+        parts_->stacks.reserve(count_of(saved_tag::stack));
+        parts_->sums.reserve(count_of(saved_tag::sums));
+        rows_.reserve(count_of(saved_tag::row));
+        stack_of_row_.reserve(count_of(saved_tag::row));
+    }
+
+    // As save() writes them.
+    bool are_rows_in_order() const noexcept {
+        for (std::size_t i = 1; i < rows_.size(); ++i) {
+            if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
+        }
+        return true;
+    }
+
+    static std::string damaged_at(std::size_t byte, const char* what) {
+        return "it is damaged at byte " + std::to_string(byte) + ": " + what;
+    }
+
+    bool is_checksum(text payload, std::size_t at) const noexcept {
+        saved_checksum sum;
+        sum.add(whole_.data(), at);
+        if (payload.size() != 8) return false;
+        std::uint64_t read = 0;
+        for (std::size_t i = 8; i > 0; --i) {
+            read = read << 8U | static_cast<std::uint8_t>(payload[i - 1]);
+        }
+        return read == sum.value();
+    }
+
+    // False: it cannot be so.
+    bool read_record(saved_tag tag, saved_fields& from, text payload) {
+        switch (tag) {
+            case saved_tag::text:
+                // Its zero byte is there: it is used where it is.
+                if (payload.empty() || payload.back() != '\0') return false;
+                parts_->texts.push_back(payload.data());
+                return true;
+            case saved_tag::frame:
+                return read_frame(from);
+            case saved_tag::stack:
+                return read_stack(from, payload);
+            case saved_tag::info:
+                return read_info(from);
+            case saved_tag::loss: {
+                const char* reason = read_text(*parts_, from);
+                parts_->losses.push_back({reason, from.number()});
+                set_lists();
+                return true;
+            }
+            case saved_tag::family: {
+                snapshot::family each{};
+                each.name = read_text(*parts_, from);
+                each.allocations = from.number();
+                each.frees = from.number();
+                each.bytes_allocated = from.number();
+                each.bytes_freed = from.number();
+                parts_->families.push_back(each);
+                return true;
+            }
+            case saved_tag::moment:
+                return read_moment(from);
+            case saved_tag::memory:
+                return read_memory(from);
+            case saved_tag::module: {
+                snapshot::module each{};
+                each.path = read_text(*parts_, from);
+                each.build_id = read_text(*parts_, from);
+                each.address = from.number();
+                each.size = from.number();
+                parts_->modules.push_back(each);
+                return true;
+            }
+            case saved_tag::row:
+                return read_row(from);
+            case saved_tag::sums: {
+                snapshot::stack checked{};
+                read_sums(*parts_, from, checked);
+                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
+                return true;
+            }
+            case saved_tag::thread: {
+                snapshot::thread each{};
+                each.number = from.number();
+                each.name = read_text(*parts_, from);
+                each.process_id = from.number();
+                parts_->threads.push_back(each);
+                return true;
+            }
+            case saved_tag::part: {
+                if (parts_->sums.empty() || parts_->threads.empty()) return false;
+                parts_->thread_parts.push_back(read_part(*parts_, from));
+                ++parts_->sums.back().part_count;
+                return true;
+            }
+            case saved_tag::details:
+                return read_details(from);
+            case saved_tag::merged:
+                parts_->info.merged_windows = from.number();
+                return true;
+            case saved_tag::end:
+                break;
+        }
+        return true;  // of a newer allocscope
+    }
+
+    bool read_details(saved_fields& from) {
+        if (parts_->sums.empty()) return false;
+        auto* const read = memory_.make<snapshot::stack_details>();
+        read->peak_objects = from.number();
+        read->peak_bytes = from.number();
+        read->temporary = from.number();
+        read->lifetime_us = from.number();
+        for (std::uint64_t& count : read->sizes) count = from.number();
+        saved_sums& here = parts_->sums.back();
+        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
+        return true;
+    }
+
+    bool read_frame(saved_fields& from) {
+        snapshot::frame each{};
+        each.function = read_text(*parts_, from);
+        each.file = read_text(*parts_, from);
+        each.line = from.small_number();
+        each.column = from.small_number();
+        each.is_inlined = from.number() != 0;
+        each.address = from.number();
+        each.module = read_text(*parts_, from);
+        each.offset = from.number();
+        parts_->frames.push_back(each);
+        return true;
+    }
+
+    bool read_stack(saved_fields& from, text payload) {
+        constexpr std::size_t most_frames = 65536;
+        std::size_t count = 0;
+        while (!from.is_at_end() && !from.is_damaged()) {
+            from.index(parts_->frames.size());
+            ++count;
+        }
+        if (count > most_frames) return false;
+        parts_->stacks.push_back({payload, count, nullptr});
+        return true;
+    }
+
+    bool read_info(saved_fields& from) {
+        if (parts_->has_info) return false;
+        parts_->has_info = true;
+        snapshot::window_info& info = parts_->info;
+        read_text(*parts_, from);  // the version that wrote it
+        info.name = read_text(*parts_, from);
+        info.record = static_cast<recording>(from.index(3));
+        info.from = static_cast<threads>(from.index(2));
+        info.stack_frames = static_cast<std::uint32_t>(from.small_number());
+        info.duration_ns = from.number();
+        info.totals.allocations = from.number();
+        info.totals.frees = from.number();
+        info.totals.bytes_allocated = from.number();
+        info.totals.bytes_freed = from.number();
+        info.totals.peak_bytes = from.number();
+        info.own_memory_bytes = from.number();
+        const std::uint64_t flags = from.number();
+        info.is_difference = (flags & saved_is_difference) != 0;
+        info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
+        info.is_filtered = (flags & saved_is_filtered) != 0;
+        info.has_details = (flags & saved_has_details) != 0;
+        info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        parts_->has_stacks = (flags & saved_has_stacks) != 0;
+        info.not_recording = read_text(*parts_, from);
+        info.sample_bytes = from.number();
+        info.samples = from.number();
+        info.estimates.allocations = from.number_95();
+        info.estimates.frees = from.number_95();
+        info.estimates.live_objects = from.number_95();
+        info.estimates.bytes_allocated = from.number_95();
+        info.estimates.bytes_freed = from.number_95();
+        info.estimates.live_bytes = from.number_95();
+        info.window = from.number();
+        info.uncertain_objects = from.number();
+        info.uncertain_bytes = from.number();
+        info.process_id = from.number();
+        info.taken_unix_ns = static_cast<std::int64_t>(from.number());
+        info.command = read_text(*parts_, from);
+        return true;
+    }
+
+    bool read_moment(saved_fields& from) {
+        snapshot::moment each{};
+        each.at_ns = from.number();
+        each.live_objects = from.number();
+        each.live_bytes = from.number();
+        each.allocations = from.number();
+        each.bytes_allocated = from.number();
+        each.mark = read_text(*parts_, from);
+        parts_->moments.push_back(each);
+        set_lists();
+        return true;
+    }
+
+    // What a newer allocscope tells apart is unexplained to this one.
+    bool read_memory(saved_fields& from) {
+        if (parts_->info.memory != nullptr) return false;
+        memory_use& memory = *memory_.make<memory_use>();
+        memory.resident_bytes = from.number();
+        memory.swapped_bytes = from.number();
+        memory.at_ns = from.number();
+        std::uint64_t sum = 0;
+        while (!from.is_at_end() && !from.is_damaged()) {
+            const text name = read_text(*parts_, from);
+            std::size_t part = 0;
+            while (part + 1 < memory_part_count &&
+                   name != text{name_of(static_cast<memory_part>(part))}) {
+                ++part;
+            }
+            const std::uint64_t bytes = from.number();
+            memory.parts[part] += bytes;
+            sum += bytes;
+        }
+        parts_->info.memory = &memory;
+        return sum == memory.resident_bytes;
+    }
+
+    bool read_row(saved_fields& from) {
+        snapshot::row row{};
+        const std::size_t number = read_place(*parts_, from, row);
+        row.sites = from.number();
+        row.type_source = read_text(*parts_, from);
+        if (from.is_damaged()) return false;
+        row.frame_count = 0;  // until fill()
+        rows_.push_back(row);
+        stack_of_row_.push_back(number);
+        return true;
+    }
+
+    void set_lists() noexcept {
+        parts_->info.losses = parts_->losses.data();
+        parts_->info.loss_count = parts_->losses.size();
+        parts_->info.moments = parts_->moments.data();
+        parts_->info.moment_count = parts_->moments.size();
+    }
+
+    arena& memory_;
+    arena scratch_;
+    loaded_parts* parts_;
+    list<snapshot::row> rows_;  // without frames
+    list<std::size_t> stack_of_row_{scratch_};
+    text whole_;
+};
+
+constexpr std::size_t every_row = ~std::size_t{0};
+
+inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
+                              std::size_t framed_rows = every_row,
+                              const loaded_parts** parts = nullptr) {
+    snapshot_loader loader{block.memory()};
+    error = loader.read(whole);
+    if (!error.empty()) return {};
+    loader.fill(block, framed_rows);
+    if (parts != nullptr) *parts = &loader.parts();
+    return snapshot{block.finish(loader.info())};
+}
+
+inline std::string load_problem(const char* path, const std::string& reason) {
+    arena memory;
+    text_out target{memory};
+    write_printable(target, path);
+    return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
+}
+
+// Where only some rows are shown with their frames, the others need none: the frames of a million
+// rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
+// tell what could name them; stacks() knows those of all. `parts`, if wanted, is what the file
+// says; it stays as long as the snapshot.
+inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
+                          std::size_t framed_rows, const loaded_parts** parts = nullptr) {
+    const pause_recording quietly;
+    const file_reader file{path};
+    if (!file.is_open()) {
+        error = load_problem(path, "there is no such file, or it may not be read");
+        return false;
+    }
+    const bool has_memory = is_done_with_memory([&] {
+        snapshot_block block;
+        if (!block.has_memory()) refuse_memory();
+        const std::size_t bytes = file.identity().size_bytes;
+        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        const std::size_t got = file.read_at(0, whole, bytes);
+        into = snapshot_from(block, {whole, got}, error, framed_rows, parts);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    if (!error.empty()) error = load_problem(path, error);
+    return error.empty();
+}
+
+}  // namespace detail
+
+// False: it cannot be read, and `error` says why.
+inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
+    return detail::load_snapshot(path, into, error, detail::every_row);
+}
+
+// From the bytes of such a file, which are copied.
+inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
+                               std::string& error) {
+    const pause_recording quietly;
+    const bool has_memory = detail::is_done_with_memory([&] {
+        detail::snapshot_block block;
+        if (!block.has_memory()) detail::refuse_memory();
+        const detail::text given{static_cast<const char*>(bytes), size};
+        into = detail::snapshot_from(block, detail::copy_of(block.memory(), given), error);
+    });
+    if (!has_memory) error = "there is not enough memory for it";
+    return error.empty();
+}
+
+// Throws report_error.
+inline snapshot load_snapshot(const char* path) {
+    snapshot loaded;
+    std::string error;
+    if (!load_snapshot(path, loaded, error)) detail::raise_report_error(error);
+    return loaded;
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
+
+// convert_snapshot.hpp - a saved snapshot in the format of another tool, with little memory.
+
+#ifndef ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
+#define ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+inline void for_each_saved_stack(const void* of, void* visitor, stack_source::visit work) {
+    for_each_stack_of_file(*static_cast<const loaded_parts*>(of),
+                           [=](const snapshot::stack& stack) { work(visitor, stack); });
+}
+
+}  // namespace detail
+
+// In the format that the ending of `to` asks for. False: the file `from` could not be read or `to`
+// not be written, and `error` says why.
+inline bool convert_snapshot(const char* from, const char* to, std::string& error) {
+    const detail::file_format* format = detail::format_of_path(to, error);
+    if (format == nullptr) return false;
+    snapshot rows;
+    const detail::loaded_parts* parts = nullptr;
+    const std::size_t framed_rows = format->is_of_stacks ? 0 : detail::every_row;
+    if (!detail::load_snapshot(from, rows, error, framed_rows, &parts)) return false;
+    const detail::stack_source source{parts,
+                                      &detail::for_each_saved_stack,
+                                      parts->modules.data(),
+                                      parts->modules.size(),
+                                      parts->threads.data(),
+                                      parts->threads.size()};
+    const bool is_streamed = format->is_of_stacks && parts->has_stacks;
+    return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,
+                             is_streamed ? &source : nullptr);
+}
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_FORMATS_CONVERT_SNAPSHOT_HPP
 
 // filter_stacks.hpp - a snapshot of those stacks that somebody asked for.
 
@@ -40574,8 +41529,6 @@ ALLOCSCOPE_NAMESPACE_END
 
 #if defined(ALLOCSCOPE_SINGLE_REPORT) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <climits>
 
 // explain_memory.hpp - where the resident memory of this process is.
 
@@ -41568,660 +42521,6 @@ inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::mai
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
-
-// saved_records.hpp - what the records of a saved snapshot say, while it is read.
-
-#ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
-#define ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// --- records ---
-
-// Reads the fields of a record. A field that is not there is 0: older versions wrote fewer.
-//
-// A large file has a hundred million numbers, nearly all of one to three bytes: those are read
-// here, the others by a byte_cursor.
-class saved_fields {
-public:
-    explicit saved_fields(text bytes) noexcept
-        : at_(reinterpret_cast<const std::uint8_t*>(bytes.data())), end_(at_ + bytes.size()) {}
-
-    bool is_at_end() const noexcept { return at_ == end_; }
-    bool is_damaged() const noexcept { return is_damaged_; }
-    std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
-
-    std::uint64_t number() noexcept {
-        if (left() < 4) return long_number();
-        if (at_[0] < 0x80U) return *at_++;
-        std::uint64_t value = at_[0] & 0x7fU;
-        if (at_[1] < 0x80U) {
-            value |= std::uint64_t{at_[1]} << 7U;
-            at_ += 2;
-            return value;
-        }
-        value |= std::uint64_t{at_[1] & 0x7fU} << 7U | std::uint64_t{at_[2]} << 14U;
-        if (at_[2] >= 0x80U) return long_number();
-        at_ += 3;
-        return value;
-    }
-    // One of `count` things.
-    std::size_t index(std::size_t count) noexcept {
-        const std::uint64_t value = number();
-        if (value < count) return value;
-        fail();
-        return 0;
-    }
-    int small_number() noexcept {
-        return static_cast<int>(index(static_cast<std::size_t>(INT_MAX) + 1));
-    }
-    text bytes(std::uint64_t count) noexcept {
-        if (count > left()) {
-            fail();
-            return {};
-        }
-        const std::size_t size = count;
-        const text taken{reinterpret_cast<const char*>(at_), size};
-        at_ += count;
-        return taken;
-    }
-    estimate number_95() noexcept {
-        estimate read{};
-        read.value = number();
-        read.low = read.value - number();
-        read.high = read.value + number();
-        return read;
-    }
-
-private:
-    // Nothing is read any more.
-    void fail() noexcept {
-        is_damaged_ = true;
-        at_ = end_;
-    }
-
-    ALLOCSCOPE_NOINLINE std::uint64_t long_number() noexcept {
-        if (is_at_end()) return 0;
-        byte_cursor rest{{at_, left()}};
-        const std::uint64_t value = rest.uleb();
-        if (rest.ok()) {
-            at_ += rest.at();
-        } else {
-            fail();
-        }
-        return value;
-    }
-
-    const std::uint8_t* at_;
-    const std::uint8_t* end_;
-    bool is_damaged_ = false;
-};
-
-// --- what the file says ---
-
-struct saved_stack {
-    text frame_numbers;
-    std::size_t frame_count;
-    const snapshot::frame* frames;  // null: nobody needed them yet
-};
-
-struct saved_sums {
-    text record;
-    std::size_t first_part, part_count;  // in loaded_parts::thread_parts
-    const snapshot::stack_details* details;
-};
-
-// All of it lies in the block of the snapshot, and so does the file.
-struct loaded_parts {
-    explicit loaded_parts(arena& memory) noexcept
-        : texts(memory),
-          frames(memory),
-          stacks(memory),
-          losses(memory),
-          families(memory),
-          moments(memory),
-          modules(memory),
-          threads(memory),
-          thread_parts(memory),
-          sums(memory) {}
-
-    list<const char*> texts;  // the first is ""
-    list<snapshot::frame> frames;
-    list<saved_stack> stacks;
-    list<snapshot::loss> losses;
-    list<snapshot::family> families;
-    list<snapshot::moment> moments;
-    list<snapshot::module> modules;
-    list<snapshot::thread> threads;
-    list<snapshot::thread_part> thread_parts;
-    list<saved_sums> sums;
-    snapshot::window_info info{};
-    bool has_info = false;
-    bool has_stacks = false;
-};
-
-inline const char* read_text(const loaded_parts& parts, saved_fields& from) noexcept {
-    return parts.texts[from.index(parts.texts.size())];
-}
-
-// Frames of one stack, in `memory`.
-inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_stack& stack,
-                                        arena& memory) {
-    if (stack.frames != nullptr || stack.frame_count == 0) return stack.frames;
-    auto* made =
-        static_cast<snapshot::frame*>(memory.allocate(stack.frame_count * sizeof(snapshot::frame)));
-    saved_fields numbers{stack.frame_numbers};
-    for (std::size_t i = 0; i < stack.frame_count; ++i) {
-        made[i] = parts.frames[numbers.index(parts.frames.size())];
-    }
-    return made;
-}
-
-// What rows and stacks have in common, but for the frames. Returns the number of the stack.
-template <class Row>
-std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
-    if (parts.stacks.empty()) {
-        from.index(0);  // damaged
-        return 0;
-    }
-    const std::size_t stack = from.index(parts.stacks.size());
-    into.frame_count = parts.stacks[stack].frame_count;
-    into.user_frame = from.index(into.frame_count + 1);
-    into.objects = from.number();
-    into.bytes = from.number();
-    into.file = read_text(parts, from);
-    into.line = from.small_number();
-    into.type = read_text(parts, from);
-    into.function = read_text(parts, from);
-    into.offset = from.number();
-    into.samples = from.number();
-    into.objects_low = into.objects - from.number();
-    into.objects_high = into.objects + from.number();
-    into.bytes_low = into.bytes - from.number();
-    into.bytes_high = into.bytes + from.number();
-    return stack;
-}
-
-inline std::size_t read_sums(const loaded_parts& parts, saved_fields& from,
-                             snapshot::stack& into) noexcept {
-    const std::size_t stack = read_place(parts, from, into);
-    into.allocations = from.number();
-    into.bytes_allocated = from.number();
-    into.type_source = read_text(parts, from);
-    const std::size_t thread = from.index(parts.threads.size() + 1);  // from 1; 0: several, or none
-    into.thread_count = thread != 0 ? 1 : 0;
-    into.thread = thread != 0 ? thread - 1 : 0;
-    return stack;
-}
-
-inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& from) noexcept {
-    snapshot::thread_part part{};
-    part.thread = from.index(parts.threads.size());
-    part.objects = from.number();
-    part.bytes = from.number();
-    part.allocations = from.number();
-    part.bytes_allocated = from.number();
-    part.samples = from.number();
-    part.objects_low = part.objects - from.number();
-    part.objects_high = part.objects + from.number();
-    part.bytes_low = part.bytes - from.number();
-    part.bytes_high = part.bytes + from.number();
-    return part;
-}
-
-// All records have been checked when the file was loaded.
-inline void find_stacks_of_file(const snapshot_data&, const void* source, later_stacks& made) {
-    const auto& parts = *static_cast<const loaded_parts*>(source);
-    arena scratch;
-    list<const snapshot::frame*> frames{scratch};
-    frames.resize(parts.stacks.size());
-    list<snapshot::stack> stacks{made.memory};
-    stacks.reserve(parts.sums.size());
-    for (const saved_sums& each : parts.sums) {
-        saved_fields fields{each.record};
-        snapshot::stack stack{};
-        const std::size_t number = read_sums(parts, fields, stack);
-        if (frames[number] == nullptr) {
-            frames[number] = frames_of(parts, parts.stacks[number], made.memory);
-        }
-        stack.frames = frames[number];
-        stack.details = each.details;
-        if (each.part_count > 1) {
-            stack.thread_count = each.part_count;
-            stack.by_thread = parts.thread_parts.data() + each.first_part;
-            stack.thread = stack.by_thread->thread;
-        }
-        stacks.push_back(stack);
-    }
-    made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
-                  parts.modules.size(), parts.threads.data(), parts.threads.size()};
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
-
-// load_snapshot.hpp - a snapshot comes back from its file.
-
-#ifndef ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
-#define ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// --- the file ---
-
-class snapshot_loader {
-public:
-    // `memory` is that of the block.
-    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
-        parts_ = memory.make<loaded_parts>(memory);
-        parts_->texts.push_back("");
-    }
-
-    // "" or what is wrong with the file. Throws std::bad_alloc.
-    std::string read(text whole) {
-        if (whole.size() < saved_magic_bytes ||
-            whole.substr(0, saved_magic_bytes) != text{saved_magic, saved_magic_bytes}) {
-            return "it is no saved snapshot; those are written by save() and by allocscope run"
-                   " --output NAME.allocscope";
-        }
-        whole_ = whole;
-        saved_fields file{whole.substr(saved_magic_bytes)};
-        const std::uint64_t version = file.number();
-        if (version > saved_version) {
-            return "it has format " + std::to_string(version) + ", and this is allocscope " +
-                   ALLOCSCOPE_VERSION_STRING + ", which reads up to format " +
-                   std::to_string(saved_version) + "; read it with a newer one";
-        }
-        make_room(file);
-        bool has_end = false;
-        while (!file.is_at_end() && !has_end) {
-            const std::size_t at = whole.size() - file.left();
-            const auto tag = static_cast<saved_tag>(file.bytes(1).front());
-            const std::uint64_t length = file.number();
-            const text payload = file.bytes(length);
-            if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
-            saved_fields fields{payload};
-            if (tag == saved_tag::end) {
-                if (!is_checksum(payload, at)) {
-                    return damaged_at(at, "its checksum is that of other contents");
-                }
-                has_end = true;
-            } else if (!read_record(tag, fields, payload) || fields.is_damaged()) {
-                return damaged_at(at, "this record cannot be");
-            }
-        }
-        if (!has_end) return damaged_at(whole.size(), "its end is missing");
-        if (!file.is_at_end()) {
-            return damaged_at(whole.size() - file.left(), "something follows its end");
-        }
-        return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
-    }
-
-    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
-    // get no frames when they have a line.
-    void fill(snapshot_block& block, std::size_t framed_rows) {
-        const bool is_in_order = are_rows_in_order();
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i >= framed_rows && rows_[i].line != 0) continue;
-            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
-            snapshot::row& row = rows_[i];
-            stack.frames = row.frames = frames_of(*parts_, stack, memory_);
-            row.frame_count = stack.frame_count;
-        }
-        if (is_in_order) {
-            block.set_rows(rows_, parts_->info);
-        } else {
-            block.add_rows(rows_, parts_->info, scratch_);
-        }
-        block.add_families(parts_->families);
-        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
-    }
-    const snapshot::window_info& info() const noexcept { return parts_->info; }
-
-private:
-    // Room for as many of everything as there are records, so that no list has to grow.
-    void make_room(saved_fields file) {
-        std::size_t count[256] = {};
-        while (!file.is_at_end()) {
-            const text tag = file.bytes(1);
-            file.bytes(file.number());
-            if (file.is_damaged()) break;
-            ++count[static_cast<std::uint8_t>(tag.front())];
-        }
-        const auto count_of = [&count](saved_tag tag) {
-            return count[static_cast<std::uint8_t>(tag)];
-        };
-        parts_->texts.reserve(1 + count_of(saved_tag::text));
-        parts_->frames.reserve(count_of(saved_tag::frame));
-        parts_->stacks.reserve(count_of(saved_tag::stack));
-        parts_->sums.reserve(count_of(saved_tag::sums));
-        rows_.reserve(count_of(saved_tag::row));
-        stack_of_row_.reserve(count_of(saved_tag::row));
-    }
-
-    // As save() writes them.
-    bool are_rows_in_order() const noexcept {
-        for (std::size_t i = 1; i < rows_.size(); ++i) {
-            if (row_comes_before(rows_[i], rows_[i - 1], parts_->info.is_difference)) return false;
-        }
-        return true;
-    }
-
-    static std::string damaged_at(std::size_t byte, const char* what) {
-        return "it is damaged at byte " + std::to_string(byte) + ": " + what;
-    }
-
-    bool is_checksum(text payload, std::size_t at) const noexcept {
-        saved_checksum sum;
-        sum.add(whole_.data(), at);
-        if (payload.size() != 8) return false;
-        std::uint64_t read = 0;
-        for (std::size_t i = 8; i > 0; --i) {
-            read = read << 8U | static_cast<std::uint8_t>(payload[i - 1]);
-        }
-        return read == sum.value();
-    }
-
-    // False: it cannot be so.
-    bool read_record(saved_tag tag, saved_fields& from, text payload) {
-        switch (tag) {
-            case saved_tag::text:
-                // Its zero byte is there: it is used where it is.
-                if (payload.empty() || payload.back() != '\0') return false;
-                parts_->texts.push_back(payload.data());
-                return true;
-            case saved_tag::frame:
-                return read_frame(from);
-            case saved_tag::stack:
-                return read_stack(from, payload);
-            case saved_tag::info:
-                return read_info(from);
-            case saved_tag::loss: {
-                const char* reason = read_text(*parts_, from);
-                parts_->losses.push_back({reason, from.number()});
-                set_lists();
-                return true;
-            }
-            case saved_tag::family: {
-                snapshot::family each{};
-                each.name = read_text(*parts_, from);
-                each.allocations = from.number();
-                each.frees = from.number();
-                each.bytes_allocated = from.number();
-                each.bytes_freed = from.number();
-                parts_->families.push_back(each);
-                return true;
-            }
-            case saved_tag::moment:
-                return read_moment(from);
-            case saved_tag::memory:
-                return read_memory(from);
-            case saved_tag::module: {
-                snapshot::module each{};
-                each.path = read_text(*parts_, from);
-                each.build_id = read_text(*parts_, from);
-                each.address = from.number();
-                each.size = from.number();
-                parts_->modules.push_back(each);
-                return true;
-            }
-            case saved_tag::row:
-                return read_row(from);
-            case saved_tag::sums: {
-                snapshot::stack checked{};
-                read_sums(*parts_, from, checked);
-                parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
-                return true;
-            }
-            case saved_tag::thread: {
-                snapshot::thread each{};
-                each.number = from.number();
-                each.name = read_text(*parts_, from);
-                each.process_id = from.number();
-                parts_->threads.push_back(each);
-                return true;
-            }
-            case saved_tag::part: {
-                if (parts_->sums.empty() || parts_->threads.empty()) return false;
-                parts_->thread_parts.push_back(read_part(*parts_, from));
-                ++parts_->sums.back().part_count;
-                return true;
-            }
-            case saved_tag::details:
-                return read_details(from);
-            case saved_tag::merged:
-                parts_->info.merged_windows = from.number();
-                return true;
-            case saved_tag::end:
-                break;
-        }
-        return true;  // of a newer allocscope
-    }
-
-    bool read_details(saved_fields& from) {
-        if (parts_->sums.empty()) return false;
-        auto* const read = memory_.make<snapshot::stack_details>();
-        read->peak_objects = from.number();
-        read->peak_bytes = from.number();
-        read->temporary = from.number();
-        read->lifetime_us = from.number();
-        for (std::uint64_t& count : read->sizes) count = from.number();
-        saved_sums& here = parts_->sums.back();
-        (here.part_count == 0 ? here.details : parts_->thread_parts.back().details) = read;
-        return true;
-    }
-
-    bool read_frame(saved_fields& from) {
-        snapshot::frame each{};
-        each.function = read_text(*parts_, from);
-        each.file = read_text(*parts_, from);
-        each.line = from.small_number();
-        each.column = from.small_number();
-        each.is_inlined = from.number() != 0;
-        each.address = from.number();
-        each.module = read_text(*parts_, from);
-        each.offset = from.number();
-        parts_->frames.push_back(each);
-        return true;
-    }
-
-    bool read_stack(saved_fields& from, text payload) {
-        constexpr std::size_t most_frames = 65536;
-        std::size_t count = 0;
-        while (!from.is_at_end() && !from.is_damaged()) {
-            from.index(parts_->frames.size());
-            ++count;
-        }
-        if (count > most_frames) return false;
-        parts_->stacks.push_back({payload, count, nullptr});
-        return true;
-    }
-
-    bool read_info(saved_fields& from) {
-        if (parts_->has_info) return false;
-        parts_->has_info = true;
-        snapshot::window_info& info = parts_->info;
-        read_text(*parts_, from);  // the version that wrote it
-        info.name = read_text(*parts_, from);
-        info.record = static_cast<recording>(from.index(3));
-        info.from = static_cast<threads>(from.index(2));
-        info.stack_frames = static_cast<std::uint32_t>(from.small_number());
-        info.duration_ns = from.number();
-        info.totals.allocations = from.number();
-        info.totals.frees = from.number();
-        info.totals.bytes_allocated = from.number();
-        info.totals.bytes_freed = from.number();
-        info.totals.peak_bytes = from.number();
-        info.own_memory_bytes = from.number();
-        const std::uint64_t flags = from.number();
-        info.is_difference = (flags & saved_is_difference) != 0;
-        info.is_of_two_windows = (flags & saved_is_of_two_windows) != 0;
-        info.is_filtered = (flags & saved_is_filtered) != 0;
-        info.has_details = (flags & saved_has_details) != 0;
-        info.has_peak_details = (flags & saved_has_peak_details) != 0;
-        parts_->has_stacks = (flags & saved_has_stacks) != 0;
-        info.not_recording = read_text(*parts_, from);
-        info.sample_bytes = from.number();
-        info.samples = from.number();
-        info.estimates.allocations = from.number_95();
-        info.estimates.frees = from.number_95();
-        info.estimates.live_objects = from.number_95();
-        info.estimates.bytes_allocated = from.number_95();
-        info.estimates.bytes_freed = from.number_95();
-        info.estimates.live_bytes = from.number_95();
-        info.window = from.number();
-        info.uncertain_objects = from.number();
-        info.uncertain_bytes = from.number();
-        info.process_id = from.number();
-        info.taken_unix_ns = static_cast<std::int64_t>(from.number());
-        info.command = read_text(*parts_, from);
-        return true;
-    }
-
-    bool read_moment(saved_fields& from) {
-        snapshot::moment each{};
-        each.at_ns = from.number();
-        each.live_objects = from.number();
-        each.live_bytes = from.number();
-        each.allocations = from.number();
-        each.bytes_allocated = from.number();
-        each.mark = read_text(*parts_, from);
-        parts_->moments.push_back(each);
-        set_lists();
-        return true;
-    }
-
-    // What a newer allocscope tells apart is unexplained to this one.
-    bool read_memory(saved_fields& from) {
-        if (parts_->info.memory != nullptr) return false;
-        memory_use& memory = *memory_.make<memory_use>();
-        memory.resident_bytes = from.number();
-        memory.swapped_bytes = from.number();
-        memory.at_ns = from.number();
-        std::uint64_t sum = 0;
-        while (!from.is_at_end() && !from.is_damaged()) {
-            const text name = read_text(*parts_, from);
-            std::size_t part = 0;
-            while (part + 1 < memory_part_count &&
-                   name != text{name_of(static_cast<memory_part>(part))}) {
-                ++part;
-            }
-            const std::uint64_t bytes = from.number();
-            memory.parts[part] += bytes;
-            sum += bytes;
-        }
-        parts_->info.memory = &memory;
-        return sum == memory.resident_bytes;
-    }
-
-    bool read_row(saved_fields& from) {
-        snapshot::row row{};
-        const std::size_t number = read_place(*parts_, from, row);
-        row.sites = from.number();
-        row.type_source = read_text(*parts_, from);
-        if (from.is_damaged()) return false;
-        row.frame_count = 0;  // until fill()
-        rows_.push_back(row);
-        stack_of_row_.push_back(number);
-        return true;
-    }
-
-    void set_lists() noexcept {
-        parts_->info.losses = parts_->losses.data();
-        parts_->info.loss_count = parts_->losses.size();
-        parts_->info.moments = parts_->moments.data();
-        parts_->info.moment_count = parts_->moments.size();
-    }
-
-    arena& memory_;
-    arena scratch_;
-    loaded_parts* parts_;
-    list<snapshot::row> rows_;  // without frames
-    list<std::size_t> stack_of_row_{scratch_};
-    text whole_;
-};
-
-constexpr std::size_t every_row = ~std::size_t{0};
-
-inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
-                              std::size_t framed_rows = every_row) {
-    snapshot_loader loader{block.memory()};
-    error = loader.read(whole);
-    if (!error.empty()) return {};
-    loader.fill(block, framed_rows);
-    return snapshot{block.finish(loader.info())};
-}
-
-inline std::string load_problem(const char* path, const std::string& reason) {
-    arena memory;
-    text_out target{memory};
-    write_printable(target, path);
-    return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
-}
-
-// Where only some rows are shown with their frames, the others need none: the frames of a million
-// rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
-// tell what could name them; stacks() knows those of all.
-inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
-                          std::size_t framed_rows) {
-    const pause_recording quietly;
-    const file_reader file{path};
-    if (!file.is_open()) {
-        error = load_problem(path, "there is no such file, or it may not be read");
-        return false;
-    }
-    const bool has_memory = is_done_with_memory([&] {
-        snapshot_block block;
-        if (!block.has_memory()) refuse_memory();
-        const std::size_t bytes = file.identity().size_bytes;
-        auto* whole = static_cast<char*>(block.memory().allocate(bytes));
-        const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, framed_rows);
-    });
-    if (!has_memory) error = "there is not enough memory for it";
-    if (!error.empty()) error = load_problem(path, error);
-    return error.empty();
-}
-
-}  // namespace detail
-
-// False: it cannot be read, and `error` says why.
-inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
-    return detail::load_snapshot(path, into, error, detail::every_row);
-}
-
-// From the bytes of such a file, which are copied.
-inline bool load_snapshot_from(const void* bytes, std::size_t size, snapshot& into,
-                               std::string& error) {
-    const pause_recording quietly;
-    const bool has_memory = detail::is_done_with_memory([&] {
-        detail::snapshot_block block;
-        if (!block.has_memory()) detail::refuse_memory();
-        const detail::text given{static_cast<const char*>(bytes), size};
-        into = detail::snapshot_from(block, detail::copy_of(block.memory(), given), error);
-    });
-    if (!has_memory) error = "there is not enough memory for it";
-    return error.empty();
-}
-
-// Throws report_error.
-inline snapshot load_snapshot(const char* path) {
-    snapshot loaded;
-    std::string error;
-    if (!load_snapshot(path, loaded, error)) detail::raise_report_error(error);
-    return loaded;
-}
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_SAVED_LOAD_SNAPSHOT_HPP
 
 // report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 

@@ -3,14 +3,15 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
-// Memory:   see formats/format_job.hpp; the tree of calls
+// Memory:   see formats/format_job.hpp; 80 bytes for each call from one line to a function
 //
 //     allocscope::write_callgrind(window.stats(), "heap.callgrind");
 //
 // The events are LiveBytes, LiveObjects, AllocBytes and Allocs. A function's own cost is what it
 // allocated itself. On each stack a function counts once, where it is entered first: so inclusive
 // costs are right also where functions call each other in circles. The count of a call is the
-// number of allocations behind it; the line a function begins on is not known.
+// number of allocations behind it; the line a function begins on is not known. Functions, and the
+// lines and calls of each, come in the order in which the stacks of the snapshot have them.
 
 #ifndef ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
@@ -20,12 +21,11 @@
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
+#include <allocscope/formats/number_run.hpp>
 #include <allocscope/formats/summary_lines.hpp>
-#include <allocscope/grouping/call_tree.hpp>
-#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_numbers.hpp>
@@ -63,36 +63,46 @@ public:
     explicit callgrind_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::top_down),
+          frames_(job.memory, frames_differ_by::place),
           texts_(job.memory),
           functions_(job.memory),
+          function_of_frame_(job.memory),
+          last_stack_of_(job.memory),
           costs_(job.memory),
           is_text_written_(job.memory) {}
 
     void write() {
         sum_costs();
         write_head();
-        using entry = table<callgrind_key, stack_numbers>::entry;
-        list<const entry*> order{job_.memory};
-        order.reserve(costs_.size());
-        for (const entry& each : costs_) order.push_back(&each);
-        sort(order,
-             [](const entry* a, const entry* b) { return a->key.function < b->key.function; });
         std::uint32_t last = callgrind_no_callee;
-        for (const entry* each : order) {
-            if (each->key.function != last) {
-                last = each->key.function;
+        for (const std::uint32_t number : costs_by_function()) {
+            const auto& each = costs_.begin()[number];
+            if (each.key.function != last) {
+                last = each.key.function;
                 out_ << '\n';
                 write_function("fl=", "fn=", last);
             }
-            write_cost(each->key, each->value);
+            write_cost(each.key, each.value);
             job_.pieces.may_go();
         }
         out_ << "\ntotals: ";
-        write_numbers(tree_.root().inclusive);
+        write_numbers(totals_);
     }
 
 private:
+    // In the order of the file.
+    struct cost {
+        std::uint64_t bytes, objects, bytes_allocated, allocations;
+        void add(const cost& more) noexcept {
+            bytes += more.bytes;
+            objects += more.objects;
+            bytes_allocated += more.bytes_allocated;
+            allocations += more.allocations;
+        }
+        bool is_nothing() const noexcept {
+            return (bytes | objects | bytes_allocated | allocations) == 0;
+        }
+    };
     struct function_key {
         std::uint32_t name, file;
         bool operator==(const function_key& other) const noexcept {
@@ -103,45 +113,67 @@ private:
         }
     };
 
-    std::uint32_t function_of(const snapshot::frame& frame) {
+    std::uint32_t made_function(const snapshot::frame& frame) {
         text_out name{job_.memory};
         write_frame_name(name, frame);
         text_out file{job_.memory};
         write_printable(file, is_empty(frame.file) ? "???" : frame.file);
         const auto known = functions_.insert(
             {texts_.number_of_text(name.view()), texts_.number_of_text(file.view())});
-        if (known.is_new) known.value = static_cast<std::uint32_t>(functions_.size() - 1);
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(functions_.size() - 1);
+            last_stack_of_.push_back(0);
+        }
         return known.value;
     }
 
+    std::uint32_t function_of(const snapshot::frame& frame) {
+        const std::uint32_t number = frames_.number_of(frame);
+        if (number == function_of_frame_.size()) {
+            function_of_frame_.push_back(made_function(frame));
+        }
+        return function_of_frame_[number];
+    }
+
     void sum_costs() {
-        list<std::uint32_t> of_frame{job_.memory};
-        of_frame.reserve(tree_.frames().size());
-        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
-            of_frame.push_back(function_of(tree_.frames()[i]));
-        }
-        const auto of = [&](const call_node& node) { return of_frame[node.frame_number]; };
-        const auto line = [](const call_node& node) {
-            return static_cast<std::uint32_t>(node.frame->line);
-        };
-        for (std::size_t i = 1; i < tree_.size(); ++i) {
-            const call_node& node = tree_[i];
-            if (!node.own.is_nothing()) {
-                costs_[{of(node), line(node), callgrind_no_callee}].add(node.own);
+        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
+    }
+
+    // From the outside in: a function that is entered again is no call, nor what leads there.
+    void add(const snapshot::stack& stack) {
+        ++stack_number_;
+        const cost numbers{stack.bytes, stack.objects, stack.bytes_allocated, stack.allocations};
+        totals_.add(numbers);
+        std::uint32_t caller = callgrind_no_callee;
+        std::uint32_t line = 0;
+        for (std::size_t i = stack.frame_count; i > 0; --i) {
+            const std::uint32_t function = function_of(stack.frames[i - 1]);
+            std::uint64_t& last_stack = last_stack_of_[function];
+            if (caller != callgrind_no_callee && last_stack != stack_number_) {
+                costs_[{caller, line, function}].add(numbers);
             }
-            bool is_entered = false;
-            for (std::uint32_t at = node.parent; at != 0 && !is_entered; at = tree_[at].parent) {
-                is_entered = of(tree_[at]) == of(node);
-            }
-            if (node.parent == 0 || is_entered) continue;
-            const call_node& caller = tree_[node.parent];
-            costs_[{of(caller), line(caller), of(node)}].add(node.inclusive);
+            last_stack = stack_number_;
+            caller = function;
+            line = static_cast<std::uint32_t>(stack.frames[i - 1].line);
         }
-        // Stacks without a frame.
-        if (!tree_.root().own.is_nothing()) {
-            const snapshot::frame unknown{"", "", 0, 0, false, 0, "", 0};
-            costs_[{function_of(unknown), 0, callgrind_no_callee}].add(tree_.root().own);
+        if (numbers.is_nothing()) return;
+        if (caller == callgrind_no_callee) {
+            caller = function_of({"", "", 0, 0, false, 0, "", 0});
         }
+        costs_[{caller, line, callgrind_no_callee}].add(numbers);
+    }
+
+    // The numbers of the costs, those of each function side by side.
+    list<std::uint32_t> costs_by_function() {
+        list<std::uint32_t> next{job_.memory};
+        next.resize(functions_.size() + 1);
+        for (const auto& each : costs_) ++next[each.key.function + 1];
+        for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+        list<std::uint32_t> order{job_.memory};
+        order.resize(costs_.size());
+        std::uint32_t number = 0;
+        for (const auto& each : costs_) order[next[each.key.function]++] = number++;
+        return order;
     }
 
     void write_head() {
@@ -179,26 +211,38 @@ private:
         write_name(wanted.name, false);
     }
 
-    void write_cost(const callgrind_key& key, const stack_numbers& cost) {
+    void write_cost(const callgrind_key& key, const cost& own) {
         if (key.callee != callgrind_no_callee) {
             write_function("cfi=", "cfn=", key.callee);
-            out_ << "calls=" << decimal{cost.allocations != 0 ? cost.allocations : 1} << " 0\n";
+            out_ << "calls=" << decimal{own.allocations != 0 ? own.allocations : 1} << " 0\n";
         }
         out_ << decimal{key.line} << ' ';
-        write_numbers(cost);
+        write_numbers(own);
     }
 
-    void write_numbers(const stack_numbers& numbers) {
-        out_ << decimal{numbers.bytes} << ' ' << decimal{numbers.objects} << ' '
-             << decimal{numbers.bytes_allocated} << ' ' << decimal{numbers.allocations} << '\n';
+    void write_numbers(const cost& numbers) {
+        char line[4 * (longest_decimal + 1)];
+        char* end = put_decimal(line, numbers.bytes);
+        *end++ = ' ';
+        end = put_decimal(end, numbers.objects);
+        *end++ = ' ';
+        end = put_decimal(end, numbers.bytes_allocated);
+        *end++ = ' ';
+        end = put_decimal(end, numbers.allocations);
+        *end++ = '\n';
+        out_ << text{line, static_cast<std::size_t>(end - line)};
     }
 
     format_job& job_;
     text_out& out_;
-    call_tree tree_;
+    frame_book frames_;
     text_numbers texts_;
     table<function_key, std::uint32_t> functions_;
-    table<callgrind_key, stack_numbers> costs_;
+    list<std::uint32_t> function_of_frame_;
+    list<std::uint64_t> last_stack_of_;  // of each function: the last stack it was met in, from 1
+    std::uint64_t stack_number_ = 0;
+    table<callgrind_key, cost> costs_;
+    cost totals_{};
     list<bool> is_text_written_;  // for each text as a function's name, and as a file's
 };
 

@@ -3,7 +3,7 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
-// Memory:   see formats/format_job.hpp; the tree of calls
+// Memory:   see formats/format_job.hpp; 100 bytes for each stack and 4 for each of its frames
 //
 //     allocscope::write_dhat(window.stats(), "heap.dhat.json");
 //
@@ -11,7 +11,7 @@
 // A snapshot does not know what was alive at any other time: "Max" and "At t-gmax" repeat "At
 // t-end", which the command line in the viewer says, and lifetimes are left out. One with details
 // knows t-gmax, though not its time, and lifetimes; "Max" is then the larger of the two. Stacks
-// with equal frames are one, as the viewer wants it.
+// with equal frames are one, as the viewer wants it; they come in the order of the snapshot.
 
 #ifndef ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_DHAT_FORMAT_HPP
@@ -21,15 +21,20 @@
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
-#include <allocscope/grouping/call_tree.hpp>
+#include <allocscope/formats/number_run.hpp>
 #include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
+#include <cstring>  // memcpy
 #include <string>   // string
 
 ALLOCSCOPE_COOL_BEGIN
@@ -41,24 +46,27 @@ public:
     explicit dhat_file(format_job& job)
         : job_(job),
           out_(job.out),
-          tree_(job.memory, job.rows, call_direction::top_down, {frames_differ_by::address, 0}) {}
+          frames_(job.memory, frames_differ_by::address),
+          points_(job.memory),
+          path_(job.memory),
+          run_(job.out) {}
 
     void write() {
+        for_each_stack(job_, [this](const snapshot::stack& stack) { add(stack); });
         write_head(job_.rows.info());
         const char* separator = "\n";
-        for (std::size_t i = 0; i < tree_.size(); ++i) {
-            const call_node& node = tree_[i];
-            if (node.own.is_nothing()) continue;
+        for (const auto& point : points_) {
+            if (point.value.is_nothing()) continue;
             out_ << separator;
             separator = ",\n";
-            write_point(node);
+            write_point(point.key, point.value);
             job_.pieces.may_go();
         }
         out_ << "],\n\"ftbl\": [\"[root]\", \"0x0: ? (in ?)\"";
         text_out label{job_.memory};
-        for (std::size_t i = 0; i < tree_.frames().size(); ++i) {
+        for (std::size_t i = 0; i < frames_.size(); ++i) {
             label.cut(0);
-            write_frame_label(label, tree_.frames()[i]);
+            write_frame_label(label, frames_[i]);
             out_ << ",\n";
             write_json_string(out_, label.c_str());
             job_.pieces.may_go();
@@ -70,6 +78,20 @@ private:
     // In the table of frames, behind the root and the frame of stacks that have none.
     static constexpr std::uint32_t unknown_frame = 1;
     static constexpr std::uint32_t first_frame = 2;
+
+    // The numbers of the frames of a stack, as bytes: stacks with equal ones are one point.
+    void add(const snapshot::stack& stack) {
+        path_.clear();
+        for (std::size_t i = 0; i < stack.frame_count; ++i) {
+            path_.push_back(frames_.number_of(stack.frames[i]) + first_frame);
+        }
+        if (path_.empty()) path_.push_back(unknown_frame);
+        const text path{reinterpret_cast<const char*>(path_.data()),
+                        path_.size() * sizeof(std::uint32_t)};
+        stack_numbers* known = points_.find(path);
+        if (known == nullptr) known = &points_[copy_of(job_.memory, path)];
+        known->add(numbers_of(stack));
+    }
 
     void write_head(const snapshot::window_info& info) {
         const std::uint64_t end = info.duration_ns / 1000;
@@ -90,9 +112,7 @@ private:
              << ", \"tg\": " << decimal{end} << ",\n\"pps\": [";
     }
 
-    // A node of the tree from main() inwards at which a stack ends: its frames are on the way back.
-    void write_point(const call_node& node) {
-        const stack_numbers& own = node.own;
+    void write_point(text path, const stack_numbers& own) {
         const bool has_peak = job_.rows.info().has_peak_details;
         const std::uint64_t peak_bytes = has_peak ? own.peak_bytes : own.bytes;
         const std::uint64_t peak_objects = has_peak ? own.peak_objects : own.objects;
@@ -105,17 +125,21 @@ private:
              << ", \"gb\": " << decimal{peak_bytes} << ", \"gbk\": " << decimal{peak_objects}
              << ", \"eb\": " << decimal{own.bytes} << ", \"ebk\": " << decimal{own.objects}
              << ", \"fs\": [";
-        if (node.number == 0) out_ << decimal{unknown_frame};
-        for (std::uint32_t at = node.number; at != 0; at = tree_[at].parent) {
-            if (at != node.number) out_ << ',';
-            out_ << decimal{std::uint64_t{tree_[at].frame_number} + first_frame};
+        for (std::size_t at = 0; at < path.size(); at += sizeof(std::uint32_t)) {
+            std::uint32_t number = 0;
+            std::memcpy(&number, path.data() + at, sizeof number);
+            run_.add(number);
         }
+        run_.end();
         out_ << "]}";
     }
 
     format_job& job_;
     text_out& out_;
-    call_tree tree_;
+    frame_book frames_;
+    table<text, stack_numbers> points_;
+    list<std::uint32_t> path_;
+    number_run run_;
 };
 
 inline bool write_dhat_body(format_job& job) {

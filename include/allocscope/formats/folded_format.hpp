@@ -33,7 +33,7 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-// The names of frames as they stand in a line; each is made once.
+// The names of frames as they stand in a line, each with a `;` behind it; each is made once.
 class folded_names {
 public:
     explicit folded_names(arena& memory)
@@ -50,6 +50,7 @@ private:
         text_out name{memory_};
         write_frame_name(name, frame);
         replace_since(name, 0, ";", ':');
+        name << ';';
         return name.view();
     }
 
@@ -64,11 +65,11 @@ inline bool write_folded_body(format_job& job) {
     for_each_stack(job, [&job, &names](const snapshot::stack& stack) {
         const std::uint64_t value = numbers_of(stack)[job.value];
         if (value == 0) return;
-        if (stack.frame_count == 0) job.out << '?';
+        if (stack.frame_count == 0) job.out << "?;";
         for (std::size_t i = stack.frame_count; i > 0; --i) {
             job.out << names.name_of(stack.frames[i - 1]);
-            if (i > 1) job.out << ';';
         }
+        job.out.cut(job.out.size() - 1);  // the last `;`
         job.out << ' ' << decimal{value} << '\n';
     });
     return true;

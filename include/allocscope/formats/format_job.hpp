@@ -13,6 +13,9 @@
 //         return true;
 //     }
 //
+// A body that asks for its stacks here, and never the snapshot, can be given those of a file one
+// after the other: formats/convert_snapshot.hpp.
+//
 // Everything else is here, once: where the pieces go, what an error says, that what the writer
 // allocates is charged to nobody.
 
@@ -72,14 +75,27 @@ private:
     bool is_written_ = true;
 };
 
+// Stacks that come one after the other, and are gone when the next one comes; their texts stay.
+struct stack_source {
+    using visit = void (*)(void* visitor, const snapshot::stack& stack);
+
+    const void* of;
+    void (*for_each)(const void* of, void* visitor, visit work);
+    const snapshot::module* modules;
+    std::size_t module_count;
+    const snapshot::thread* threads;
+    std::size_t thread_count;
+};
+
 struct format_job {
     const snapshot& rows;
     arena& memory;  // for as long as the file is being written
     piecewise_text& pieces;
-    text_out& out;      // pieces.gathered
-    text_out& refusal;  // why this cannot be written, if it cannot
-    stack_value value;  // for formats with one number for each stack
-    int descriptor;     // where a text will be seen; -1: not known
+    text_out& out;               // pieces.gathered
+    text_out& refusal;           // why this cannot be written, if it cannot
+    stack_value value;           // for formats with one number for each stack
+    int descriptor;              // where a text will be seen; -1: not known
+    const stack_source* source;  // of the stacks; null: rows.stacks()
 
     bool refuse(text reason) {
         refusal << reason;
@@ -94,14 +110,48 @@ using format_body = bool (*)(format_job& job);
 
 template <class Work>
 void for_each_stack(format_job& job, const Work& work) {
-    for (const snapshot::stack& stack : job.rows.stacks()) {
+    auto next = [&job, &work](const snapshot::stack& stack) {
         work(stack);
         job.pieces.may_go();
+    };
+    if (job.source == nullptr) {
+        for (const snapshot::stack& stack : job.rows.stacks()) next(stack);
+        return;
     }
+    using visitor = decltype(next);
+    job.source->for_each(job.source->of, &next, [](void* self, const snapshot::stack& stack) {
+        (*static_cast<visitor*>(self))(stack);
+    });
+}
+
+template <class Work>
+void for_each_module(const format_job& job, const Work& work) {
+    if (job.source == nullptr) {
+        for (const snapshot::module& module : job.rows.modules()) work(module);
+        return;
+    }
+    for (std::size_t i = 0; i < job.source->module_count; ++i) work(job.source->modules[i]);
+}
+
+// Calls work(threads, count); those that for_each_part() of the stacks names.
+template <class Work>
+void with_threads(const format_job& job, const Work& work) {
+    if (job.source != nullptr) {
+        work(job.source->threads, job.source->thread_count);
+        return;
+    }
+    const auto threads = job.rows.allocating_threads();
+    work(threads.begin(), threads.size());
+}
+
+inline stack_numbers sum_of_stacks(format_job& job) {
+    stack_numbers sum;
+    for_each_stack(job, [&sum](const snapshot::stack& stack) { sum.add(numbers_of(stack)); });
+    return sum;
 }
 
 inline bool has_stacks_to_write(format_job& job) {
-    if (job.rows.has_stacks()) return true;
+    if (job.source != nullptr || job.rows.has_stacks()) return true;
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
@@ -114,16 +164,16 @@ inline bool has_stacks_to_write(format_job& job) {
 inline bool has_writable_stacks(format_job& job) {
     if (!has_stacks_to_write(job)) return false;
     if (!job.rows.info().is_difference) return true;
-    for (const snapshot::stack& stack : job.rows.stacks()) {
+    bool has_negative = false;
+    for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
         const stack_numbers numbers = numbers_of(stack);
-        if (is_negative(numbers.objects) || is_negative(numbers.bytes) ||
-            is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated)) {
-            return job.refuse(
-                "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
-                " CSV can");
-        }
-    }
-    return true;
+        has_negative = has_negative || is_negative(numbers.objects) || is_negative(numbers.bytes) ||
+                       is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated);
+    });
+    return !has_negative ||
+           job.refuse(
+               "this difference has numbers below 0, which the format cannot hold; pprof, JSON and"
+               " CSV can");
 }
 
 // --- from the call of a user to the body ---
@@ -144,12 +194,13 @@ struct lazy_target {
 
 template <class Target>
 bool write_pieces(format_body body, const snapshot& rows, Target& target, stack_value value,
-                  std::string& error) {
+                  std::string& error, const stack_source* source = nullptr) {
     arena memory;
     text_out refusal{memory};
     lazy_target<Target> opened{target};
     piecewise_text pieces{memory, &lazy_target<Target>::put, &opened};
-    format_job job{rows, memory, pieces, pieces.gathered, refusal, value, target.descriptor()};
+    format_job job{rows,  memory, pieces, pieces.gathered, refusal, value, target.descriptor(),
+                   source};
     if (!body(job)) {
         error = report_problem(target.name(), std::string(refusal.c_str()));
         return false;
@@ -171,15 +222,15 @@ void write_or_throw(format_body body, const snapshot& rows, Target&& wanted,
 // The same, with running out of memory as one more reason not to write.
 template <class Target>
 bool try_write(format_body body, const snapshot& rows, Target&& wanted, std::string& error,
-               stack_value value = stack_value::live_bytes) {
+               stack_value value = stack_value::live_bytes, const stack_source* source = nullptr) {
     const pause_recording quietly;
 #if ALLOCSCOPE_CONFIG_NO_EXCEPTIONS
     auto target = target_for(wanted);
-    return write_pieces(body, rows, target, value, error);
+    return write_pieces(body, rows, target, value, error, source);
 #else
     try {
         auto target = target_for(wanted);
-        return write_pieces(body, rows, target, value, error);
+        return write_pieces(body, rows, target, value, error, source);
     } catch (const std::exception& problem) {
         error = problem.what();
         return false;

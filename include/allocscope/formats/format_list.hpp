@@ -56,22 +56,23 @@ struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
     format_body body;
-    bool is_text;  // else it is nothing for a terminal
+    bool is_text;       // else it is nothing for a terminal
+    bool is_of_stacks;  // all of it comes from for_each_stack() and the window's info
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true},
-    {"html", ".html", write_html_body, true},
-    {"json", ".json", write_json_body, true},
-    {"csv", ".csv", write_csv_body, true},
-    {"snapshot", ".allocscope", write_saved_body, false},
-    {"pprof", ".pb.gz", write_pprof_body, false},
-    {"folded", ".folded", write_folded_body, true},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true},
-    {"dhat", ".dhat.json", write_dhat_body, true},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true},
-    {"massif", ".massif", write_massif_body, true},
-    {"callgrind", ".callgrind", write_callgrind_body, true},
+    {"text", ".txt", write_text_body, true, false},
+    {"html", ".html", write_html_body, true, false},
+    {"json", ".json", write_json_body, true, false},
+    {"csv", ".csv", write_csv_body, true, false},
+    {"snapshot", ".allocscope", write_saved_body, false, false},
+    {"pprof", ".pb.gz", write_pprof_body, false, true},
+    {"folded", ".folded", write_folded_body, true, true},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, true},
+    {"dhat", ".dhat.json", write_dhat_body, true, true},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, true},
+    {"massif", ".massif", write_massif_body, true, false},
+    {"callgrind", ".callgrind", write_callgrind_body, true, true},
 };
 
 // Null: there is none.

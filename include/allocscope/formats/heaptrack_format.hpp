@@ -18,7 +18,6 @@
 #define ALLOCSCOPE_FORMATS_HEAPTRACK_FORMAT_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
@@ -26,9 +25,9 @@
 #include <allocscope/formats/location_book.hpp>
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/page/page_paths.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_numbers.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -44,6 +43,15 @@ namespace detail {
 
 constexpr std::uint64_t most_heaptrack_events = 100000000;
 
+constexpr std::size_t longest_hexadecimal = 16;
+
+inline char* put_hexadecimal(char* at, std::uint64_t value) noexcept {
+    int shift = 0;
+    while (shift < 60 && value >> (shift + 4) != 0) shift += 4;
+    for (; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[value >> shift & 15U];
+    return at;
+}
+
 class heaptrack_file {
 public:
     explicit heaptrack_file(format_job& job)
@@ -54,6 +62,7 @@ public:
           written_location_(job.memory),
           traces_(job.memory),
           path_(job.memory),
+          trace_of_stack_(job.memory),
           line_(job.memory) {}
 
     void write() {
@@ -64,24 +73,15 @@ public:
         for_each_summary_line(job_, [this](text line) { out_ << "# " << line << '\n'; });
         out_ << "c 0\n";
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_temporary(stack); });
+        begin_again();
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_freed(stack); });
+        begin_again();
         for_each_stack(job_, [this](const snapshot::stack& stack) { write_live(stack); });
         if (has_waiting_) write_free(waiting_);
         out_ << "c " << hexadecimal{info.duration_ns / 1000000} << '\n';
     }
 
 private:
-    struct trace_key {
-        std::uint32_t location, parent;
-        bool operator==(const trace_key& other) const noexcept {
-            return location == other.location && parent == other.parent;
-        }
-        friend std::uint64_t hash_of_key(const trace_key& key) noexcept {
-            return hash_finish(
-                hash_step(hash_seed, std::uint64_t{key.parent} << 32U | key.location));
-        }
-    };
-
     // --- what the events point to; each is written before it is needed ---
 
     std::uint32_t string(const char* shown) {
@@ -119,7 +119,21 @@ private:
         return number;
     }
 
-    std::uint32_t trace_of(const snapshot::stack& stack) {
+    // The stacks come three times; what their traces are is found out once.
+    void begin_again() noexcept { next_stack_ = 0; }
+
+    // What was known of the stack that comes next: 0 unless its trace has been written.
+    std::uint32_t& known_trace() {
+        if (next_stack_ == trace_of_stack_.size()) trace_of_stack_.push_back(0);
+        return trace_of_stack_[next_stack_++];
+    }
+
+    std::uint32_t trace_of(const snapshot::stack& stack, std::uint32_t& known) {
+        if (known == 0) known = written_trace(stack);
+        return known;
+    }
+
+    std::uint32_t written_trace(const snapshot::stack& stack) {
         path_.clear();
         for (std::size_t i = 0; i < stack.frame_count;) {
             path_.push_back(locations_.next_location(stack, i));
@@ -127,30 +141,44 @@ private:
         std::uint32_t trace = 0;
         for (std::size_t i = path_.size(); i > 0; --i) {
             const std::uint32_t location = written(path_[i - 1]);
-            const auto known = traces_.insert({location, trace});
-            if (known.is_new) {
-                known.value = static_cast<std::uint32_t>(traces_.size());
-                out_ << "t " << hexadecimal{location} << ' ' << hexadecimal{trace} << '\n';
-            }
-            trace = known.value;
+            const std::uint32_t before = trace;
+            const std::size_t count = traces_.all().size();
+            trace = traces_.below(before, location);
+            if (trace == count) write_line("t ", location, before);
         }
         return trace;
     }
 
+    // Two letters and one or two numbers; most lines of the file are of this kind.
+    void write_line(const char (&letters)[3], std::uint64_t number) {
+        char line[2 + longest_hexadecimal + 1] = {letters[0], letters[1]};
+        char* end = put_hexadecimal(line + 2, number);
+        *end++ = '\n';
+        out_ << text{line, static_cast<std::size_t>(end - line)};
+    }
+    void write_line(const char (&letters)[3], std::uint64_t first, std::uint64_t second) {
+        char line[2 + 2 * longest_hexadecimal + 2] = {letters[0], letters[1]};
+        char* end = put_hexadecimal(line + 2, first);
+        *end++ = ' ';
+        end = put_hexadecimal(end, second);
+        *end++ = '\n';
+        out_ << text{line, static_cast<std::size_t>(end - line)};
+    }
+
     std::uint64_t allocation(std::uint64_t size, std::uint32_t trace) {
-        out_ << "a " << hexadecimal{size} << ' ' << hexadecimal{trace} << '\n';
+        write_line("a ", size, trace);
         return allocation_count_++;
     }
 
     // --- events ---
 
     void write_birth(std::uint64_t allocation) {
-        out_ << "+ " << hexadecimal{allocation} << '\n';
+        write_line("+ ", allocation);
         if (has_waiting_) write_free(waiting_);
         has_waiting_ = false;
         job_.pieces.may_go();
     }
-    void write_free(std::uint64_t allocation) { out_ << "- " << hexadecimal{allocation} << '\n'; }
+    void write_free(std::uint64_t allocation) { write_line("- ", allocation); }
 
     // What of a stack has been freed: so many objects of `size` bytes, and of one more.
     struct freed_objects {
@@ -171,9 +199,10 @@ private:
 
     // heaptrack calls an object temporary that is freed right after its birth.
     void write_temporary(const snapshot::stack& stack) {
+        std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.temporary == 0) return;
-        const std::uint32_t trace = trace_of(stack);
+        const std::uint32_t trace = trace_of(stack, known);
         write_temporary_objects(freed.size + 1, freed.temporary_larger(), trace);
         write_temporary_objects(freed.size, freed.temporary_others(), trace);
     }
@@ -189,9 +218,10 @@ private:
     // Of the others it is not known, so another one is born in between: each free waits for the
     // birth of the next object, and objects of the same size take turns with two descriptions.
     void write_freed(const snapshot::stack& stack) {
+        std::uint32_t& known = known_trace();
         const freed_objects freed = freed_of(stack);
         if (freed.count == freed.temporary) return;
-        const std::uint32_t trace = trace_of(stack);
+        const std::uint32_t trace = trace_of(stack, known);
         write_freed_objects(freed.size + 1, freed.larger - freed.temporary_larger(), trace);
         write_freed_objects(freed.size, freed.count - freed.larger - freed.temporary_others(),
                             trace);
@@ -208,8 +238,9 @@ private:
     }
 
     void write_live(const snapshot::stack& stack) {
+        std::uint32_t& known = known_trace();
         if (stack.objects == 0) return;
-        const std::uint32_t trace = trace_of(stack);
+        const std::uint32_t trace = trace_of(stack, known);
         const std::uint64_t size = stack.bytes / stack.objects;
         const std::uint64_t larger = stack.bytes % stack.objects;
         write_live_objects(size + 1, larger, trace);
@@ -228,8 +259,10 @@ private:
     location_book locations_;
     list<std::uint32_t> written_location_;
     std::uint32_t location_count_ = 0;
-    table<trace_key, std::uint32_t> traces_;
+    page_paths traces_;
     list<std::uint32_t> path_;
+    list<std::uint32_t> trace_of_stack_;
+    std::size_t next_stack_ = 0;
     text_out line_;
     std::uint64_t allocation_count_ = 0;
     std::uint64_t waiting_ = 0;  // was born last and is to be freed
@@ -247,7 +280,7 @@ inline bool write_heaptrack_body(format_job& job) {
         return job.refuse(
             "heaptrack's format is a list of events, and a difference has none; pprof can hold it");
     }
-    if (sum_of_stacks(job.rows).allocations > most_heaptrack_events) {
+    if (sum_of_stacks(job).allocations > most_heaptrack_events) {
         return job.refuse(
             "heaptrack's format has a line for each allocation, and these are more than 100"
             " million; the other formats hold sums");

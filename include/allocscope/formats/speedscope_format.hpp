@@ -3,13 +3,12 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
-// Memory:   see formats/format_job.hpp
+// Memory:   see formats/format_job.hpp; 48 bytes for each stack and 4 for each of its frames
 //
 //     allocscope::write_speedscope(window.stats(), "heap.speedscope.json");
 //
 // The profiles are live bytes, live objects, bytes allocated and allocations, in this order. Frames
-// with the same place are one frame; inlined calls are frames of their own. The frames stand behind
-// the profiles, as they are found while those are written.
+// with the same place are one frame; inlined calls are frames of their own.
 
 #ifndef ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
@@ -19,16 +18,18 @@
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/frame_text.hpp>
+#include <allocscope/formats/number_run.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/version.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint64_t
+#include <cstdint>  // uint32_t, uint64_t
 #include <string>   // string
 
 ALLOCSCOPE_COOL_BEGIN
@@ -38,38 +39,68 @@ namespace detail {
 constexpr stack_value speedscope_values[] = {stack_value::live_bytes, stack_value::live_objects,
                                              stack_value::bytes_allocated,
                                              stack_value::allocations};
+constexpr std::size_t speedscope_profiles = sizeof speedscope_values / sizeof speedscope_values[0];
 
-inline void write_speedscope_profile(format_job& job, frame_book& book, stack_value which) {
-    const bool is_bytes = which == stack_value::live_bytes || which == stack_value::bytes_allocated;
-    const bool is_sampled = job.rows.info().record == recording::sampled;
-    text_out& out = job.out;
-    out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
-        << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
-        << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
-    const char* separator = "\n";
-    std::uint64_t sum = 0;
-    for_each_stack(job, [&](const snapshot::stack& stack) {
-        const std::uint64_t value = numbers_of(stack)[which];
-        if (value == 0) return;
-        sum += value;
-        out << separator << '[';
-        separator = ",\n";
-        for (std::size_t i = stack.frame_count; i > 0; --i) {
-            out << decimal{book.number_of(stack.frames[i - 1])};
-            if (i > 1) out << ',';
+// The stacks once, and the numbers of their frames, outermost first: each profile needs them.
+class speedscope_stacks {
+public:
+    speedscope_stacks(format_job& job, frame_book& book) : stacks_(job.memory) {
+        for_each_stack(job, [&](const snapshot::stack& stack) {
+            const std::size_t bytes = stack.frame_count * sizeof(std::uint32_t);
+            auto* path = static_cast<std::uint32_t*>(job.memory.allocate(bytes));
+            for (std::size_t i = 0; i < stack.frame_count; ++i) {
+                path[i] = book.number_of(stack.frames[stack.frame_count - 1 - i]);
+            }
+            const stack_numbers numbers = numbers_of(stack);
+            known_stack made{path, stack.frame_count, {}};
+            for (std::size_t i = 0; i < speedscope_profiles; ++i) {
+                made.values[i] = numbers[speedscope_values[i]];
+            }
+            stacks_.push_back(made);
+        });
+    }
+
+    void write_profile(format_job& job, std::size_t number) const {
+        const stack_value which = speedscope_values[number];
+        const bool is_bytes =
+            which == stack_value::live_bytes || which == stack_value::bytes_allocated;
+        const bool is_sampled = job.rows.info().record == recording::sampled;
+        text_out& out = job.out;
+        out << "{\"type\": \"sampled\", \"name\": \"" << name_of(which)
+            << (is_sampled ? ", estimated from samples" : "") << "\", \"unit\": \""
+            << (is_bytes ? "bytes" : "none") << "\", \"startValue\": 0,\n\"samples\": [";
+        number_run run{out};
+        const char* separator = "\n[";
+        std::uint64_t sum = 0;
+        for (const known_stack& stack : stacks_) {
+            if (stack.values[number] == 0) continue;
+            sum += stack.values[number];
+            out << separator;
+            separator = ",\n[";
+            for (std::size_t i = 0; i < stack.frame_count; ++i) run.add(stack.path[i]);
+            run.end();
+            out << ']';
+            job.pieces.may_go();
         }
-        out << ']';
-    });
-    out << "],\n\"weights\": [";
-    separator = "\n";
-    for_each_stack(job, [&](const snapshot::stack& stack) {
-        const std::uint64_t value = numbers_of(stack)[which];
-        if (value == 0) return;
-        out << separator << decimal{value};
-        separator = ",\n";
-    });
-    out << "],\n\"endValue\": " << decimal{sum} << '}';
-}
+        out << "],\n\"weights\": [";
+        separator = "\n";
+        for (const known_stack& stack : stacks_) {
+            if (stack.values[number] == 0) continue;
+            out << separator << decimal{stack.values[number]};
+            separator = ",\n";
+            job.pieces.may_go();
+        }
+        out << "],\n\"endValue\": " << decimal{sum} << '}';
+    }
+
+private:
+    struct known_stack {
+        const std::uint32_t* path;
+        std::size_t frame_count;
+        std::uint64_t values[speedscope_profiles];
+    };
+    list<known_stack> stacks_;
+};
 
 inline void write_speedscope_frames(format_job& job, const frame_book& book) {
     text_out& out = job.out;
@@ -99,13 +130,14 @@ inline bool write_speedscope_body(format_job& job) {
     if (!has_writable_stacks(job)) return false;
     text_out& out = job.out;
     frame_book book{job.memory, frames_differ_by::place};
+    const speedscope_stacks stacks{job, book};
     out << "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
            "\"exporter\": \"allocscope " ALLOCSCOPE_VERSION_STRING "\", \"name\": ";
     write_json_string(out, job.rows.info().name);
     out << ", \"activeProfileIndex\": 0,\n\"profiles\": [";
-    for (const stack_value which : speedscope_values) {
-        if (which != speedscope_values[0]) out << ",\n";
-        write_speedscope_profile(job, book, which);
+    for (std::size_t i = 0; i < speedscope_profiles; ++i) {
+        if (i != 0) out << ",\n";
+        stacks.write_profile(job, i);
     }
     out << "],\n";
     write_speedscope_frames(job, book);

@@ -70,7 +70,7 @@ inline void write_totals(text_out& out, const snapshot::window_info& info) {
 
 // `work` gets one line after the other, without its end.
 template <class Work>
-void for_each_summary_line(const format_job& job, const Work& work) {
+void for_each_summary_line(format_job& job, const Work& work) {
     const snapshot::window_info& info = job.rows.info();
     arena memory;
     text_out line{memory};
@@ -88,7 +88,7 @@ void for_each_summary_line(const format_job& job, const Work& work) {
     if (info.is_difference) work("a difference: what there is more than in an earlier snapshot");
     write_totals(line, info);
     end_line();
-    const stack_numbers sum = sum_of_stacks(job.rows);
+    const stack_numbers sum = sum_of_stacks(job);
     const std::uint64_t allocations = info.estimates.allocations.value - sum.allocations;
     if (allocations != 0 && !is_negative(allocations) && info.record == recording::exact) {
         line << decimal{allocations} << " allocations of "

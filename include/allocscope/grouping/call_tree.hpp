@@ -1,7 +1,7 @@
 // call_tree.hpp - all stacks of a snapshot as one tree: from main() in, or from operator new out.
 //
 // Room:     grouping (floor 8), not malloc-safe
-// Called:   by formats/massif_format.hpp, callgrind_format.hpp and dhat_format.hpp
+// Called:   by formats/massif_format.hpp and report/text_tree.hpp
 // Threads:  any; the snapshot must outlive the tree
 // Memory:   184 bytes for each node and 12 for each stack, in the arena that is given
 //

@@ -3,15 +3,16 @@
 // Room:     grouping (floor 8), not malloc-safe
 // Called:   by grouping/call_tree.hpp and by the writers in formats/
 // Threads:  one at a time
-// Memory:   of the arena that is given; the texts stay those of the snapshot
+// Memory:   of the arena that is given: 160 bytes for each different frame; the texts stay those of
+//           the snapshot
 //
 //     frame_book book{memory, frames_differ_by::place};
 //     for (std::size_t i = 0; i < stack.frame_count; ++i) use(book.number_of(stack.frames[i]));
 //     book[number].function;       // of the frame that came first
 //
-// Stacks share most of their frames, and a frame is most often one that was met a moment ago: a
-// small cache finds it by its address and pointers, without reading a text. What the cache does not
-// know is compared by its texts, as equal ones may lie in two places.
+// Stacks share most of their frames. One that is a copy of a frame that was met before is found by
+// its address and pointers, without reading a text. The others are compared by their texts, as
+// equal ones may lie in two places. The frames themselves may go: the book has copies.
 
 #ifndef ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
 #define ALLOCSCOPE_GROUPING_FRAME_BOOK_HPP
@@ -59,54 +60,48 @@ inline std::uint64_t hash_of_key(const frame_key& key) noexcept {
     return hash_finish(hash_step(hash, key.column));
 }
 
+// A frame as it was met: equal ones are copies of each other.
+struct met_frame {
+    snapshot::frame frame;
+};
+
+inline bool operator==(const met_frame& a, const met_frame& b) noexcept {
+    return a.frame.address == b.frame.address && a.frame.function == b.frame.function &&
+           a.frame.line == b.frame.line && a.frame.file == b.frame.file &&
+           a.frame.module == b.frame.module && a.frame.offset == b.frame.offset &&
+           a.frame.column == b.frame.column && a.frame.is_inlined == b.frame.is_inlined;
+}
+
+inline std::uint64_t hash_of_key(const met_frame& key) noexcept {
+    const std::uint64_t hash = hash_step(hash_seed, key.frame.address);
+    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.frame.function) +
+                                           static_cast<std::uint64_t>(key.frame.line)));
+}
+
 class frame_book {
 public:
     frame_book(arena& memory, frames_differ_by identity)
-        : identity_(identity),
-          texts_(memory),
-          frames_(memory),
-          numbers_(memory),
-          cache_(static_cast<cached*>(memory.allocate(cache_size * sizeof(cached)))) {
-        for (std::size_t i = 0; i < cache_size; ++i) cache_[i] = {nullptr, 0};
-    }
+        : identity_(identity), texts_(memory), frames_(memory), numbers_(memory), met_(memory) {}
 
     // The first one is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
-        cached& near = cache_[place_in_cache(frame)];
-        if (near.frame != nullptr && is_copy(*near.frame, frame)) return near.number;
+        if (const std::uint32_t* known = met_.find({frame})) return *known;
         const auto known = numbers_.insert(key_of(frame));
         if (known.is_new) {
             known.value = static_cast<std::uint32_t>(frames_.size());
-            frames_.push_back(&frame);
+            frames_.push_back(frame);
         }
-        near = {&frame, known.value};
+        if (met_.size() < most_met) met_[{frame}] = known.value;
         return known.value;
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
-    const snapshot::frame& operator[](std::size_t number) const noexcept {
-        return *frames_[number];
-    }
+    // Good until the next number_of().
+    const snapshot::frame& operator[](std::size_t number) const noexcept { return frames_[number]; }
 
 private:
-    struct cached {
-        const snapshot::frame* frame;
-        std::uint32_t number;
-    };
-    static constexpr std::size_t cache_size = 8192;
-
-    static std::size_t place_in_cache(const snapshot::frame& frame) noexcept {
-        std::uint64_t hash = hash_step(hash_seed, frame.address);
-        hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
-                                   static_cast<std::uint64_t>(frame.line));
-        return hash_finish(hash) & (cache_size - 1);
-    }
-
-    static bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
-        return a.address == b.address && a.function == b.function && a.line == b.line &&
-               a.file == b.file && a.module == b.module && a.offset == b.offset &&
-               a.column == b.column && a.is_inlined == b.is_inlined;
-    }
+    // A snapshot that somebody made by hand may have each text in as many places as frames.
+    static constexpr std::size_t most_met = std::size_t{1} << 20U;
 
     frame_key key_of(const snapshot::frame& frame) {
         frame_key key{};
@@ -128,9 +123,9 @@ private:
 
     frames_differ_by identity_;
     text_numbers texts_;
-    list<const snapshot::frame*> frames_;
+    list<snapshot::frame> frames_;
     table<frame_key, std::uint32_t> numbers_;
-    cached* cache_;
+    table<met_frame, std::uint32_t> met_;
 };
 
 }  // namespace detail

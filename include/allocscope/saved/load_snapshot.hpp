@@ -112,6 +112,8 @@ public:
         if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
+    // As they lie in the block.
+    const loaded_parts& parts() const noexcept { return *parts_; }
 
 private:
     // Room for as many of everything as there are records, so that no list has to grow.
@@ -379,11 +381,13 @@ private:
 constexpr std::size_t every_row = ~std::size_t{0};
 
 inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
-                              std::size_t framed_rows = every_row) {
+                              std::size_t framed_rows = every_row,
+                              const loaded_parts** parts = nullptr) {
     snapshot_loader loader{block.memory()};
     error = loader.read(whole);
     if (!error.empty()) return {};
     loader.fill(block, framed_rows);
+    if (parts != nullptr) *parts = &loader.parts();
     return snapshot{block.finish(loader.info())};
 }
 
@@ -396,9 +400,10 @@ inline std::string load_problem(const char* path, const std::string& reason) {
 
 // Where only some rows are shown with their frames, the others need none: the frames of a million
 // rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
-// tell what could name them; stacks() knows those of all.
+// tell what could name them; stacks() knows those of all. `parts`, if wanted, is what the file
+// says; it stays as long as the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
-                          std::size_t framed_rows) {
+                          std::size_t framed_rows, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
     const file_reader file{path};
     if (!file.is_open()) {
@@ -411,7 +416,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
         const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
         const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, framed_rows);
+        into = snapshot_from(block, {whole, got}, error, framed_rows, parts);
     });
     if (!has_memory) error = "there is not enough memory for it";
     if (!error.empty()) error = load_problem(path, error);

@@ -169,6 +169,15 @@ inline const snapshot::frame* frames_of(const loaded_parts& parts, const saved_s
     return made;
 }
 
+// 95% intervals of objects and bytes, which stand there as distances.
+template <class Row>
+void read_intervals(saved_fields& from, Row& into) noexcept {
+    into.objects_low = into.objects - from.number();
+    into.objects_high = into.objects + from.number();
+    into.bytes_low = into.bytes - from.number();
+    into.bytes_high = into.bytes + from.number();
+}
+
 // What rows and stacks have in common, but for the frames. Returns the number of the stack.
 template <class Row>
 std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into) noexcept {
@@ -187,10 +196,7 @@ std::size_t read_place(const loaded_parts& parts, saved_fields& from, Row& into)
     into.function = read_text(parts, from);
     into.offset = from.number();
     into.samples = from.number();
-    into.objects_low = into.objects - from.number();
-    into.objects_high = into.objects + from.number();
-    into.bytes_low = into.bytes - from.number();
-    into.bytes_high = into.bytes + from.number();
+    read_intervals(from, into);
     return stack;
 }
 
@@ -214,11 +220,22 @@ inline snapshot::thread_part read_part(const loaded_parts& parts, saved_fields& 
     part.allocations = from.number();
     part.bytes_allocated = from.number();
     part.samples = from.number();
-    part.objects_low = part.objects - from.number();
-    part.objects_high = part.objects + from.number();
-    part.bytes_low = part.bytes - from.number();
-    part.bytes_high = part.bytes + from.number();
+    read_intervals(from, part);
     return part;
+}
+
+// What a record says of a stack, but for its frames. Returns the number of these.
+inline std::size_t read_stack_of(const loaded_parts& parts, const saved_sums& record,
+                                 snapshot::stack& into) noexcept {
+    saved_fields fields{record.record};
+    const std::size_t frames = read_sums(parts, fields, into);
+    into.details = record.details;
+    if (record.part_count > 1) {
+        into.thread_count = record.part_count;
+        into.by_thread = parts.thread_parts.data() + record.first_part;
+        into.thread = into.by_thread->thread;
+    }
+    return frames;
 }
 
 // All records have been checked when the file was loaded.
@@ -230,23 +247,30 @@ inline void find_stacks_of_file(const snapshot_data&, const void* source, later_
     list<snapshot::stack> stacks{made.memory};
     stacks.reserve(parts.sums.size());
     for (const saved_sums& each : parts.sums) {
-        saved_fields fields{each.record};
         snapshot::stack stack{};
-        const std::size_t number = read_sums(parts, fields, stack);
+        const std::size_t number = read_stack_of(parts, each, stack);
         if (frames[number] == nullptr) {
             frames[number] = frames_of(parts, parts.stacks[number], made.memory);
         }
         stack.frames = frames[number];
-        stack.details = each.details;
-        if (each.part_count > 1) {
-            stack.thread_count = each.part_count;
-            stack.by_thread = parts.thread_parts.data() + each.first_part;
-            stack.thread = stack.by_thread->thread;
-        }
         stacks.push_back(stack);
     }
     made.table = {stacks.data(),        stacks.size(),        parts.modules.data(),
                   parts.modules.size(), parts.threads.data(), parts.threads.size()};
+}
+
+// The same, one after the other: the frames of a million stacks take more than a gigabyte, those of
+// one of them are gone when the next one comes.
+template <class Work>
+void for_each_stack_of_file(const loaded_parts& parts, const Work& work) {
+    arena memory;
+    memory.allocate(1);  // else its first block would come and go with each stack
+    for (const saved_sums& each : parts.sums) {
+        const borrowed_memory meanwhile{memory};
+        snapshot::stack stack{};
+        stack.frames = frames_of(parts, parts.stacks[read_stack_of(parts, each, stack)], memory);
+        work(stack);
+    }
 }
 
 }  // namespace detail

@@ -93,6 +93,61 @@ TEST_CASE("formats: a path, a descriptor, a stdio file and a stream get the same
     }
 }
 
+TEST_CASE("formats: a saved snapshot is converted into the bytes that writing it gives") {
+    info_text about;
+    about.threads = {{1, "main", 7}, {2, "worker", 7}};
+    about.modules = {{"/bin/prog", "abcdef", 0x1000, 0x2000}};
+    std::vector<stack_text> stacks = small_stacks();
+    stacks.push_back(made_stack({}, 3, 30, 2, 20));
+    stacks.push_back(stacks[0]);  // the same frames once more
+    for (std::size_t i = 0; i < 2; ++i) {
+        allocscope::snapshot::thread_part part{};
+        part.thread = i;
+        part.allocations = 5;
+        part.bytes_allocated = 500;
+        part.objects = 2;
+        part.bytes = 200;
+        stacks[0].by_thread.push_back(part);
+    }
+    for (const stack_text& hostile : hostile_stacks()) stacks.push_back(hostile);
+    const temporary_path saved{".allocscope"};
+    made_window(stacks, about).save(saved.path.c_str());
+    const allocscope::snapshot loaded = allocscope::load_snapshot(saved.path.c_str());
+    for (const auto& one : file_formats) {
+        CAPTURE(one.name);
+        const temporary_path there{(std::string{".converted"} + one.ending).c_str()};
+        std::string error;
+        CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+        CHECK(error.empty());
+        CHECK(there.contents() == written(one.name, loaded));
+    }
+}
+
+TEST_CASE("formats: what cannot be converted says why") {
+    const temporary_path saved{".allocscope"};
+    std::string error;
+    CHECK_FALSE(allocscope::convert_snapshot(saved.path.c_str(), "heap.docx", error));
+    CHECK(error.find("its ending must be") != std::string::npos);
+    CHECK_FALSE(allocscope::convert_snapshot(saved.path.c_str(), "heap.folded", error));
+    CHECK(error.find("there is no such file") != std::string::npos);
+    info_text about;
+    about.is_difference = true;
+    std::vector<stack_text> stacks = small_stacks();
+    stacks[1].bytes = static_cast<std::uint64_t>(-40);
+    made_window(stacks, about).save(saved.path.c_str());
+    const temporary_path there{".folded"};
+    CHECK_FALSE(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+    CHECK(error.find("numbers below 0") != std::string::npos);
+    CHECK_FALSE(there.exists());
+    info_text counted;
+    counted.record = allocscope::recording::counters;
+    auto* block = made_block({}, counted);
+    block->stacks = nullptr;
+    allocscope::snapshot{block}.save(saved.path.c_str());
+    CHECK_FALSE(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+    CHECK(error.find("the window only counted") != std::string::npos);
+}
+
 TEST_CASE("formats: what cannot be written says where and why") {
     const auto rows = made_window(small_stacks());
     std::string error;

@@ -3,6 +3,7 @@
 #ifndef ALLOCSCOPE_TESTS_UNIT_FORMATS_MADE_STACKS_HPP
 #define ALLOCSCOPE_TESTS_UNIT_FORMATS_MADE_STACKS_HPP
 
+#include <allocscope/formats/convert_snapshot.hpp>
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/format_list.hpp>
 

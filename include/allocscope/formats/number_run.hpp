@@ -1,0 +1,77 @@
+// number_run.hpp - numbers with commas between them: 17,4,2031.
+//
+// Room:     formats (floor 11), not malloc-safe
+// Called:   by the writers whose format has the frames of a stack as numbers
+// Threads:  one
+// Memory:   of the text that is written to
+//
+//     number_run run{out};
+//     for (const std::uint32_t number : path) run.add(number);
+//     run.end();
+//
+// A million stacks have twenty million such numbers: they are gathered in one piece for a stack.
+
+#ifndef ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+#define ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_out.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+constexpr std::size_t longest_decimal = 20;
+
+// The digits of a number; returns the end. The base is known here, so nothing is divided.
+inline char* put_decimal(char* at, std::uint64_t value) noexcept {
+    char digits[longest_decimal];
+    std::size_t begin = sizeof digits;
+    do {
+        digits[--begin] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    while (begin < sizeof digits) *at++ = digits[begin++];
+    return at;
+}
+
+class number_run {
+public:
+    explicit number_run(text_out& out) noexcept : out_(out) {}
+
+    void add(std::uint64_t number) {
+        if (static_cast<std::size_t>(gathered_ + sizeof gathered_ - at_) <= longest_decimal) {
+            hand_on();
+        }
+        if (!is_first_) *at_++ = ',';
+        is_first_ = false;
+        at_ = put_decimal(at_, number);
+    }
+    // The next number is the first of another run.
+    void end() {
+        hand_on();
+        is_first_ = true;
+    }
+
+private:
+    void hand_on() {
+        out_ << text{gathered_, static_cast<std::size_t>(at_ - gathered_)};
+        at_ = gathered_;
+    }
+
+    text_out& out_;
+    char gathered_[512];
+    char* at_ = gathered_;
+    bool is_first_ = true;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_FORMATS_NUMBER_RUN_HPP

@@ -1,0 +1,63 @@
+// Frames have one number however often, and wherever their texts, they come.
+#include <allocscope/grouping/frame_book.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using allocscope::snapshot;
+using allocscope::detail::arena;
+using allocscope::detail::frame_book;
+using allocscope::detail::frames_differ_by;
+
+namespace {
+
+snapshot::frame made(const char* function, int line, std::uint64_t address) {
+    return {function, "/src/a.cpp", line, 3, false, address, "/bin/app", address & 0xfffU};
+}
+
+}  // namespace
+
+TEST_CASE("frame book: equal frames have one number, whatever their texts lie in") {
+    const std::string there = "run()";
+    for (const frames_differ_by identity : {frames_differ_by::address, frames_differ_by::place}) {
+        arena memory;
+        frame_book book{memory, identity};
+        CHECK(book.number_of(made("run()", 1, 0x1000)) == 0);
+        CHECK(book.number_of(made("run()", 2, 0x1000)) == 1);
+        CHECK(book.number_of(made(there.c_str(), 1, 0x1000)) == 0);
+        CHECK(book.number_of(made(there.c_str(), 2, 0x1000)) == 1);
+        CHECK(book.number_of(made(there.c_str(), 1, 0x1000)) == 0);
+        CHECK(book.size() == 2);
+    }
+}
+
+TEST_CASE("frame book: two calls on one line differ by their address alone") {
+    arena memory;
+    frame_book by_address{memory, frames_differ_by::address};
+    frame_book by_place{memory, frames_differ_by::place};
+    CHECK(by_address.number_of(made("run()", 1, 0x1000)) == 0);
+    CHECK(by_address.number_of(made("run()", 1, 0x1008)) == 1);
+    CHECK(by_place.number_of(made("run()", 1, 0x1000)) == 0);
+    CHECK(by_place.number_of(made("run()", 1, 0x1008)) == 0);
+    // Without a name the place is where the code lies.
+    CHECK(by_place.number_of(made("", 1, 0x1000)) == 1);
+    CHECK(by_place.number_of(made("", 1, 0x1008)) == 2);
+    snapshot::frame inlined = made("run()", 1, 0x1000);
+    inlined.is_inlined = true;
+    CHECK(by_address.number_of(inlined) == 2);
+    CHECK(by_place.number_of(inlined) == 0);
+}
+
+TEST_CASE("frame book: frames may go, their texts may not") {
+    arena memory;
+    frame_book book{memory, frames_differ_by::place};
+    snapshot::frame scratch = made("first()", 1, 0x1000);
+    CHECK(book.number_of(scratch) == 0);
+    scratch = made("second()", 2, 0x2000);
+    CHECK(book.number_of(scratch) == 1);
+    scratch = made("first()", 1, 0x1000);
+    CHECK(book.number_of(scratch) == 0);
+    CHECK(std::string{book[0].function} == "first()");
+    CHECK(std::string{book[1].function} == "second()");
+}

@@ -34172,22 +34172,14 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_CALLGRIND_FORMAT_HPP
 
-// place_sums.hpp - what was allocated at each place: the rows, and the places where all is gone.
+// place_numbers.hpp - where stacks allocate: a place is file, line and type, and has one number.
 
-#ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
-#define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+#ifndef ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
+#define ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
 
 ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
-
-struct place {
-    snapshot::row row;
-    std::uint64_t allocations;
-    std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
-    snapshot::stack_details details;  // of a window that has them
-};
 
 struct place_key {
     std::uint32_t file, type;
@@ -34205,13 +34197,72 @@ inline std::uint64_t hash_of_key(const place_key& key) noexcept {
     return hash_finish(hash_step(hash, key.offset));
 }
 
+class place_numbers {
+public:
+    explicit place_numbers(arena& memory) : texts_(memory), numbers_(memory) {}
+
+    struct place_number {
+        std::size_t number;  // the first place is 0
+        bool is_new;
+    };
+
+    // Of a row or a stack.
+    template <class Row>
+    place_number meet(const Row& row) {
+        const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
+                                            row.line, row.line == 0 ? row.offset : 0});
+        if (known.is_new) known.value = numbers_.size() - 1;
+        return {known.value, known.is_new};
+    }
+
+private:
+    text_numbers texts_;
+    table<place_key, std::size_t> numbers_;
+};
+
+// The row says of its place what this stack says, with its frames; not its numbers.
+inline void describe_row(snapshot::row& row, const snapshot::stack& by) noexcept {
+    row.file = by.file;
+    row.line = by.line;
+    row.type = by.type;
+    row.type_source = by.type_source;
+    row.function = by.function;
+    row.offset = by.offset;
+    row.frames = by.frames;
+    row.frame_count = by.frame_count;
+    row.user_frame = by.user_frame;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
+
+// place_sums.hpp - what was allocated at each place: the rows, and the places where all is gone.
+
+#ifndef ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+#define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct place {
+    snapshot::row row;
+    std::uint64_t allocations;
+    std::uint64_t bytes_allocated;
+    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
+    snapshot::stack_details details;  // of a window that has them
+};
+
 class place_sums {
 public:
     // The rows first, in their order, then the other places, in the order of their stacks.
     place_sums(arena& memory, const snapshot& rows)
-        : texts_(memory), numbers_(memory), places_(memory), row_count_(rows.size()) {
+        : numbers_(memory), places_(memory), row_count_(rows.size()) {
         for (const snapshot::row& row : rows) {
-            numbers_[key_of(row.file, row.line, row.offset, row.type)] = places_.size();
+            numbers_.meet(row);
             places_.push_back({row, 0, 0, 0, {}});
         }
         for (const snapshot::stack& stack : rows.stacks()) add(stack);
@@ -34223,22 +34274,14 @@ public:
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
-    place_key key_of(const char* file, int line, std::uint64_t offset, const char* type) {
-        return {texts_.number_of(file), texts_.number_of(type), line, line == 0 ? offset : 0};
-    }
-
     void add(const snapshot::stack& stack) {
-        const auto known =
-            numbers_.insert(key_of(stack.file, stack.line, stack.offset, stack.type));
-        if (known.is_new) {
-            known.value = places_.size();
-            places_.push_back({{}, 0, 0, 0, {}});
-        }
-        place& here = places_[known.value];
+        const auto at = numbers_.meet(stack);
+        if (at.is_new) places_.push_back({{}, 0, 0, 0, {}});
+        place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
         if (stack.details != nullptr) add_details(here.details, *stack.details);
-        if (known.value < row_count_) return;
+        if (at.number < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;
         row.objects += stack.objects;
@@ -34251,19 +34294,10 @@ private:
         ++row.sites;
         if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
-        row.file = stack.file;
-        row.line = stack.line;
-        row.type = stack.type;
-        row.type_source = stack.type_source;
-        row.function = stack.function;
-        row.offset = stack.offset;
-        row.frames = stack.frames;
-        row.frame_count = stack.frame_count;
-        row.user_frame = stack.user_frame;
+        describe_row(row, stack);
     }
 
-    text_numbers texts_;
-    table<place_key, std::size_t> numbers_;
+    place_numbers numbers_;
     list<place> places_;
     std::size_t row_count_;
 };
@@ -34292,6 +34326,7 @@ public:
         separate();
         const borrowed_memory meanwhile{scratch_};
         text_out printable{scratch_};
+        if (is_formula(shown)) printable << '\'';
         write_printable(printable, shown);
         if (printable.view().find_first_of("\",") == text::npos) {
             out_ << printable.view();
@@ -34315,6 +34350,10 @@ public:
     }
 
 private:
+    static bool is_formula(const char* shown) noexcept {
+        return shown != nullptr && shown[0] != '\0' && text{"=+-@"}.find(shown[0]) != text::npos;
+    }
+
     void separate() {
         if (!is_first_) out_ << ',';
         is_first_ = false;
@@ -38667,7 +38706,9 @@ enum class group_key : int {
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
     module,    // the program or library that the user's frame lies in
-    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two
+    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
+               // options::details each allocation counts in the class of its own size; the other
+               // numbers of a stack stay together, in one of the classes that it has allocated
     thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
                // snapshot has no threads, as a difference
 };
@@ -38723,7 +38764,7 @@ inline void write_place_name(text_out& out, const snapshot::stack& stack) {
 }
 
 // The mean size of what was allocated, or of what is alive where that is not known.
-inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
     const auto allocations = static_cast<std::int64_t>(stack.allocations);
     const bool has_births = allocations != 0;
     const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
@@ -38740,6 +38781,24 @@ inline void write_size_class(text_out& out, const snapshot::stack& stack) {
     std::uint64_t most = 16;
     while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
     out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+// As details have them.
+inline void write_size_class(text_out& out, std::size_t number) {
+    const std::uint64_t least = number == 0 ? 0 : most_bytes_of_class(number - 1) + 1;
+    if (number + 1 == size_class_count) {
+        out << decimal{least} << " B and more";
+    } else {
+        out << decimal{least} << ".." << decimal{most_bytes_of_class(number)} << " B";
+    }
+}
+
+// The class that the numbers of a stack stand in which are not known for each size: that of the
+// mean, or the next one in which it has allocated.
+inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
+    std::size_t number = size_class_of(stack.bytes_allocated / stack.allocations);
+    while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
+    return number;
 }
 
 inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
@@ -38763,7 +38822,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
             break;
         }
         case group_key::size:
-            write_size_class(out, stack);
+            write_mean_size(out, stack);
             break;
         case group_key::thread:
             out << "not known";
@@ -38775,19 +38834,50 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
-        : memory_(memory), groups_(groups), numbers_(memory) {}
+        : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
 
-    // A stack, or a part of one.
-    template <class Part>
-    void add(text name, const Part& part) {
+    // Of a stack, or of a part of one.
+    void add(text name, const stack_numbers& numbers) {
         const std::size_t* known = numbers_.find(name);
         if (known == nullptr) {
             numbers_[copy_of(memory_, name)] = groups_.size();
-            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+            add_group(name);
             known = numbers_.find(name);
         }
-        group& sum = groups_[*known];
-        const stack_numbers numbers = numbers_of(part);
+        add_to(groups_[*known], numbers);
+    }
+
+    // All of a stack to the group of its place. A name is made for each group, not for each stack.
+    void add_to_place(const snapshot::stack& stack) {
+        const auto at = places_.meet(stack);
+        if (at.is_new) {
+            name_.cut(0);
+            write_place_name(name_, stack);
+            add_group(name_.view());
+        }
+        add_to(groups_[at.number], numbers_of(stack));
+    }
+
+    // Each allocation of a stack with details to the group of its size.
+    void add_to_sizes(const snapshot::stack& stack) {
+        const std::size_t main_class = main_size_class(stack);
+        for (std::size_t i = 0; i < size_class_count; ++i) {
+            const std::uint64_t count = stack.details->sizes[i];
+            if (count == 0 && i != main_class) continue;
+            stack_numbers numbers = i == main_class ? numbers_of(stack) : stack_numbers{};
+            numbers.allocations = count;
+            name_.cut(0);
+            write_size_class(name_, i);
+            add(name_.view(), numbers);
+        }
+    }
+
+private:
+    void add_group(text name) {
+        groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    }
+
+    static void add_to(group& sum, const stack_numbers& numbers) noexcept {
         sum.objects += numbers.objects;
         sum.bytes += numbers.bytes;
         sum.allocations += numbers.allocations;
@@ -38799,10 +38889,11 @@ public:
         ++sum.stacks;
     }
 
-private:
     arena& memory_;
     std::vector<group>& groups_;
     table<text, std::size_t> numbers_;
+    place_numbers places_;
+    text_out name_;
 };
 
 }  // namespace detail
@@ -38818,13 +38909,22 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     detail::text_out name{memory};
     for (const stack& each : stacks()) {
         if (key == group_key::thread && each.thread_count != 0) {
-            detail::for_each_part(
-                each, [&](const thread_part& part) { sums.add(names[part.thread], part); });
+            detail::for_each_part(each, [&](const thread_part& part) {
+                sums.add(names[part.thread], detail::numbers_of(part));
+            });
+            continue;
+        }
+        if (key == group_key::place) {
+            sums.add_to_place(each);
+            continue;
+        }
+        if (key == group_key::size && each.details != nullptr && each.allocations != 0) {
+            sums.add_to_sizes(each);
             continue;
         }
         name.cut(0);
         detail::write_group_name(name, each, key);
-        sums.add(name.view(), each);
+        sums.add(name.view(), detail::numbers_of(each));
     }
     // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;
@@ -39362,6 +39462,8 @@ constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byt
 constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
 constexpr std::uint64_t saved_version = 1;
 
+// A new record takes a new letter: the switch of load_snapshot.hpp has all of them, so two equal
+// ones do not compile.
 enum class saved_tag : unsigned char {
     text = 't',   // numbered from 1; 0 is ""
     frame = 'f',  // numbered from 0
@@ -40591,19 +40693,6 @@ namespace detail {
 
 // --- rows of stacks ---
 
-struct place_of_stack {
-    const snapshot::stack* of;
-};
-
-inline bool operator==(const place_of_stack& a, const place_of_stack& b) noexcept {
-    return a.of->line == b.of->line && a.of->offset == b.of->offset &&
-           text{a.of->file} == text{b.of->file} && text{a.of->type} == text{b.of->type};
-}
-inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
-    const std::uint64_t place = static_cast<std::uint64_t>(key.of->line) ^ key.of->offset << 20U;
-    return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
-}
-
 struct row_of_stacks : summed<snapshot::row> {
     std::uint64_t stack_objects;  // of the stack that lends the row its frames
 };
@@ -40611,29 +40700,22 @@ struct row_of_stacks : summed<snapshot::row> {
 // The rows that the stacks make together, without those that nothing is alive of.
 inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
                        bool is_difference) {
-    table<place_of_stack, row_of_stacks> sums{rows.memory()};
+    place_numbers places{rows.memory()};
+    list<row_of_stacks> sums{rows.memory()};
     for (const snapshot::stack& stack : stacks) {
         if (stack.objects == 0 && stack.bytes == 0) continue;
-        const auto known = sums.insert({&stack});
-        row_of_stacks& here = known.value;
-        snapshot::row& row = here.sum;
+        const auto at = places.meet(stack);
+        if (at.is_new) sums.push_back({});
+        row_of_stacks& here = sums[at.number];
         const std::uint64_t objects = size_of_change(stack.objects, is_difference);
-        if (known.is_new || objects > here.stack_objects) {
+        if (at.is_new || objects > here.stack_objects) {
             here.stack_objects = objects;
-            row.file = stack.file;
-            row.line = stack.line;
-            row.type = stack.type;
-            row.offset = stack.offset;
-            row.type_source = stack.type_source;
-            row.function = stack.function;
-            row.frames = stack.frames;
-            row.frame_count = stack.frame_count;
-            row.user_frame = stack.user_frame;
+            describe_row(here.sum, stack);
         }
         here.add(stack, true);
-        ++row.sites;
+        ++here.sum.sites;
     }
-    for (auto& each : sums) rows.push_back(each.value.finished());
+    for (row_of_stacks& each : sums) rows.push_back(each.finished());
 }
 
 // --- types ---
@@ -40717,11 +40799,16 @@ private:
 // Takes the stacks of small rows away.
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
-    table<place_of_stack, row_of_stacks> sums{scratch};
-    for (const snapshot::stack& stack : stacks) sums[{&stack}].add(stack, true);
+    place_numbers places{scratch};
+    list<row_of_stacks> sums{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        const auto at = places.meet(stack);
+        if (at.is_new) sums.push_back({});
+        sums[at.number].add(stack, true);
+    }
     list<snapshot::stack> kept{scratch};
     for (const snapshot::stack& stack : stacks) {
-        const snapshot::row& row = sums.find({&stack})->sum;
+        const snapshot::row& row = sums[places.meet(stack).number].sum;
         if (size_of_change(row.bytes, is_difference) < wanted.least_bytes) continue;
         if (size_of_change(row.objects, is_difference) < wanted.least_objects) continue;
         kept.push_back(stack);
@@ -41848,6 +41935,7 @@ public:
           numbers_(scratch),
           stacks_(memory),
           rows_(scratch),
+          places_(scratch),
           row_sums_(scratch) {
         for (std::size_t i = 0; i < count; ++i) {
             names_.see(parts[i]);
@@ -41929,59 +42017,40 @@ private:
         sort_stacks(stacks_, scratch_, is_difference_);
     }
 
-    struct merged_row : row_of_stacks {
-        snapshot::stack place;  // what the row is known by
-    };
-
-    static snapshot::stack place_of(const snapshot::row& row, const char* file) noexcept {
-        snapshot::stack place{};
-        place.file = file;
-        place.line = row.line;
-        place.offset = row.offset;
-        place.type = row.type;
-        return place;
-    }
-
     void add(const snapshot::row& row) {
-        const snapshot::stack place = place_of(row, names_.file_of(row));
-        merged_row* known = find(place);
-        if (known == nullptr) {
-            known = rows_memory_.make<merged_row>();
-            known->place = place;
-            row_sums_[{&known->place}] = known;
-        }
+        snapshot::row named = row;
+        named.file = names_.file_of(row);
+        const auto at = places_.meet(named);
+        if (at.is_new) row_sums_.push_back({});
+        row_of_stacks& known = row_sums_[at.number];
         const std::uint64_t objects = size_of_change(row.objects, is_difference_);
-        snapshot::row& sum = known->sum;
-        if (sum.file == nullptr || objects > known->stack_objects) {
+        snapshot::row& sum = known.sum;
+        if (at.is_new || objects > known.stack_objects) {
             const snapshot::row before = sum;
-            known->stack_objects = objects;
-            sum = place_of_row(row, place.file);
+            known.stack_objects = objects;
+            sum = place_of_row(row, named.file);
             sum.frames = modules_.frames_of(row.frames, row.frame_count);
             sum.objects = before.objects;
             sum.bytes = before.bytes;
             sum.samples = before.samples;
             sum.sites = before.sites;
         }
-        known->add(row, true);
+        known.add(row, true);
         sum.sites += row.sites;
-    }
-
-    merged_row* find(const snapshot::stack& place) const noexcept {
-        merged_row* const* known = row_sums_.find({&place});
-        return known != nullptr ? *known : nullptr;
     }
 
     // A stack that several parts have is one: so the stacks of a row are counted, not added up.
     void finish_rows() {
         if (stacks_.size() != 0) {
-            for (auto& each : row_sums_) each.value->sum.sites = 0;
+            for (row_of_stacks& each : row_sums_) each.sum.sites = 0;
         }
         for (const snapshot::stack& stack : stacks_) {
             if (stack.objects == 0 && stack.bytes == 0) continue;
-            if (merged_row* row = find(stack)) ++row->sum.sites;
+            const std::size_t place = places_.meet(stack).number;
+            if (place < row_sums_.size()) ++row_sums_[place].sum.sites;
         }
-        for (auto& each : row_sums_) {
-            const snapshot::row& row = each.value->finished();
+        for (row_of_stacks& each : row_sums_) {
+            const snapshot::row& row = each.finished();
             if (row.objects != 0 || row.bytes != 0) rows_.push_back(row);
         }
     }
@@ -41996,8 +42065,8 @@ private:
     list<std::size_t> numbers_;        // of each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;
     list<snapshot::row> rows_;
-    arena rows_memory_;
-    table<place_of_stack, merged_row*> row_sums_;
+    place_numbers places_;
+    list<row_of_stacks> row_sums_;  // of each place
 };
 
 }  // namespace detail

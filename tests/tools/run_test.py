@@ -42,9 +42,9 @@ int main(int argc, char** argv) {
 """
 
 
-def refuses(words, *expected):
+def refuses(words, *expected, **environment):
     done = subprocess.run([PROGRAM, "run", *words], capture_output=True, text=True, timeout=600,
-                          check=False)
+                          check=False, env={**os.environ, **environment})
     assert done.returncode == 2, (words, done.returncode, done.stderr)
     assert done.stdout == "", done.stdout
     for text in ("allocscope run: ", *expected):
@@ -170,6 +170,9 @@ def says_what_is_wrong(program):
     refuses(["--frames"], "--frames has no value")
     refuses(["--memory=yes", program], "--memory takes no value", "=yes")
     refuses(["--library-frames", "*", program], '"*"', "fits every frame")
+    refuses([program], 'ALLOCSCOPE_SOURCES has "/build"', "no FROM=TO",
+            ALLOCSCOPE_SOURCES="/a=/b:/build:/c=/d")
+    refuses([program], '"all"', "exact, sampled or counters", ALLOCSCOPE_RECORD="all")
     refuses(["--", "/no/such/program"], '"/no/such/program"', "No such file")
     refuses(["--", "/etc/passwd"], '"/etc/passwd"', "Permission denied")
     done = subprocess.run([PROGRAM, "run", "--help"], capture_output=True, text=True, check=True)

@@ -230,6 +230,22 @@ std::string check_format(const run_options& wanted) {
            "\", which is not text; --output must say where it is to be written";
 }
 
+// Where sources are, which is read where types are named: types/source_cache.hpp.
+std::string check_sources() {
+    const char* value = ::secure_getenv("ALLOCSCOPE_SOURCES");
+    std::string rest = value != nullptr ? value : "";
+    while (!rest.empty()) {
+        const std::size_t colon = rest.find(':');
+        const std::string word = rest.substr(0, colon);
+        rest.erase(0, colon == std::string::npos ? colon : colon + 1);
+        if (word.empty() || word.find('=') != std::string::npos) continue;
+        return "ALLOCSCOPE_SOURCES has \"" + word +
+               "\", which is no FROM=TO; write ALLOCSCOPE_SOURCES=/build=/home/me/project, several"
+               " with colons between them";
+    }
+    return {};
+}
+
 class option_reader {
 public:
     option_reader(const arguments& words, run_options& into) : words_(words), into_(into) {}
@@ -239,6 +255,7 @@ public:
             const char* value = ::secure_getenv(each.variable);
             if (value != nullptr && value[0] != '\0') take(each, value);
         }
+        if (problem_.empty()) problem_ = check_sources();
         for (; problem_.empty() && at_ < words_.size() && !is_over_; ++at_) read_word();
         if (!problem_.empty()) return problem_;
         into_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());

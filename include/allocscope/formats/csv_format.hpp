@@ -13,6 +13,10 @@
 // "allocations" and "bytes_allocated" are empty when the snapshot knows no stacks. The intervals of
 // a window that was not sampled are the numbers themselves. The last four columns are of a window
 // with options::details, else empty. A difference may have negative numbers.
+//
+// A name that begins with = + - or @ gets a ' in front: a spreadsheet takes such a cell for a
+// formula, and names come out of the files of the program. Who reads the file takes the first '
+// away.
 
 #ifndef ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
 #define ALLOCSCOPE_FORMATS_CSV_FORMAT_HPP
@@ -42,6 +46,7 @@ public:
         separate();
         const borrowed_memory meanwhile{scratch_};
         text_out printable{scratch_};
+        if (is_formula(shown)) printable << '\'';
         write_printable(printable, shown);
         if (printable.view().find_first_of("\",") == text::npos) {
             out_ << printable.view();
@@ -65,6 +70,10 @@ public:
     }
 
 private:
+    static bool is_formula(const char* shown) noexcept {
+        return shown != nullptr && shown[0] != '\0' && text{"=+-@"}.find(shown[0]) != text::npos;
+    }
+
     void separate() {
         if (!is_first_) out_ << ',';
         is_first_ = false;

@@ -19,12 +19,11 @@
 #ifndef ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 #define ALLOCSCOPE_GROUPING_FILTER_STACKS_HPP
 
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/estimates.hpp>
@@ -62,19 +61,6 @@ namespace detail {
 
 // --- rows of stacks ---
 
-struct place_of_stack {
-    const snapshot::stack* of;
-};
-
-inline bool operator==(const place_of_stack& a, const place_of_stack& b) noexcept {
-    return a.of->line == b.of->line && a.of->offset == b.of->offset &&
-           text{a.of->file} == text{b.of->file} && text{a.of->type} == text{b.of->type};
-}
-inline std::uint64_t hash_of_key(const place_of_stack& key) noexcept {
-    const std::uint64_t place = static_cast<std::uint64_t>(key.of->line) ^ key.of->offset << 20U;
-    return hash_finish(hash_step(hash_of_key(text{key.of->file}), place));
-}
-
 struct row_of_stacks : summed<snapshot::row> {
     std::uint64_t stack_objects;  // of the stack that lends the row its frames
 };
@@ -82,29 +68,22 @@ struct row_of_stacks : summed<snapshot::row> {
 // The rows that the stacks make together, without those that nothing is alive of.
 inline void sum_stacks(list<snapshot::row>& rows, const list<snapshot::stack>& stacks,
                        bool is_difference) {
-    table<place_of_stack, row_of_stacks> sums{rows.memory()};
+    place_numbers places{rows.memory()};
+    list<row_of_stacks> sums{rows.memory()};
     for (const snapshot::stack& stack : stacks) {
         if (stack.objects == 0 && stack.bytes == 0) continue;
-        const auto known = sums.insert({&stack});
-        row_of_stacks& here = known.value;
-        snapshot::row& row = here.sum;
+        const auto at = places.meet(stack);
+        if (at.is_new) sums.push_back({});
+        row_of_stacks& here = sums[at.number];
         const std::uint64_t objects = size_of_change(stack.objects, is_difference);
-        if (known.is_new || objects > here.stack_objects) {
+        if (at.is_new || objects > here.stack_objects) {
             here.stack_objects = objects;
-            row.file = stack.file;
-            row.line = stack.line;
-            row.type = stack.type;
-            row.offset = stack.offset;
-            row.type_source = stack.type_source;
-            row.function = stack.function;
-            row.frames = stack.frames;
-            row.frame_count = stack.frame_count;
-            row.user_frame = stack.user_frame;
+            describe_row(here.sum, stack);
         }
         here.add(stack, true);
-        ++row.sites;
+        ++here.sum.sites;
     }
-    for (auto& each : sums) rows.push_back(each.value.finished());
+    for (row_of_stacks& each : sums) rows.push_back(each.finished());
 }
 
 // --- types ---
@@ -188,11 +167,16 @@ private:
 // Takes the stacks of small rows away.
 inline void drop_small_rows(list<snapshot::stack>& stacks, const stack_filter& wanted,
                             bool is_difference, arena& scratch) {
-    table<place_of_stack, row_of_stacks> sums{scratch};
-    for (const snapshot::stack& stack : stacks) sums[{&stack}].add(stack, true);
+    place_numbers places{scratch};
+    list<row_of_stacks> sums{scratch};
+    for (const snapshot::stack& stack : stacks) {
+        const auto at = places.meet(stack);
+        if (at.is_new) sums.push_back({});
+        sums[at.number].add(stack, true);
+    }
     list<snapshot::stack> kept{scratch};
     for (const snapshot::stack& stack : stacks) {
-        const snapshot::row& row = sums.find({&stack})->sum;
+        const snapshot::row& row = sums[places.meet(stack).number].sum;
         if (size_of_change(row.bytes, is_difference) < wanted.least_bytes) continue;
         if (size_of_change(row.objects, is_difference) < wanted.least_objects) continue;
         kept.push_back(stack);

@@ -15,7 +15,9 @@
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 #define ALLOCSCOPE_GROUPING_GROUP_BY_HPP
 
+#include <allocscope/base/size_classes.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -40,7 +42,9 @@ enum class group_key : int {
     function,  // the one that file and line are in
     file,      // what the rows show of it; where there is no line, the function or module
     module,    // the program or library that the user's frame lies in
-    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two
+    size,      // "33..64 B": the mean size of what a stack allocated, in powers of two. With
+               // options::details each allocation counts in the class of its own size; the other
+               // numbers of a stack stay together, in one of the classes that it has allocated
     thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
                // snapshot has no threads, as a difference
 };
@@ -96,7 +100,7 @@ inline void write_place_name(text_out& out, const snapshot::stack& stack) {
 }
 
 // The mean size of what was allocated, or of what is alive where that is not known.
-inline void write_size_class(text_out& out, const snapshot::stack& stack) {
+inline void write_mean_size(text_out& out, const snapshot::stack& stack) {
     const auto allocations = static_cast<std::int64_t>(stack.allocations);
     const bool has_births = allocations != 0;
     const auto count = has_births ? allocations : static_cast<std::int64_t>(stack.objects);
@@ -113,6 +117,24 @@ inline void write_size_class(text_out& out, const snapshot::stack& stack) {
     std::uint64_t most = 16;
     while (most < mean && most < (std::uint64_t{1} << 62U)) most *= 2;
     out << decimal{most / 2 + 1} << ".." << decimal{most} << " B";
+}
+
+// As details have them.
+inline void write_size_class(text_out& out, std::size_t number) {
+    const std::uint64_t least = number == 0 ? 0 : most_bytes_of_class(number - 1) + 1;
+    if (number + 1 == size_class_count) {
+        out << decimal{least} << " B and more";
+    } else {
+        out << decimal{least} << ".." << decimal{most_bytes_of_class(number)} << " B";
+    }
+}
+
+// The class that the numbers of a stack stand in which are not known for each size: that of the
+// mean, or the next one in which it has allocated.
+inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
+    std::size_t number = size_class_of(stack.bytes_allocated / stack.allocations);
+    while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
+    return number;
 }
 
 inline void write_group_name(text_out& out, const snapshot::stack& stack, group_key key) {
@@ -136,7 +158,7 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
             break;
         }
         case group_key::size:
-            write_size_class(out, stack);
+            write_mean_size(out, stack);
             break;
         case group_key::thread:
             out << "not known";
@@ -148,19 +170,50 @@ inline void write_group_name(text_out& out, const snapshot::stack& stack, group_
 class group_sums {
 public:
     group_sums(arena& memory, std::vector<group>& groups)
-        : memory_(memory), groups_(groups), numbers_(memory) {}
+        : memory_(memory), groups_(groups), numbers_(memory), places_(memory), name_(memory) {}
 
-    // A stack, or a part of one.
-    template <class Part>
-    void add(text name, const Part& part) {
+    // Of a stack, or of a part of one.
+    void add(text name, const stack_numbers& numbers) {
         const std::size_t* known = numbers_.find(name);
         if (known == nullptr) {
             numbers_[copy_of(memory_, name)] = groups_.size();
-            groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+            add_group(name);
             known = numbers_.find(name);
         }
-        group& sum = groups_[*known];
-        const stack_numbers numbers = numbers_of(part);
+        add_to(groups_[*known], numbers);
+    }
+
+    // All of a stack to the group of its place. A name is made for each group, not for each stack.
+    void add_to_place(const snapshot::stack& stack) {
+        const auto at = places_.meet(stack);
+        if (at.is_new) {
+            name_.cut(0);
+            write_place_name(name_, stack);
+            add_group(name_.view());
+        }
+        add_to(groups_[at.number], numbers_of(stack));
+    }
+
+    // Each allocation of a stack with details to the group of its size.
+    void add_to_sizes(const snapshot::stack& stack) {
+        const std::size_t main_class = main_size_class(stack);
+        for (std::size_t i = 0; i < size_class_count; ++i) {
+            const std::uint64_t count = stack.details->sizes[i];
+            if (count == 0 && i != main_class) continue;
+            stack_numbers numbers = i == main_class ? numbers_of(stack) : stack_numbers{};
+            numbers.allocations = count;
+            name_.cut(0);
+            write_size_class(name_, i);
+            add(name_.view(), numbers);
+        }
+    }
+
+private:
+    void add_group(text name) {
+        groups_.push_back({std::string{name.data(), name.size()}, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    }
+
+    static void add_to(group& sum, const stack_numbers& numbers) noexcept {
         sum.objects += numbers.objects;
         sum.bytes += numbers.bytes;
         sum.allocations += numbers.allocations;
@@ -172,10 +225,11 @@ public:
         ++sum.stacks;
     }
 
-private:
     arena& memory_;
     std::vector<group>& groups_;
     table<text, std::size_t> numbers_;
+    place_numbers places_;
+    text_out name_;
 };
 
 }  // namespace detail
@@ -191,13 +245,22 @@ inline snapshot_groups snapshot::group_by(group_key key, stack_value order) cons
     detail::text_out name{memory};
     for (const stack& each : stacks()) {
         if (key == group_key::thread && each.thread_count != 0) {
-            detail::for_each_part(
-                each, [&](const thread_part& part) { sums.add(names[part.thread], part); });
+            detail::for_each_part(each, [&](const thread_part& part) {
+                sums.add(names[part.thread], detail::numbers_of(part));
+            });
+            continue;
+        }
+        if (key == group_key::place) {
+            sums.add_to_place(each);
+            continue;
+        }
+        if (key == group_key::size && each.details != nullptr && each.allocations != 0) {
+            sums.add_to_sizes(each);
             continue;
         }
         name.cut(0);
         detail::write_group_name(name, each, key);
-        sums.add(name.view(), each);
+        sums.add(name.view(), detail::numbers_of(each));
     }
     // By size, and equal ones as they were met. (clang++-19 warns about std::stable_sort.)
     const bool is_difference = made.is_difference_;

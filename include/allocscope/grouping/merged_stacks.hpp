@@ -19,6 +19,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/filter_stacks.hpp>
 #include <allocscope/grouping/merged_modules.hpp>
+#include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -120,6 +121,7 @@ public:
           numbers_(scratch),
           stacks_(memory),
           rows_(scratch),
+          places_(scratch),
           row_sums_(scratch) {
         for (std::size_t i = 0; i < count; ++i) {
             names_.see(parts[i]);
@@ -201,59 +203,40 @@ private:
         sort_stacks(stacks_, scratch_, is_difference_);
     }
 
-    struct merged_row : row_of_stacks {
-        snapshot::stack place;  // what the row is known by
-    };
-
-    static snapshot::stack place_of(const snapshot::row& row, const char* file) noexcept {
-        snapshot::stack place{};
-        place.file = file;
-        place.line = row.line;
-        place.offset = row.offset;
-        place.type = row.type;
-        return place;
-    }
-
     void add(const snapshot::row& row) {
-        const snapshot::stack place = place_of(row, names_.file_of(row));
-        merged_row* known = find(place);
-        if (known == nullptr) {
-            known = rows_memory_.make<merged_row>();
-            known->place = place;
-            row_sums_[{&known->place}] = known;
-        }
+        snapshot::row named = row;
+        named.file = names_.file_of(row);
+        const auto at = places_.meet(named);
+        if (at.is_new) row_sums_.push_back({});
+        row_of_stacks& known = row_sums_[at.number];
         const std::uint64_t objects = size_of_change(row.objects, is_difference_);
-        snapshot::row& sum = known->sum;
-        if (sum.file == nullptr || objects > known->stack_objects) {
+        snapshot::row& sum = known.sum;
+        if (at.is_new || objects > known.stack_objects) {
             const snapshot::row before = sum;
-            known->stack_objects = objects;
-            sum = place_of_row(row, place.file);
+            known.stack_objects = objects;
+            sum = place_of_row(row, named.file);
             sum.frames = modules_.frames_of(row.frames, row.frame_count);
             sum.objects = before.objects;
             sum.bytes = before.bytes;
             sum.samples = before.samples;
             sum.sites = before.sites;
         }
-        known->add(row, true);
+        known.add(row, true);
         sum.sites += row.sites;
-    }
-
-    merged_row* find(const snapshot::stack& place) const noexcept {
-        merged_row* const* known = row_sums_.find({&place});
-        return known != nullptr ? *known : nullptr;
     }
 
     // A stack that several parts have is one: so the stacks of a row are counted, not added up.
     void finish_rows() {
         if (stacks_.size() != 0) {
-            for (auto& each : row_sums_) each.value->sum.sites = 0;
+            for (row_of_stacks& each : row_sums_) each.sum.sites = 0;
         }
         for (const snapshot::stack& stack : stacks_) {
             if (stack.objects == 0 && stack.bytes == 0) continue;
-            if (merged_row* row = find(stack)) ++row->sum.sites;
+            const std::size_t place = places_.meet(stack).number;
+            if (place < row_sums_.size()) ++row_sums_[place].sum.sites;
         }
-        for (auto& each : row_sums_) {
-            const snapshot::row& row = each.value->finished();
+        for (row_of_stacks& each : row_sums_) {
+            const snapshot::row& row = each.finished();
             if (row.objects != 0 || row.bytes != 0) rows_.push_back(row);
         }
     }
@@ -268,8 +251,8 @@ private:
     list<std::size_t> numbers_;        // of each thread of each part, its index in `threads_`
     list<snapshot::stack> stacks_;
     list<snapshot::row> rows_;
-    arena rows_memory_;
-    table<place_of_stack, merged_row*> row_sums_;
+    place_numbers places_;
+    list<row_of_stacks> row_sums_;  // of each place
 };
 
 }  // namespace detail

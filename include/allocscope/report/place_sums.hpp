@@ -17,17 +17,15 @@
 #define ALLOCSCOPE_REPORT_PLACE_SUMS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
-#include <allocscope/plain/table.hpp>
-#include <allocscope/plain/text_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // uint32_t, uint64_t
+#include <cstdint>  // uint64_t
 
 ALLOCSCOPE_COOL_BEGIN
 
@@ -41,29 +39,13 @@ struct place {
     snapshot::stack_details details;  // of a window that has them
 };
 
-struct place_key {
-    std::uint32_t file, type;
-    int line;
-    std::uint64_t offset;  // counts only where there is no line
-};
-
-inline bool operator==(const place_key& a, const place_key& b) noexcept {
-    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
-}
-
-inline std::uint64_t hash_of_key(const place_key& key) noexcept {
-    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
-    return hash_finish(hash_step(hash, key.offset));
-}
-
 class place_sums {
 public:
     // The rows first, in their order, then the other places, in the order of their stacks.
     place_sums(arena& memory, const snapshot& rows)
-        : texts_(memory), numbers_(memory), places_(memory), row_count_(rows.size()) {
+        : numbers_(memory), places_(memory), row_count_(rows.size()) {
         for (const snapshot::row& row : rows) {
-            numbers_[key_of(row.file, row.line, row.offset, row.type)] = places_.size();
+            numbers_.meet(row);
             places_.push_back({row, 0, 0, 0, {}});
         }
         for (const snapshot::stack& stack : rows.stacks()) add(stack);
@@ -75,22 +57,14 @@ public:
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
-    place_key key_of(const char* file, int line, std::uint64_t offset, const char* type) {
-        return {texts_.number_of(file), texts_.number_of(type), line, line == 0 ? offset : 0};
-    }
-
     void add(const snapshot::stack& stack) {
-        const auto known =
-            numbers_.insert(key_of(stack.file, stack.line, stack.offset, stack.type));
-        if (known.is_new) {
-            known.value = places_.size();
-            places_.push_back({{}, 0, 0, 0, {}});
-        }
-        place& here = places_[known.value];
+        const auto at = numbers_.meet(stack);
+        if (at.is_new) places_.push_back({{}, 0, 0, 0, {}});
+        place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
         if (stack.details != nullptr) add_details(here.details, *stack.details);
-        if (known.value < row_count_) return;
+        if (at.number < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;
         row.objects += stack.objects;
@@ -103,19 +77,10 @@ private:
         ++row.sites;
         if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
-        row.file = stack.file;
-        row.line = stack.line;
-        row.type = stack.type;
-        row.type_source = stack.type_source;
-        row.function = stack.function;
-        row.offset = stack.offset;
-        row.frames = stack.frames;
-        row.frame_count = stack.frame_count;
-        row.user_frame = stack.user_frame;
+        describe_row(row, stack);
     }
 
-    text_numbers texts_;
-    table<place_key, std::size_t> numbers_;
+    place_numbers numbers_;
     list<place> places_;
     std::size_t row_count_;
 };

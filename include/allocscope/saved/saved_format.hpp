@@ -29,6 +29,8 @@ constexpr char saved_magic[] = "allocscope snapshot\n";  // without the zero byt
 constexpr std::size_t saved_magic_bytes = sizeof saved_magic - 1;
 constexpr std::uint64_t saved_version = 1;
 
+// A new record takes a new letter: the switch of load_snapshot.hpp has all of them, so two equal
+// ones do not compile.
 enum class saved_tag : unsigned char {
     text = 't',   // numbered from 1; 0 is ""
     frame = 'f',  // numbered from 0

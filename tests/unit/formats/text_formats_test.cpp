@@ -66,6 +66,17 @@ TEST_CASE("csv: rows, then what was freed, with every number") {
           "/src/parse.cpp,,77,?,parse(int),0,0,5,50,1,0,0,0,0,0,,,,,\r\n");
 }
 
+TEST_CASE("csv: a name that a spreadsheet would take for a formula has a ' in front") {
+    auto stacks = small_stacks();
+    stacks[0].function = "=cmd|' /C calc'!A0";
+    stacks[0].type = "@SUM(1,2)";
+    stacks[1].function = "-[Window close]";
+    stacks[1].file = "+1";
+    const std::string text = written("csv", made_window(stacks));
+    CHECK(text.find(",\"'@SUM(1,2)\",'=cmd|' /C calc'!A0,") != std::string::npos);
+    CHECK(text.find("\n'+1,30,,?,'-[Window close],") != std::string::npos);
+}
+
 TEST_CASE("csv: what a difference has less is negative") {
     auto stacks = small_stacks();
     stacks[0].objects = static_cast<std::uint64_t>(-4);

@@ -73,6 +73,51 @@ TEST_CASE("groups: each key sums the stacks that have it in common") {
     CHECK(by_type[0].stacks == 3);
 }
 
+TEST_CASE("groups: with details each allocation is in the class of its own size") {
+    info_text info;
+    info.has_details = true;
+    // 20 of up to 8 bytes and 4 of 1000; and 3 of 200000.
+    info.stacks = {made_stack("a.cpp", 1, "int", 5, 3100, 24, 4100, "/bin/app"),
+                   made_stack("b.cpp", 2, "int", 3, 600000, 3, 600000, "/bin/app"),
+                   made_stack("c.cpp", 3, "int", 1, 50, 1, 50, "/bin/app")};
+    snapshot::stack_details mixed{};
+    mixed.sizes[allocscope::size_class_of(5)] = 20;
+    mixed.sizes[allocscope::size_class_of(1000)] = 4;
+    mixed.temporary = 2;
+    info.stacks[0].details = {mixed};
+    snapshot::stack_details large{};
+    large.sizes[allocscope::size_class_of(200000)] = 3;
+    info.stacks[1].details = {large};
+    const auto groups = made_snapshot({}, info).group_by(group_key::size);
+    REQUIRE(names_of(groups) == names{"131073 B and more", "513..1024 B", "33..64 B", "0..8 B"});
+    CHECK(groups[0].allocations == 3);
+    CHECK(groups[0].bytes == 600000);
+    // The mean of the first stack is 170 bytes, a class in which it has allocated nothing.
+    CHECK(groups[1].allocations == 4);
+    CHECK(groups[1].bytes == 3100);
+    CHECK(groups[1].objects == 5);
+    CHECK(groups[1].bytes_allocated == 4100);
+    CHECK(groups[1].temporary == 2);
+    CHECK(groups[3].allocations == 20);
+    CHECK(groups[3].bytes_allocated == 0);
+    CHECK(groups[2].allocations == 1);  // of a stack without details: its mean
+}
+
+TEST_CASE("groups: places without a line differ by their offset, others do not") {
+    info_text info;
+    for (int i = 0; i < 4; ++i) {
+        info.stacks.push_back(made_stack("a.cpp", i < 2 ? 7 : 0, "int", 1, 10, 1, 10, "/bin/app"));
+        info.stacks.back().offset = static_cast<std::uint64_t>(i) * 16;
+    }
+    const snapshot rows = made_snapshot({}, info);
+    CHECK(names_of(rows.group_by(group_key::place)) ==
+          names{"a.cpp:7:int", "a.cpp+0x20:int", "a.cpp+0x30:int"});
+    const snapshot filtered = rows.filter({});
+    REQUIRE(filtered.size() == 3);
+    CHECK(filtered[0].objects == 2);
+    CHECK(filtered[0].sites == 2);
+}
+
 TEST_CASE("groups: largest first by the number that was asked for") {
     const snapshot rows = made();
     CHECK(rows.group_by(group_key::place, stack_value::live_objects)[0].name == "a.cpp:1:int");

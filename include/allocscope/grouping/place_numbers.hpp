@@ -1,0 +1,93 @@
+// place_numbers.hpp - where stacks allocate: a place is file, line and type, and has one number.
+//
+// Room:     grouping (floor 8), not malloc-safe
+// Called:   by whatever sums stacks by place: grouping/group_by.hpp, grouping/filter_stacks.hpp,
+//           report/place_sums.hpp
+// Threads:  one at a time
+// Memory:   of the arena that is given; the texts stay those of the snapshot
+//
+//     place_numbers places{memory};
+//     for (const snapshot::stack& stack : rows.stacks()) {
+//         const auto here = places.meet(stack);
+//         if (here.is_new) sums.push_back({});
+//         add(sums[here.number], stack);
+//     }
+//
+// Where no line is known, the offset in the function or module takes its place. Rows have places,
+// too: that of a row is the one of its stacks.
+
+#ifndef ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
+#define ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text_numbers.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct place_key {
+    std::uint32_t file, type;
+    int line;
+    std::uint64_t offset;  // counts only where there is no line
+};
+
+inline bool operator==(const place_key& a, const place_key& b) noexcept {
+    return a.file == b.file && a.type == b.type && a.line == b.line && a.offset == b.offset;
+}
+
+inline std::uint64_t hash_of_key(const place_key& key) noexcept {
+    std::uint64_t hash = hash_step(hash_seed, std::uint64_t{key.file} << 32U | key.type);
+    hash = hash_step(hash, static_cast<std::uint64_t>(key.line));
+    return hash_finish(hash_step(hash, key.offset));
+}
+
+class place_numbers {
+public:
+    explicit place_numbers(arena& memory) : texts_(memory), numbers_(memory) {}
+
+    struct place_number {
+        std::size_t number;  // the first place is 0
+        bool is_new;
+    };
+
+    // Of a row or a stack.
+    template <class Row>
+    place_number meet(const Row& row) {
+        const auto known = numbers_.insert({texts_.number_of(row.file), texts_.number_of(row.type),
+                                            row.line, row.line == 0 ? row.offset : 0});
+        if (known.is_new) known.value = numbers_.size() - 1;
+        return {known.value, known.is_new};
+    }
+
+private:
+    text_numbers texts_;
+    table<place_key, std::size_t> numbers_;
+};
+
+// The row says of its place what this stack says, with its frames; not its numbers.
+inline void describe_row(snapshot::row& row, const snapshot::stack& by) noexcept {
+    row.file = by.file;
+    row.line = by.line;
+    row.type = by.type;
+    row.type_source = by.type_source;
+    row.function = by.function;
+    row.offset = by.offset;
+    row.frames = by.frames;
+    row.frame_count = by.frame_count;
+    row.user_frame = by.user_frame;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_GROUPING_PLACE_NUMBERS_HPP

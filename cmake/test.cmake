@@ -26,7 +26,8 @@ set(packages g++ clang clang-format-14 clang-tidy ninja-build doctest-dev libben
     libspdlog-dev libfmt-dev libpugixml-dev libabsl-dev libprotobuf-dev libboost-dev libcli11-dev
     libcereal-dev rapidjson-dev libeigen3-dev
     chromium  # opens the page, for tests/page/browser_test.py
-    golang-1.19-go heaptrack nodejs python3-jsonschema  # who reads what tests/formats writes
+    # Who reads what tests/formats writes.
+    golang-1.19-go heaptrack nodejs python3-jsonschema libdevel-nytprof-perl
     g++-11 clang-16 clang-19)  # the oldest and the newest ones, for tests/linking/compile_matrix.py
 
 set(asked_for)

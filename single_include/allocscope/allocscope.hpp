@@ -35196,7 +35196,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-WqF9IaE6Wf3qJIxYOQKxaBh7VLcBcwY7UHqCb6NIvQA=';
+script-src 'sha256-H+MZxhXwugF5KWaHEf26OpQkZmTDdErKtJBDyXJ/AlU=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -35328,13 +35328,15 @@ title="Begin with the code that allocates (i)">Invert</button> <button type="but
 aria-pressed="false" aria-keyshortcuts="l"
 title="Show frames of the standard library and of modules without lines (l)">Library
 frames</button> </div> <label class="pick">Colours <select id="colors"><option value="file">by
-file</option><option value="module">by module</option></select></label> <div class="search"><input
-type="search" id="search" placeholder="Search names, files, types"
-aria-label="Search names, files, types" aria-keyshortcuts="/" autocomplete="off"
-spellcheck="false"><output id="matched" for="search"></output></div> </div> <section
-id="chart_card" class="card" aria-labelledby="chart_title"> <div class="card_head"><h2
-id="chart_title">Stacks</h2><nav id="path" aria-label="Zoomed into"></nav></div> <div
-id="chart_scroll"><div id="chart_space"><canvas id="chart" tabindex="0" role="application"
+file</option><option value="module">by module</option></select></label> <label class="pick"
+id="thread_pick" hidden>Thread <select id="threads"><option
+value="-1">all</option></select></label> <div class="search"><input type="search" id="search"
+placeholder="Search names, files, types" aria-label="Search names, files, types"
+aria-keyshortcuts="/" autocomplete="off" spellcheck="false"><output id="matched"
+for="search"></output></div> </div> <section id="chart_card" class="card"
+aria-labelledby="chart_title"> <div class="card_head"><h2 id="chart_title">Stacks</h2><nav
+id="path" aria-label="Zoomed into"></nav></div> <div id="chart_scroll"><div
+id="chart_space"><canvas id="chart" tabindex="0" role="application"
 aria-roledescription="flame chart"
 aria-label="Stacks: arrow keys move, Enter zooms, Escape goes back"
 aria-describedby="spoken"></canvas></div></div> <p id="spoken" class="spoken"
@@ -35445,6 +35447,182 @@ constexpr const char* name_of(memory_part part) noexcept {
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_BASE_MEMORY_USE_HPP
+
+// thread_parts.hpp - the threads of stacks: part by part, and summed where stacks are.
+
+#ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+#define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// All of a stack that one thread allocated.
+inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
+    return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
+            stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
+            stack.bytes_low,       stack.bytes_high, stack.details};
+}
+
+// None where the threads are not known.
+template <class Work>
+void for_each_part(const snapshot::stack& stack, const Work& work) {
+    if (stack.thread_count == 1) {
+        work(whole_part(stack));
+        return;
+    }
+    for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
+}
+
+// Which threads a stack is of. `memory` keeps the parts.
+inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
+                        arena& memory) {
+    stack.thread_count = parts.size();
+    stack.thread = parts.empty() ? 0 : parts[0].thread;
+    stack.by_thread = nullptr;
+    if (parts.size() < 2) return;
+    list<snapshot::thread_part> kept{memory};
+    kept.reserve(parts.size());
+    for (const snapshot::thread_part& part : parts) kept.push_back(part);
+    stack.by_thread = kept.data();
+}
+
+// The details of several stacks or parts together; none when one of them has none.
+class sum_of_details {
+public:
+    explicit sum_of_details(arena& memory) noexcept : memory_(memory) {}
+    void add(const snapshot::stack_details* part) {
+        is_known_ = is_known_ && part != nullptr;
+        if (!is_known_) return;
+        if (sum_ == nullptr) sum_ = memory_.make<snapshot::stack_details>();
+        add_details(*sum_, *part);
+    }
+    const snapshot::stack_details* sum() const noexcept { return is_known_ ? sum_ : nullptr; }
+
+private:
+    arena& memory_;
+    snapshot::stack_details* sum_ = nullptr;
+    bool is_known_ = true;
+};
+
+// The same, and the numbers of the stack become those of these parts.
+inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
+                      arena& memory) {
+    summed<snapshot::stack> sum{};
+    sum.sum = stack;
+    sum.sum.objects = sum.sum.bytes = sum.sum.samples = 0;
+    sum.sum.allocations = sum.sum.bytes_allocated = 0;
+    sum_of_details details{memory};
+    for (const snapshot::thread_part& part : parts) {
+        sum.add(part, true);
+        sum.sum.allocations += part.allocations;
+        sum.sum.bytes_allocated += part.bytes_allocated;
+        details.add(part.details);
+    }
+    stack = sum.finished();
+    stack.details = details.sum();
+    set_threads(stack, parts, memory);
+}
+
+// As people see it: "worker (thread 3)"; of several processes "worker (thread 3 of process 12)".
+inline void write_thread_name(text_out& out, const snapshot::thread& thread,
+                              bool has_many_processes) {
+    const bool has_name = thread.name[0] != '\0';
+    if (has_name) out << thread.name << " (";
+    if (thread.number == 0) {
+        out << "ended threads";
+    } else {
+        out << "thread " << decimal{thread.number};
+    }
+    if (has_many_processes) out << " of process " << decimal{thread.process_id};
+    if (has_name) out << ')';
+}
+
+// The names of all threads of a snapshot.
+class thread_names {
+public:
+    thread_names(arena& memory, const snapshot::thread* threads, std::size_t count)
+        : names_(memory) {
+        bool has_many_processes = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            has_many_processes =
+                has_many_processes || threads[i].process_id != threads[0].process_id;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            text_out name{memory};
+            write_thread_name(name, threads[i], has_many_processes);
+            names_.push_back(name.view());
+        }
+    }
+    thread_names(arena& memory, const snapshot& rows)
+        : thread_names(memory, rows.allocating_threads().begin(),
+                       rows.allocating_threads().size()) {}
+    text operator[](std::size_t thread) const noexcept { return names_[thread]; }
+    std::size_t size() const noexcept { return names_.size(); }
+
+private:
+    list<text> names_;
+};
+
+// Parts of many stacks, in any order; those of one stack and thread are summed.
+class parts_of_stacks {
+public:
+    // `memory` keeps the details of the sums.
+    parts_of_stacks(arena& memory, arena& scratch) : memory_(memory), parts_(scratch) {}
+
+    // `stack` is any number that tells it from the others.
+    void add(std::size_t stack, const snapshot::thread_part& part) {
+        parts_.push_back({stack, part});
+    }
+
+    // Calls work(stack, parts) for each stack, least number first.
+    template <class Work>
+    void for_each(const Work& work) {
+        sort(parts_, [](const entry& a, const entry& b) {
+            return a.stack != b.stack ? a.stack < b.stack : a.part.thread < b.part.thread;
+        });
+        list<snapshot::thread_part> of_stack{parts_.memory()};
+        for (std::size_t i = 0; i < parts_.size();) {
+            const std::size_t stack = parts_[i].stack;
+            of_stack.clear();
+            while (i < parts_.size() && parts_[i].stack == stack) of_stack.push_back(next(i));
+            work(stack, of_stack);
+        }
+    }
+
+private:
+    struct entry {
+        std::size_t stack;
+        snapshot::thread_part part;
+    };
+
+    // The sum of the parts that follow and are of one stack and thread.
+    snapshot::thread_part next(std::size_t& at) {
+        const entry& first = parts_[at];
+        summed<snapshot::thread_part> sum{};
+        sum.sum.thread = first.part.thread;
+        sum_of_details details{memory_};
+        for (; at < parts_.size() && parts_[at].stack == first.stack &&
+               parts_[at].part.thread == first.part.thread;
+             ++at) {
+            sum.add(parts_[at].part, true);
+            sum.sum.allocations += parts_[at].part.allocations;
+            sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
+            details.add(parts_[at].part.details);
+        }
+        sum.sum.details = details.sum();
+        return sum.finished();
+    }
+
+    arena& memory_;
+    list<entry> parts_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 
 // page_escapes.hpp - names inside a page: they stay text, whatever they look like.
 
@@ -35809,6 +35987,7 @@ public:
         write_info();
         write_totals();
         write_lists();
+        write_threads();
         write_stacks();
         write_names();
         out_ << '}';
@@ -35841,6 +36020,8 @@ private:
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
         yes_or_no("has_totals", has_totals(info_));
+        yes_or_no("has_details", info_.has_details);
+        yes_or_no("has_peak_details", info_.has_peak_details);
         field("not_recording", info_.not_recording);
         field("own_memory_bytes", info_.own_memory_bytes);
         field("process_id", info_.process_id);
@@ -35936,24 +36117,59 @@ private:
         out_ << "]}";
     }
 
+    void write_threads() {
+        const auto threads = shown_.allocating_threads();
+        has_threads_ = threads.size() > 1;
+        key("thread_names") << '[';
+        if (has_threads_) {
+            arena scratch;
+            const thread_names names{scratch, shown_};
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                separate(i);
+                write_script_text(out_, copy_of(scratch, names[i]).data());
+            }
+        }
+        out_ << ']';
+    }
+
+    // A row, a stack, or what one thread has allocated there.
     template <class Row>
-    void write_stack(const Row& stack, std::uint32_t path, std::uint64_t bytes_allocated,
-                     std::uint64_t allocations) {
-        const bool has_user = stack.user_frame < stack.frame_count;
+    void write_stack(const Row& of, std::uint32_t path, const stack_numbers& numbers,
+                     std::size_t thread) {
+        const bool has_user = of.user_frame < of.frame_count;
+        separate(stack_count_++);
         number_row row;
         row.add(path);
-        row.add(names_.place_number(stack));
-        row.add(has_user ? stack.user_frame : 0);
-        add_amount(row, stack.bytes);
-        add_amount(row, stack.objects);
-        add_amount(row, bytes_allocated);
-        add_amount(row, allocations);
+        row.add(names_.place_number(of));
+        row.add(has_user ? of.user_frame : 0);
+        add_amount(row, numbers.bytes);
+        add_amount(row, numbers.objects);
+        add_amount(row, numbers.bytes_allocated);
+        add_amount(row, numbers.allocations);
+        if (has_threads_) row.add(thread);
+        if (has_details_) {
+            row.add(numbers.peak_bytes);
+            row.add(numbers.temporary);
+            row.add(numbers.lifetime_us);
+        }
         out_ << row.view();
     }
     void write_one(const snapshot::stack& stack, std::uint32_t path) {
-        write_stack(stack, path, stack.bytes_allocated, stack.allocations);
+        bool has_parts = false;
+        if (has_threads_) {
+            for_each_part(stack, [&](const snapshot::thread_part& part) {
+                has_parts = true;
+                write_stack(stack, path, numbers_of(part), part.thread);
+            });
+        }
+        if (!has_parts) write_stack(stack, path, numbers_of(stack), 0);
     }
-    void write_one(const snapshot::row& row, std::uint32_t path) { write_stack(row, path, 0, 0); }
+    void write_one(const snapshot::row& row, std::uint32_t path) {
+        stack_numbers alive;
+        alive.objects = row.objects;
+        alive.bytes = row.bytes;
+        write_stack(row, path, alive, 0);
+    }
 
     template <class Row>
     void write_all(const Row* rows, std::size_t count) {
@@ -35964,7 +36180,6 @@ private:
             const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
             names_.number_paths(rows + from, some, paths);
             for (std::size_t i = 0; i < some; ++i) {
-                separate(from + i);
                 write_one(rows[from + i], paths[i]);
             }
         }
@@ -35974,6 +36189,7 @@ private:
     void write_stacks() {
         const snapshot::range<snapshot::stack> stacks = shown_.stacks();
         const bool has_stacks = !stacks.empty() || shown_.empty();
+        has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
@@ -36067,6 +36283,9 @@ private:
     const bool is_sampled_;
     arena memory_;
     page_names names_;
+    bool has_threads_ = false;
+    bool has_details_ = false;
+    std::size_t stack_count_ = 0;  // written so far
 };
 
 }  // namespace detail
@@ -36307,9 +36526,9 @@ y >= drawn.top && y < drawn.top + row_height); return hit === undefined ? -1 : h
 function numbers_of_box(box) { const under = stacks_under(box);
 return sums_of((s) => under[s] !== 0 && (state.wanted === null || state.wanted[s] !== 0)); }
 function rows_of_numbers(sums) { return metrics.map((metric, m) => [ metric.name,
-metric.needs_stacks && !data.has_stacks ? '\u2013' : exact(sums[m]),
-!metric.is_bytes || metric.needs_stacks && !data.has_stacks ? '' : bytes(sums[m]),
-metric.needs_stacks && !data.has_stacks || is_difference ? '' : percent(sums[m], whole[m]) ]); }
+is_known(metric) ? exact(sums[m]) : '\u2013',
+metric.is_bytes && is_known(metric) ? bytes(sums[m]) : '',
+is_known(metric) && !is_difference ? percent(sums[m], whole[m]) : '' ]); }
 function lines_of_box(box) { const key = state.tree.key[box];
 if (box === 0) return [[box_name(box), 'main']];
 if (key < 0) return [[type_name(-1 - key), 'main'], ['type', 'place']]; return [
@@ -36380,6 +36599,12 @@ const metrics = [ {name: 'Live bytes', word: 'live bytes', is_bytes: true, needs
 {name: 'Live objects', word: 'live objects', is_bytes: false, needs_stacks: false},
 {name: 'Allocated bytes', word: 'allocated bytes', is_bytes: true, needs_stacks: true},
 {name: 'Allocations', word: 'allocations', is_bytes: false, needs_stacks: true} ];
+const common_metrics = metrics.length; const has_details = data.has_details && data.has_stacks;
+if (has_details) { metrics.push(
+{name: 'Bytes at the peak', word: 'bytes alive at the peak', is_bytes: true,
+needs_stacks: true, is_unknown: !data.has_peak_details},
+{name: 'Temporary', word: 'temporary allocations', is_bytes: false, needs_stacks: true}); }
+const is_known = (metric) => !metric.is_unknown && (!metric.needs_stacks || data.has_stacks);
 const frame_width = 6; const frame_count = data.frames.length / frame_width;
 const frames = Float64Array.from(data.frames);
 const frame_function = (f) => strings[frames[f * frame_width]];
@@ -36395,16 +36620,23 @@ path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 11 : 6
 const place_count = data.places.length / place_width;
 const place_field = (p, field) => data.places[p * place_width + field];
 const place_type = (p) => place_field(p, 2);
-const place_type_source = (p) => strings[place_field(p, 5)]; const stack_width = 7;
+const place_type_source = (p) => strings[place_field(p, 5)];
+const has_threads = data.thread_names.length > 1;
+const stack_width = 7 + (has_threads ? 1 : 0) + (has_details ? 3 : 0);
 const stack_count = data.stacks.length / stack_width;
 const stack_path = new Int32Array(stack_count); const stack_place = new Int32Array(stack_count);
 const stack_inner = new Int32Array(stack_count);
+const stack_thread = new Int32Array(has_threads ? stack_count : 0);
+const stack_lifetime = new Float64Array(has_details ? stack_count : 0);
 const stack_values = metrics.map(() => new Float64Array(stack_count));
 for (let s = 0, at = 0; s < stack_count; ++s) { stack_path[s] = data.stacks[at++];
 stack_place[s] = data.stacks[at++]; stack_inner[s] = data.stacks[at++];
-for (let m = 0; m < 4; ++m) stack_values[m][s] = data.stacks[at++]; }
-data.nodes = data.stacks = data.frames = null; const whole = stack_values.map((values) => {
-let sum = 0; for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
+for (let m = 0; m < common_metrics; ++m) stack_values[m][s] = data.stacks[at++];
+if (has_threads) stack_thread[s] = data.stacks[at++]; if (!has_details) continue;
+for (let m = common_metrics; m < metrics.length; ++m) stack_values[m][s] = data.stacks[at++];
+stack_lifetime[s] = data.stacks[at++]; } data.nodes = data.stacks = data.frames = null;
+const whole = stack_values.map((values) => { let sum = 0;
+for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
 const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
 function sign_of(value) { return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : ''; }
 function exact(value) {
@@ -36664,16 +36896,17 @@ return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
 : 'Where the objects that are alive were allocated was not recorded.'; }
 
 const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'file', tree: null,
-zoom: 0, history: [], place: -1, wanted: null, search: new finder(''), found: null,
-found_weight: null }; const timings = {first_paint: 0, last_change: 0};
+zoom: 0, history: [], place: -1, of_thread: null, wanted: null, search: new finder(''),
+found: null, found_weight: null }; const timings = {first_paint: 0, last_change: 0};
 function stacks_under(box) { const tree = state.tree; const inside = new Uint8Array(tree.count);
 inside[box] = 1; for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[tree.parent[n]];
 return Uint8Array.from(tree.end, (end) => inside[end]); } function sums_of(is_in) {
 return stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) if (is_in(s)) sum += values[s]; return sum; }); }
 function both(a, b) { if (a === null || b === null) return a === null ? b : a;
-return a.map((one, s) => one & b[s]); } function weigh() { state.wanted = state.place < 0 ? null
-: Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0);
+return a.map((one, s) => one & b[s]); } function weigh() {
+state.wanted = both(state.of_thread, state.place < 0 ? null
+: Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0));
 state.tree.weigh(stack_values[state.metric], state.wanted); chart.scroll.scrollTop = 0; }
 function find() { const tree = state.tree;
 state.found = state.search.is_empty ? null : state.search.stacks_in(tree);
@@ -36684,10 +36917,12 @@ if (state.found[s] && (state.wanted === null || state.wanted[s])) {
 sums[tree.end[s]] += Math.abs(values[s]); } }
 for (let n = tree.count - 1; n > 0; --n) sums[tree.parent[n]] += sums[n]; } function count() {
 const under = state.zoom === 0 ? null : stacks_under(state.zoom);
-const seen = both(under, state.found); count_places(seen); count_types(both(seen, state.wanted)); }
-function write_matched() { const out = by_id('matched'); if (state.found === null) {
-out.textContent = ''; return; } const values = stack_values[state.metric]; let value = 0;
-let weight = 0; for (let s = 0; s < stack_count; ++s) { if (!state.found[s]) continue;
+const seen = both(under, state.found); count_places(both(seen, state.of_thread));
+count_types(both(seen, state.wanted)); } function write_matched() { const out = by_id('matched');
+if (state.found === null) { out.textContent = ''; return; }
+const values = stack_values[state.metric]; let value = 0; let weight = 0;
+for (let s = 0; s < stack_count; ++s) {
+if (!state.found[s] || state.of_thread !== null && !state.of_thread[s]) continue;
 value += values[s]; weight += Math.abs(values[s]); }
 out.textContent = (state.search.problem ? state.search.problem + '; ' : '') +
 percent(weight, whole[state.metric]) + ' \u00b7 ' + shown(state.metric, value);
@@ -36722,8 +36957,11 @@ show_place(-1); } else if (state.found !== null) { set_search(''); } } function 
 state.tree = tree_for(state.is_inverted, state.with_library); state.zoom = chart.selected = 0;
 state.history = []; weigh(); find(); } function show_place(place) { show(() => {
 state.place = state.place === place ? -1 : place; new_tree(); }); }
-function choose_metric(metric) { if (metrics[metric].needs_stacks && !data.has_stacks) return;
-show(() => { state.metric = metric; weigh(); find(); if (state.tree.weight[state.zoom] === 0) {
+function choose_thread(thread) { show(() => { state.of_thread = thread < 0 ? null
+: Uint8Array.from(stack_thread, (of) => of === thread ? 1 : 0); new_tree(); }); }
+function choose_metric(metric) {
+if (metrics[metric] === undefined || !is_known(metrics[metric])) return; show(() => {
+state.metric = metric; weigh(); find(); if (state.tree.weight[state.zoom] === 0) {
 state.zoom = chart.selected = 0; state.history = []; } });
 [...by_id('metrics').children].forEach((button, m) => {
 button.setAttribute('aria-checked', m === metric); button.tabIndex = m === metric ? 0 : -1; }); }
@@ -36743,7 +36981,8 @@ else delete root.dataset.theme; show_theme(); draw_all(); } const keys = [
 ['/', 'search', () => by_id('search').select()],
 ['Escape', 'go back: zoom, place, search', go_back], ['1', 'live bytes', () => choose_metric(0)],
 ['2', 'live objects', () => choose_metric(1)], ['3', 'allocated bytes', () => choose_metric(2)],
-['4', 'allocations', () => choose_metric(3)],
+['4', 'allocations', () => choose_metric(3)], ...metrics.slice(common_metrics).map((metric, m) => [
+String(common_metrics + m + 1), metric.word, () => choose_metric(common_metrics + m)]),
 ['i', 'invert: begin with the code that allocates', invert],
 ['l', 'library frames', switch_library], ['c', 'to the chart', () => chart.canvas.focus()],
 ['p', 'to the table of places', () => {
@@ -36760,10 +36999,11 @@ event.preventDefault(); return; } const known = keys.find((key) => key[0] === ev
 if (known === undefined) return; event.preventDefault(); known[2](); } function start_tools() {
 metrics.forEach((metric, m) => { const button = element('button', metric.name);
 button.type = 'button'; button.setAttribute('role', 'radio');
-button.setAttribute('aria-keyshortcuts', String(m + 1));
-button.disabled = metric.needs_stacks && !data.has_stacks;
-button.title = button.disabled ? 'Not known: these stacks are of live objects only'
-: metric.name + ' (' + (m + 1) + ')'; button.addEventListener('click', () => choose_metric(m));
+button.setAttribute('aria-keyshortcuts', String(m + 1)); button.disabled = !is_known(metric);
+button.title = !button.disabled ? metric.name + ' (' + (m + 1) + ')'
+: metric.is_unknown ? 'Not known: the peak was that of another window'
+: 'Not known: these stacks are of live objects only';
+button.addEventListener('click', () => choose_metric(m));
 button.addEventListener('keydown', (event) => {
 const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
 const next = by_id('metrics').children[m + step];
@@ -36773,8 +37013,11 @@ by_id('library').addEventListener('click', switch_library);
 by_id('theme').addEventListener('click', next_theme);
 by_id('help_button').addEventListener('click', () => by_id('help').showModal());
 by_id('colors').addEventListener('change', (event) => { state.color_by = event.target.value;
-draw_chart(); }); let waiting = 0; by_id('search').addEventListener('input', (event) => {
-clearTimeout(waiting);
+draw_chart(); }); by_id('thread_pick').hidden = !has_threads;
+data.thread_names.forEach((name, t) => { const option = element('option', name); option.value = t;
+by_id('threads').append(option); });
+by_id('threads').addEventListener('change', (event) => choose_thread(Number(event.target.value)));
+let waiting = 0; by_id('search').addEventListener('input', (event) => { clearTimeout(waiting);
 waiting = setTimeout(() => set_search(event.target.value), stack_count > 20000 ? 150 : 0); });
 for (const [key, meaning] of keys.concat(keys_in_parts)) { const name = element('dt');
 name.append(element('kbd', key)); by_id('keys').append(name, element('dd', meaning)); }
@@ -36835,7 +37078,8 @@ namespace detail {
 
 constexpr char page_script_of_views[] = R"page(
 const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
-order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
+lifetimes: new Float64Array(has_details ? place_count : 0), order: [], column: -1,
+is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
 const place_function = (p) => strings[place_field(p, 3)]; function title_of_type(p) {
 const source = type_sources[place_type_source(p)];
@@ -36843,21 +37087,24 @@ return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source); }
 const place_columns = [ {name: 'Place', text: place_name, between: '/'},
 {name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
 between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
-...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
-].filter((column) => !(column.metric >= 0) || data.has_stacks ||
-!metrics[column.metric].needs_stacks); function metric_of(column) {
-return column.metric < 0 ? state.metric : column.metric; } function sort_places() {
-const column = place_columns[places.column] || {metric: -1};
+...metrics.map((metric, m) => ({name: metric.name, metric: m})),
+...(has_details ? [{name: 'Mean life', is_life: true}] : []), {name: 'Share', metric: -1}
+].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
+const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
+function metric_of(column) { return column.metric < 0 ? state.metric : column.metric; }
+function sort_places() { const column = place_columns[places.column] || {metric: -1};
 const upwards = places.is_upwards ? 1 : -1; if (column.text !== undefined) {
 const texts = new Map(places.order.map((p) => [p, column.text(p)]));
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b); return; }
-const values = places.sums[metric_of(column)];
+const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = mean_life(p);
+return lives; }, new Float64Array(place_count)) : places.sums[metric_of(column)];
 places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b); }
 function count_places(is_in) { const seen = new Uint8Array(place_count);
-places.sums.forEach((values) => values.fill(0)); for (let s = 0; s < stack_count; ++s) {
-if (is_in !== null && is_in[s] === 0) continue; const p = stack_place[s];
-for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
+places.sums.forEach((values) => values.fill(0)); places.lifetimes.fill(0);
+for (let s = 0; s < stack_count; ++s) { if (is_in !== null && is_in[s] === 0) continue;
+const p = stack_place[s]; if (has_details) places.lifetimes[p] += stack_lifetime[s];
+for (let m = 0; m < metrics.length; ++m) { places.sums[m][p] += stack_values[m][s];
 if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
@@ -36866,7 +37113,10 @@ const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
 grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-const m = metric_of(column); const value = places.sums[m][p];
+if (column.is_life) {
+const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
+cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
+return cell; } const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
 if (is_difference && value !== 0) cell.classList.add(value > 0 ? 'up' : 'down');
@@ -36889,10 +37139,11 @@ cell.append(inner); row.append(cell); } return row; } function draw_places() {
 const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
 places.page = Math.min(places.page, pages - 1); const from = places.page * rows_of_page;
 const shown_rows = places.order.slice(from, from + rows_of_page);
+const is_part = state.zoom !== 0 || state.found !== null || state.of_thread !== null;
 by_id('places_body').replaceChildren(...shown_rows.map(row_of_place));
 by_id('places_text').textContent = count === 0 ? 'none'
 : grouped.format(count) + (count === 1 ? ' place' : ' places') +
-(state.zoom !== 0 || state.found !== null ? ' of ' + grouped.format(place_count) : '');
+(is_part ? ' of ' + grouped.format(place_count) : '');
 by_id('pages').textContent = pages === 1 ? '' :
 grouped.format(from + 1) + '\u2013' + grouped.format(from + shown_rows.length) + ' of ' +
 grouped.format(count); by_id('earlier').hidden = by_id('later').hidden = pages === 1;
@@ -37143,178 +37394,6 @@ bool write_html(const snapshot& rows, Target&& target, std::string& error) {
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
-
-// thread_parts.hpp - the threads of stacks: part by part, and summed where stacks are.
-
-#ifndef ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
-#define ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-namespace detail {
-
-// All of a stack that one thread allocated.
-inline snapshot::thread_part whole_part(const snapshot::stack& stack) noexcept {
-    return {stack.thread,          stack.objects,    stack.bytes,       stack.allocations,
-            stack.bytes_allocated, stack.samples,    stack.objects_low, stack.objects_high,
-            stack.bytes_low,       stack.bytes_high, stack.details};
-}
-
-// None where the threads are not known.
-template <class Work>
-void for_each_part(const snapshot::stack& stack, const Work& work) {
-    if (stack.thread_count == 1) {
-        work(whole_part(stack));
-        return;
-    }
-    for (std::size_t i = 0; i < stack.thread_count; ++i) work(stack.by_thread[i]);
-}
-
-// Which threads a stack is of. `memory` keeps the parts.
-inline void set_threads(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
-                        arena& memory) {
-    stack.thread_count = parts.size();
-    stack.thread = parts.empty() ? 0 : parts[0].thread;
-    stack.by_thread = nullptr;
-    if (parts.size() < 2) return;
-    list<snapshot::thread_part> kept{memory};
-    kept.reserve(parts.size());
-    for (const snapshot::thread_part& part : parts) kept.push_back(part);
-    stack.by_thread = kept.data();
-}
-
-// The details of several stacks or parts together; none when one of them has none.
-class sum_of_details {
-public:
-    explicit sum_of_details(arena& memory) noexcept : memory_(memory) {}
-    void add(const snapshot::stack_details* part) {
-        is_known_ = is_known_ && part != nullptr;
-        if (!is_known_) return;
-        if (sum_ == nullptr) sum_ = memory_.make<snapshot::stack_details>();
-        add_details(*sum_, *part);
-    }
-    const snapshot::stack_details* sum() const noexcept { return is_known_ ? sum_ : nullptr; }
-
-private:
-    arena& memory_;
-    snapshot::stack_details* sum_ = nullptr;
-    bool is_known_ = true;
-};
-
-// The same, and the numbers of the stack become those of these parts.
-inline void set_parts(snapshot::stack& stack, const list<snapshot::thread_part>& parts,
-                      arena& memory) {
-    summed<snapshot::stack> sum{};
-    sum.sum = stack;
-    sum.sum.objects = sum.sum.bytes = sum.sum.samples = 0;
-    sum.sum.allocations = sum.sum.bytes_allocated = 0;
-    sum_of_details details{memory};
-    for (const snapshot::thread_part& part : parts) {
-        sum.add(part, true);
-        sum.sum.allocations += part.allocations;
-        sum.sum.bytes_allocated += part.bytes_allocated;
-        details.add(part.details);
-    }
-    stack = sum.finished();
-    stack.details = details.sum();
-    set_threads(stack, parts, memory);
-}
-
-// As people see it: "worker (thread 3)"; of several processes "worker (thread 3 of process 12)".
-inline void write_thread_name(text_out& out, const snapshot::thread& thread,
-                              bool has_many_processes) {
-    const bool has_name = thread.name[0] != '\0';
-    if (has_name) out << thread.name << " (";
-    if (thread.number == 0) {
-        out << "ended threads";
-    } else {
-        out << "thread " << decimal{thread.number};
-    }
-    if (has_many_processes) out << " of process " << decimal{thread.process_id};
-    if (has_name) out << ')';
-}
-
-// The names of all threads of a snapshot.
-class thread_names {
-public:
-    thread_names(arena& memory, const snapshot& rows) : names_(memory) {
-        const auto threads = rows.allocating_threads();
-        bool has_many_processes = false;
-        for (const snapshot::thread& each : threads) {
-            has_many_processes = has_many_processes || each.process_id != threads[0].process_id;
-        }
-        for (const snapshot::thread& each : threads) {
-            text_out name{memory};
-            write_thread_name(name, each, has_many_processes);
-            names_.push_back(name.view());
-        }
-    }
-    text operator[](std::size_t thread) const noexcept { return names_[thread]; }
-    std::size_t size() const noexcept { return names_.size(); }
-
-private:
-    list<text> names_;
-};
-
-// Parts of many stacks, in any order; those of one stack and thread are summed.
-class parts_of_stacks {
-public:
-    // `memory` keeps the details of the sums.
-    parts_of_stacks(arena& memory, arena& scratch) : memory_(memory), parts_(scratch) {}
-
-    // `stack` is any number that tells it from the others.
-    void add(std::size_t stack, const snapshot::thread_part& part) {
-        parts_.push_back({stack, part});
-    }
-
-    // Calls work(stack, parts) for each stack, least number first.
-    template <class Work>
-    void for_each(const Work& work) {
-        sort(parts_, [](const entry& a, const entry& b) {
-            return a.stack != b.stack ? a.stack < b.stack : a.part.thread < b.part.thread;
-        });
-        list<snapshot::thread_part> of_stack{parts_.memory()};
-        for (std::size_t i = 0; i < parts_.size();) {
-            const std::size_t stack = parts_[i].stack;
-            of_stack.clear();
-            while (i < parts_.size() && parts_[i].stack == stack) of_stack.push_back(next(i));
-            work(stack, of_stack);
-        }
-    }
-
-private:
-    struct entry {
-        std::size_t stack;
-        snapshot::thread_part part;
-    };
-
-    // The sum of the parts that follow and are of one stack and thread.
-    snapshot::thread_part next(std::size_t& at) {
-        const entry& first = parts_[at];
-        summed<snapshot::thread_part> sum{};
-        sum.sum.thread = first.part.thread;
-        sum_of_details details{memory_};
-        for (; at < parts_.size() && parts_[at].stack == first.stack &&
-               parts_[at].part.thread == first.part.thread;
-             ++at) {
-            sum.add(parts_[at].part, true);
-            sum.sum.allocations += parts_[at].part.allocations;
-            sum.sum.bytes_allocated += parts_[at].part.bytes_allocated;
-            details.add(parts_[at].part.details);
-        }
-        sum.sum.details = details.sum();
-        return sum.finished();
-    }
-
-    arena& memory_;
-    list<entry> parts_;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_GROUPING_THREAD_PARTS_HPP
 
 // json_report.hpp - a snapshot as JSON, for other programs to read.
 
@@ -38257,7 +38336,7 @@ namespace sample {
 constexpr std::uint32_t location_id = 1, value = 2, label = 3;
 }
 namespace label {
-constexpr std::uint32_t key = 1, str = 2;
+constexpr std::uint32_t key = 1, str = 2, num = 3;
 }
 namespace mapping {
 constexpr std::uint32_t id = 1, memory_start = 2, memory_limit = 3, filename = 5, build_id = 6,
@@ -38293,6 +38372,7 @@ public:
           strings_(job.memory),
           functions_(job.memory),
           mappings_(job.memory),
+          thread_labels_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
         strings_.number_of_text("");  // as every profile must begin
@@ -38301,10 +38381,11 @@ public:
     void write() {
         write_head();
         type_key_ = string("type");
-        for (const snapshot::stack& stack : job_.rows.stacks()) {
-            write_sample(stack);
+        make_thread_labels();
+        for_each_stack(job_, [this](const snapshot::stack& stack) {
+            write_samples(stack);
             pieces_.may_go();
-        }
+        });
         gather_mappings();
         for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
             if (locations_.is_met(i)) write_location(i);
@@ -38320,6 +38401,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_values = 8;
+
     struct function_key {
         std::uint32_t name, file;
         bool operator==(const function_key& other) const noexcept {
@@ -38362,6 +38445,14 @@ private:
         const snapshot::window_info& info = job_.rows.info();
         write_value_type(profile::sample_type, "alloc_objects", "count");
         write_value_type(profile::sample_type, "alloc_space", "bytes");
+        if (info.has_details) {
+            write_value_type(profile::sample_type, "temporary_objects", "count");
+            write_value_type(profile::sample_type, "lifetime", "microseconds");
+        }
+        if (info.has_peak_details) {
+            write_value_type(profile::sample_type, "peak_objects", "count");
+            write_value_type(profile::sample_type, "peak_space", "bytes");
+        }
         write_value_type(profile::sample_type, "inuse_objects", "count");
         write_value_type(profile::sample_type, "inuse_space", "bytes");
         write_value_type(profile::period_type, "space", "bytes");
@@ -38372,7 +38463,34 @@ private:
         write_field(out_, profile::duration_nanos, info.duration_ns);
     }
 
-    void write_sample(const snapshot::stack& stack) {
+    // The labels of each thread, as they stand in a sample.
+    void make_thread_labels() {
+        with_threads(job_, [this](const snapshot::thread* threads, std::size_t count) {
+            if (count == 0) return;
+            const std::uint64_t name_key = string("thread");
+            const std::uint64_t number_key = string("thread_id");
+            const thread_names names{job_.memory, threads, count};
+            for (std::size_t i = 0; i < count; ++i) {
+                text_out labels{job_.memory};
+                write_label(labels, name_key, pprof_field::label::str,
+                            printable_string(copy_of(job_.memory, names[i]).data()));
+                if (threads[i].number != 0) {
+                    write_label(labels, number_key, pprof_field::label::num, threads[i].number);
+                }
+                thread_labels_.push_back(labels.view());
+            }
+        });
+    }
+
+    void write_label(text_out& out, std::uint64_t key, std::uint32_t kind, std::uint64_t value) {
+        inner_.cut(0);
+        write_field(inner_, pprof_field::label::key, key);
+        write_field(inner_, kind, value);
+        write_field(out, pprof_field::sample::label, inner_.view());
+    }
+
+    // One, or one for each thread that has allocated there.
+    void write_samples(const snapshot::stack& stack) {
         using namespace pprof_field;
         inner_.cut(0);
         for (std::size_t i = 0; i < stack.frame_count;) {
@@ -38380,18 +38498,37 @@ private:
         }
         message_.cut(0);
         write_field(message_, sample::location_id, inner_.view());
-        char values[4 * longest_varint];
-        char* end = put_varint(values, stack.allocations);
-        end = put_varint(end, stack.bytes_allocated);
-        end = put_varint(end, stack.objects);
-        end = put_varint(end, stack.bytes);
-        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
-        if (stack.type[0] != '?') {
-            inner_.cut(0);
-            write_field(inner_, label::key, type_key_);
-            write_field(inner_, label::str, string_of_type(stack.type));
-            write_field(message_, sample::label, inner_.view());
+        const std::size_t end_of_locations = message_.size();
+        bool has_threads = false;
+        for_each_part(stack, [&](const snapshot::thread_part& part) {
+            has_threads = true;
+            message_.cut(end_of_locations);
+            write_sample(numbers_of(part), stack.type, thread_labels_[part.thread]);
+        });
+        if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
+    }
+
+    // The message has the locations already.
+    void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
+        using namespace pprof_field;
+        char values[most_values * longest_varint];
+        char* end = put_varint(values, numbers.allocations);
+        end = put_varint(end, numbers.bytes_allocated);
+        if (job_.rows.info().has_details) {
+            end = put_varint(end, numbers.temporary);
+            end = put_varint(end, numbers.lifetime_us);
         }
+        if (job_.rows.info().has_peak_details) {
+            end = put_varint(end, numbers.peak_objects);
+            end = put_varint(end, numbers.peak_bytes);
+        }
+        end = put_varint(end, numbers.objects);
+        end = put_varint(end, numbers.bytes);
+        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
+        if (type[0] != '?') {
+            write_label(message_, type_key_, label::str, string_of_type(type));
+        }
+        message_ << thread_labels;
         write_field(out_, profile::sample, message_.view());
     }
 
@@ -38422,9 +38559,9 @@ private:
 
     // What pprof knows of a mapping it does not look up itself: so what is known is said.
     void gather_mappings() {
-        for (const snapshot::module& module : job_.rows.modules()) {
+        for_each_module(job_, [this](const snapshot::module& module) {
             mappings_.push_back({module, false, false, false, false});
-        }
+        });
         const frame_book& frames = locations_.frames();
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const snapshot::frame& frame = frames[i];
@@ -38522,6 +38659,7 @@ private:
     text_numbers strings_;
     table<function_key, std::uint32_t> functions_;
     list<mapping> mappings_;
+    list<text> thread_labels_;
     text_out message_;
     text_out inner_;
     std::uint64_t type_key_ = 0;

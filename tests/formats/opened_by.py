@@ -144,12 +144,21 @@ def csv_module(heap):
     assert sum(int(row["allocations"]) for row in grown) == totals["allocations"], grown
 
 
-def raw_samples(pprof, path):
-    """[(four values, [(address, [function, innermost first])])], leaf first, from pprof -raw."""
+PPROF_DETAILS = ["temporary_objects/count", "lifetime/microseconds", "peak_objects/count",
+                 "peak_space/bytes"]
+
+
+def raw_samples(pprof, path, details=None):
+    """[(four values, [(address, [function, innermost first])])], leaf first, from pprof -raw.
+
+    `details` gets those of a window with details, for each sample."""
     lines = output_of(pprof, "-raw", path).split("\n")
     begin, middle, end = (lines.index(name) for name in ("Samples:", "Locations", "Mappings"))
-    assert lines[begin + 1].split() == ["alloc_objects/count", "alloc_space/bytes",
-                                        "inuse_objects/count", "inuse_space/bytes[dflt]"], lines
+    types = lines[begin + 1].split()
+    assert types[:2] == ["alloc_objects/count", "alloc_space/bytes"], types
+    assert types[-2:] == ["inuse_objects/count", "inuse_space/bytes[dflt]"], types
+    assert types[2:-2] == ([] if details is None else PPROF_DETAILS), types
+    sample = re.compile(r"\s+((?:-?\d+\s+){%d}-?\d+): ([\d ]+)$" % (len(types) - 1))
     locations, last = {}, None
     for line in lines[middle + 1:end]:
         found = re.match(r"\s+(\d+): 0x([0-9a-f]+) M=\d+ (.*) s=0\(\)$", line)
@@ -159,9 +168,12 @@ def raw_samples(pprof, path):
         last[1].append(line.strip())
     samples = []
     for line in lines[begin + 2:middle]:
-        found = re.match(r"\s+((?:-?\d+\s+){3}-?\d+): ([\d ]+)$", line)
+        found = sample.match(line)
         if found:
             values = [int(value) for value in found.group(1).split()]
+            if details is not None:
+                details.append(values[2:-2])
+            values = values[:2] + values[-2:]
             samples.append((values, [locations[int(i)] for i in found.group(2).split()]))
     return samples
 
@@ -170,19 +182,29 @@ def pprof(heap):
     """The Go tool: every sample, -top of each value, labels, comments, a difference."""
     tool = needed("pprof", "/usr/lib/go-1.19/pkg/tool/linux_amd64")
     path = heap.file("heap.pb.gz")
-    samples = raw_samples(tool, path)
+    details = []
+    samples = raw_samples(tool, path, details)
     for index, field in enumerate(FIELDS):
         heap.check(field, sum_by_place((stack[0][1][0], values[index])
                                        for values, stack in samples))
+    for index, field in ((0, "temporary"), (2, "peak_objects"), (3, "peak_bytes")):
+        heap.check(field, sum_by_place((stack[0][1][0], values[index])
+                                       for values, (_, stack) in zip(details, samples)))
+    assert sum(values[1] for values in details) > 0, details
+    assert " (thread 1)\n" in output_of(tool, "-tags", path), output_of(tool, "-tags", path)
+    focused = output_of(tool, "-top", "-unit=bytes", "-tagfocus=thread=thread 1", path)
+    assert f"nodes accounting for {heap.sum('bytes')}B, 100% of" in focused, focused
     # A return address is one location, with the inlined calls as its lines.
     locations = {address: tuple(lines) for _, stack in samples for address, lines in stack}
     assert len(locations) == len({each for _, stack in samples for each, _ in stack})
     inlined = [lines for lines in locations.values() if "inlined_step" in lines[0]]
     assert len(inlined) == 3 and all("through_group<" in lines[1] for lines in inlined), inlined
     # What a user looks at first.
-    for index, field in ((0, "allocations"), (1, "bytes_allocated"), (2, "objects"), (3, "bytes")):
+    for name, field in (("alloc_objects", "allocations"), ("alloc_space", "bytes_allocated"),
+                        ("inuse_objects", "objects"), ("inuse_space", "bytes"),
+                        ("peak_space", "peak_bytes"), ("temporary_objects", "temporary")):
         unit = "bytes" if "bytes" in field else "count"
-        shown = output_of(tool, "-top", "-nodecount=1000", f"-sample_index={index}",
+        shown = output_of(tool, "-top", "-nodecount=1000", f"-sample_index={name}",
                           f"-unit={unit}", path)
         flat = re.findall(r"^\s*(\d+)B?\s+\S+\s+\S+\s+\d+B?\s+\S+\s+(.*)$", shown, re.M)
         heap.check(field, sum_by_place((name + "(", int(number)) for number, name in flat))
@@ -210,6 +232,30 @@ def folded(heap):
             assert "main;" in stack and int(number) > 0, line
             stacks.append((stack.split(";")[-1], int(number)))
         heap.check(field, sum_by_place(stacks))
+
+
+FLAME = re.compile(r"<title>(.*) \(([\d,]+) bytes, [\d.]+%\)</title>"
+                   r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)"')
+FLAMEGRAPH_FOLDER = "/usr/share/perl5/Devel/NYTProf"  # of Debian's libdevel-nytprof-perl
+
+
+def flamegraph_pl(heap):
+    """The picture's titles: what a frame has, and what of it is in the same place once more."""
+    tool = needed("flamegraph.pl", FLAMEGRAPH_FOLDER)
+    picture = output_of("perl", tool, "--countname=bytes", "--minwidth=0",
+                        heap.file("heap.folded"))
+    frames = [(name, whole(number), float(left), int(top), float(wide))
+              for name, number, left, top, wide in FLAME.findall(picture)]
+    assert [frame[1] for frame in frames if frame[0] == "all"] == [heap.sum("bytes")], frames
+
+    def caller(frame):
+        _, _, left, top, wide = frame
+        return next((each[0] for each in frames if each[3] == top + 16
+                     and each[2] - 0.2 <= left and left + wide <= each[2] + each[4] + 0.2), "")
+
+    heap.check("bytes", sum_by_place(
+        (frame[0], frame[1]) for frame in frames
+        if place_in(frame[0]) and place_in(frame[0]) != place_in(caller(frame))))
 
 
 def sums_of_formats(heap, name):

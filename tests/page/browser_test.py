@@ -397,6 +397,55 @@ def differences(page, folder):
         assert box(page, "all")["numbers"][0] == sum(row["bytes"] for row in numbers["rows"])
 
 
+def details_and_threads(page, folder):
+    opened(page, folder, "threads")
+    assert page.texts("#threads option") == ["all", "main (thread 1)", "worker (thread 2)"]
+    assert not page.run("document.getElementById('thread_pick').hidden")
+
+    def choose(thread):
+        page.run("(() => { const pick = document.getElementById('threads');"
+                 f" pick.value = '{thread}'; pick.dispatchEvent(new Event('change')); }})()")
+        page.settle()
+
+    def seen():
+        return {row["Type"]: (row["Live bytes"], row["Allocations"], row["Bytes at the peak"],
+                              row["Temporary"], row["Mean life"]) for row in rows(page)}
+
+    everything = seen()
+    assert everything["app::node"] == (1000, 12, 1200, 3, 3000), everything
+    assert everything["char"] == (0, 100, 300, 1, 50), everything
+    choose(0)
+    assert box(page, "all")["value"] == 400 + 96
+    assert seen() == {"app::node": (400, 5, 300, 1, 1000), "std::string": (96, 40, 300, 1, 125)}
+    choose(1)
+    assert box(page, "all")["value"] == 600 + 3000
+    assert sorted(seen()) == ["app::node", "char", "int"], seen()
+    cells = page.run("allocscope_page.cells()")
+    assert [(each["name"], each["value"]) for each in cells] == [("int", 3000), ("app::node", 600)]
+    page.press("/")
+    page.type("app::load")
+    page.settle()
+    assert page.text("#matched").endswith(" 3.52 KiB"), page.text("#matched")
+    page.press("Escape")
+    page.press("5")
+    assert page.text("#chart_title") == "Stacks by bytes alive at the peak"
+    assert box(page, "all")["value"] == 900 + 300 + 300
+    page.press("6")
+    assert box(page, "all")["value"] == 2 + 1 + 1
+    choose(-1)
+    assert box(page, "all")["value"] == 3 + 1 + 1 + 1
+    # By its mean life.
+    heads = page.texts("#places_head th")
+    page.click(f"#places_head th:nth-child({heads.index('Mean life') + 1}) button")
+    lives = [row["Mean life"] for row in rows(page)]
+    assert lives == [3000, 1000, 125, 50], lives
+    opened(page, folder, "by_hand")
+    assert page.run("document.getElementById('thread_pick').hidden")
+    assert "Mean life" not in page.texts("#places_head th")
+    page.press("5")
+    assert page.text("#chart_title") == "Stacks by live bytes"
+
+
 def sampled(page, folder):
     opened(page, folder, "sampled")
     assert page.texts(".total .large")[0] == "~4.00 KiB"
@@ -595,7 +644,7 @@ def main():
         try:
             for check in (the_chart_by_hand, library_of_the_user, zoom_and_back, hover, metrics,
                           search, invert, table, treemap, keys_of_the_chart, themes, differences,
-                          sampled, timeline, memory, nothing_to_show, hostile,
+                          details_and_threads, sampled, timeline, memory, nothing_to_show, hostile,
                           without_scripts, prints, names_for_those_who_do_not_see, many_stacks):
                 print(check.__name__, flush=True)
                 check(page, folder)

@@ -194,6 +194,41 @@ static void write_sampled() {
     write_both("sampled", snapshot_of(made));
 }
 
+// A part of a stack, with what was alive at the peak, how many were temporary, and their lives.
+static allocscope::snapshot::thread_part part(std::size_t thread, std::uint64_t objects,
+                                              std::uint64_t bytes, std::uint64_t allocations,
+                                              std::uint64_t bytes_allocated,
+                                              const allocscope::snapshot::stack_details& details) {
+    allocscope::snapshot::thread_part made{};
+    made.thread = thread;
+    made.objects = objects;
+    made.bytes = bytes;
+    made.allocations = allocations;
+    made.bytes_allocated = bytes_allocated;
+    made.details = &details;
+    return made;
+}
+
+static void write_threads() {
+    info_text made = about("threads");
+    made.has_details = true;
+    made.threads = {{1, "main", 4711}, {2, "worker", 4711}};
+    made.stacks = stacks_by_hand();
+    const allocscope::snapshot::stack_details of_main{3, 300, 1, 5000, {}};
+    const allocscope::snapshot::stack_details of_worker{9, 900, 2, 31000, {}};
+    const allocscope::snapshot::stack_details of_both{12, 1200, 3, 36000, {}};
+    made.stacks[0].details = {of_both};
+    made.stacks[0].by_thread = {part(0, 4, 400, 5, 500, of_main),
+                                part(1, 6, 600, 7, 700, of_worker)};
+    for (std::size_t i = 1; i < made.stacks.size(); ++i) {
+        stack_text& each = made.stacks[i];
+        each.details = {of_main};
+        each.by_thread = {
+            part(i % 2, each.objects, each.bytes, each.allocations, each.bytes_allocated, of_main)};
+    }
+    write_both("threads", snapshot_of(made));
+}
+
 static void write_others() {
     info_text plain = about("by hand");
     plain.stacks = stacks_by_hand();
@@ -322,6 +357,7 @@ int main(int argc, char** argv) {
     write_hostile();
     write_difference();
     write_sampled();
+    write_threads();
     write_others();
     if (argc > 2) write_large(static_cast<std::size_t>(std::atoll(argv[2])));
     return 0;

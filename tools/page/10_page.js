@@ -9,7 +9,8 @@ const state = {
   zoom: 0,
   history: [],
   place: -1,
-  wanted: null,        // stacks of the chosen place; null: all
+  of_thread: null,     // stacks of the chosen thread; null: all
+  wanted: null,        // of those, the stacks of the chosen place; null: all
   search: new finder(''),
   found: null,         // stacks that fit the search; null: there is no search
   found_weight: null   // of each box
@@ -40,8 +41,8 @@ function both(a, b) {
 // --- what follows from what ---
 
 function weigh() {
-  state.wanted = state.place < 0 ? null
-    : Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0);
+  state.wanted = both(state.of_thread, state.place < 0 ? null
+    : Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0));
   state.tree.weigh(stack_values[state.metric], state.wanted);
   chart.scroll.scrollTop = 0;
 }
@@ -64,7 +65,7 @@ function find() {
 function count() {
   const under = state.zoom === 0 ? null : stacks_under(state.zoom);
   const seen = both(under, state.found);
-  count_places(seen);
+  count_places(both(seen, state.of_thread));
   count_types(both(seen, state.wanted));
 }
 
@@ -78,7 +79,7 @@ function write_matched() {
   let value = 0;
   let weight = 0;
   for (let s = 0; s < stack_count; ++s) {
-    if (!state.found[s]) continue;
+    if (!state.found[s] || state.of_thread !== null && !state.of_thread[s]) continue;
     value += values[s];
     weight += Math.abs(values[s]);
   }
@@ -179,8 +180,16 @@ function show_place(place) {
   });
 }
 
+function choose_thread(thread) {
+  show(() => {
+    state.of_thread = thread < 0 ? null
+      : Uint8Array.from(stack_thread, (of) => of === thread ? 1 : 0);
+    new_tree();
+  });
+}
+
 function choose_metric(metric) {
-  if (metrics[metric].needs_stacks && !data.has_stacks) return;
+  if (metrics[metric] === undefined || !is_known(metrics[metric])) return;
   show(() => {
     state.metric = metric;
     weigh();
@@ -236,6 +245,8 @@ const keys = [
   ['2', 'live objects', () => choose_metric(1)],
   ['3', 'allocated bytes', () => choose_metric(2)],
   ['4', 'allocations', () => choose_metric(3)],
+  ...metrics.slice(common_metrics).map((metric, m) => [
+    String(common_metrics + m + 1), metric.word, () => choose_metric(common_metrics + m)]),
   ['i', 'invert: begin with the code that allocates', invert],
   ['l', 'library frames', switch_library],
   ['c', 'to the chart', () => chart.canvas.focus()],
@@ -272,9 +283,10 @@ function start_tools() {
     button.type = 'button';
     button.setAttribute('role', 'radio');
     button.setAttribute('aria-keyshortcuts', String(m + 1));
-    button.disabled = metric.needs_stacks && !data.has_stacks;
-    button.title = button.disabled ? 'Not known: these stacks are of live objects only'
-                                   : metric.name + ' (' + (m + 1) + ')';
+    button.disabled = !is_known(metric);
+    button.title = !button.disabled ? metric.name + ' (' + (m + 1) + ')'
+      : metric.is_unknown ? 'Not known: the peak was that of another window'
+                          : 'Not known: these stacks are of live objects only';
     button.addEventListener('click', () => choose_metric(m));
     button.addEventListener('keydown', (event) => {
       const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
@@ -293,6 +305,13 @@ function start_tools() {
     state.color_by = event.target.value;
     draw_chart();
   });
+  by_id('thread_pick').hidden = !has_threads;
+  data.thread_names.forEach((name, t) => {
+    const option = element('option', name);
+    option.value = t;
+    by_id('threads').append(option);
+  });
+  by_id('threads').addEventListener('change', (event) => choose_thread(Number(event.target.value)));
   let waiting = 0;
   by_id('search').addEventListener('input', (event) => {
     clearTimeout(waiting);

@@ -171,7 +171,7 @@ function box_at(event) {
   return hit === undefined ? -1 : hit.box;
 }
 
-// The four numbers of a box, whichever of them is drawn.
+// All numbers of a box, whichever of them is drawn.
 function numbers_of_box(box) {
   const under = stacks_under(box);
   return sums_of((s) => under[s] !== 0 && (state.wanted === null || state.wanted[s] !== 0));
@@ -180,9 +180,9 @@ function numbers_of_box(box) {
 function rows_of_numbers(sums) {
   return metrics.map((metric, m) => [
     metric.name,
-    metric.needs_stacks && !data.has_stacks ? '\u2013' : exact(sums[m]),
-    !metric.is_bytes || metric.needs_stacks && !data.has_stacks ? '' : bytes(sums[m]),
-    metric.needs_stacks && !data.has_stacks || is_difference ? '' : percent(sums[m], whole[m])
+    is_known(metric) ? exact(sums[m]) : '\u2013',
+    metric.is_bytes && is_known(metric) ? bytes(sums[m]) : '',
+    is_known(metric) && !is_difference ? percent(sums[m], whole[m]) : ''
   ]);
 }
 

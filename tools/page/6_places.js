@@ -3,6 +3,7 @@
 const rows_of_page = 25;
 const places = {
   sums: metrics.map(() => new Float64Array(place_count)),
+  lifetimes: new Float64Array(has_details ? place_count : 0),
   order: [],
   column: -1,  // -1: the number that the chart shows
   is_upwards: false,
@@ -24,9 +25,10 @@ const place_columns = [
    between: '::'},
   {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
   ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
+  ...(has_details ? [{name: 'Mean life', is_life: true}] : []),
   {name: 'Share', metric: -1}
-].filter((column) => !(column.metric >= 0) || data.has_stacks ||
-                     !metrics[column.metric].needs_stacks);
+].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
+const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
 
 function metric_of(column) {
   return column.metric < 0 ? state.metric : column.metric;
@@ -41,7 +43,10 @@ function sort_places() {
     places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b);
     return;
   }
-  const values = places.sums[metric_of(column)];
+  const values = column.is_life ? places.order.reduce((lives, p) => {
+    lives[p] = mean_life(p);
+    return lives;
+  }, new Float64Array(place_count)) : places.sums[metric_of(column)];
   places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b);
 }
 
@@ -49,10 +54,12 @@ function sort_places() {
 function count_places(is_in) {
   const seen = new Uint8Array(place_count);
   places.sums.forEach((values) => values.fill(0));
+  places.lifetimes.fill(0);
   for (let s = 0; s < stack_count; ++s) {
     if (is_in !== null && is_in[s] === 0) continue;
     const p = stack_place[s];
-    for (let m = 0; m < 4; ++m) {
+    if (has_details) places.lifetimes[p] += stack_lifetime[s];
+    for (let m = 0; m < metrics.length; ++m) {
       places.sums[m][p] += stack_values[m][s];
       if (stack_values[m][s] !== 0) seen[p] = 1;
     }
@@ -74,6 +81,11 @@ function interval_of(p, metric) {
 }
 
 function number_cell(p, column) {
+  if (column.is_life) {
+    const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
+    cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
+    return cell;
+  }
   const m = metric_of(column);
   const value = places.sums[m][p];
   const cell = element('td', undefined, 'number');
@@ -129,10 +141,11 @@ function draw_places() {
   places.page = Math.min(places.page, pages - 1);
   const from = places.page * rows_of_page;
   const shown_rows = places.order.slice(from, from + rows_of_page);
+  const is_part = state.zoom !== 0 || state.found !== null || state.of_thread !== null;
   by_id('places_body').replaceChildren(...shown_rows.map(row_of_place));
   by_id('places_text').textContent = count === 0 ? 'none'
     : grouped.format(count) + (count === 1 ? ' place' : ' places') +
-      (state.zoom !== 0 || state.found !== null ? ' of ' + grouped.format(place_count) : '');
+      (is_part ? ' of ' + grouped.format(place_count) : '');
   by_id('pages').textContent = pages === 1 ? '' :
     grouped.format(from + 1) + '\u2013' + grouped.format(from + shown_rows.length) + ' of ' +
     grouped.format(count);

@@ -12,6 +12,12 @@
 // calls inlined there are its lines. Each sample has the label `type`. What has no place of its own
 // (totals, losses, intervals) is in the comments, which `pprof -comments` prints.
 //
+// A window with details has more values between these, as viewers look at the first or last ones:
+// temporary_objects; lifetime, how long the objects lived, added up; peak_objects and peak_space,
+// what was alive at the peak, where that is known. Where threads are known, a sample is what one of
+// them allocated at a stack, with the labels `thread`, its name and number, and `thread_id`, the
+// number.
+//
 // A profile may have its strings, functions and locations behind the samples: so they are gathered
 // while those are written. The values of a difference may be negative.
 
@@ -29,6 +35,8 @@
 #include <allocscope/formats/protobuf_message.hpp>
 #include <allocscope/formats/summary_lines.hpp>
 #include <allocscope/grouping/frame_book.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
@@ -59,7 +67,7 @@ namespace sample {
 constexpr std::uint32_t location_id = 1, value = 2, label = 3;
 }
 namespace label {
-constexpr std::uint32_t key = 1, str = 2;
+constexpr std::uint32_t key = 1, str = 2, num = 3;
 }
 namespace mapping {
 constexpr std::uint32_t id = 1, memory_start = 2, memory_limit = 3, filename = 5, build_id = 6,
@@ -95,6 +103,7 @@ public:
           strings_(job.memory),
           functions_(job.memory),
           mappings_(job.memory),
+          thread_labels_(job.memory),
           message_(job.memory),
           inner_(job.memory) {
         strings_.number_of_text("");  // as every profile must begin
@@ -103,10 +112,11 @@ public:
     void write() {
         write_head();
         type_key_ = string("type");
-        for (const snapshot::stack& stack : job_.rows.stacks()) {
-            write_sample(stack);
+        make_thread_labels();
+        for_each_stack(job_, [this](const snapshot::stack& stack) {
+            write_samples(stack);
             pieces_.may_go();
-        }
+        });
         gather_mappings();
         for (std::uint32_t i = 1; i <= locations_.size(); ++i) {
             if (locations_.is_met(i)) write_location(i);
@@ -122,6 +132,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_values = 8;
+
     struct function_key {
         std::uint32_t name, file;
         bool operator==(const function_key& other) const noexcept {
@@ -164,6 +176,14 @@ private:
         const snapshot::window_info& info = job_.rows.info();
         write_value_type(profile::sample_type, "alloc_objects", "count");
         write_value_type(profile::sample_type, "alloc_space", "bytes");
+        if (info.has_details) {
+            write_value_type(profile::sample_type, "temporary_objects", "count");
+            write_value_type(profile::sample_type, "lifetime", "microseconds");
+        }
+        if (info.has_peak_details) {
+            write_value_type(profile::sample_type, "peak_objects", "count");
+            write_value_type(profile::sample_type, "peak_space", "bytes");
+        }
         write_value_type(profile::sample_type, "inuse_objects", "count");
         write_value_type(profile::sample_type, "inuse_space", "bytes");
         write_value_type(profile::period_type, "space", "bytes");
@@ -174,7 +194,34 @@ private:
         write_field(out_, profile::duration_nanos, info.duration_ns);
     }
 
-    void write_sample(const snapshot::stack& stack) {
+    // The labels of each thread, as they stand in a sample.
+    void make_thread_labels() {
+        with_threads(job_, [this](const snapshot::thread* threads, std::size_t count) {
+            if (count == 0) return;
+            const std::uint64_t name_key = string("thread");
+            const std::uint64_t number_key = string("thread_id");
+            const thread_names names{job_.memory, threads, count};
+            for (std::size_t i = 0; i < count; ++i) {
+                text_out labels{job_.memory};
+                write_label(labels, name_key, pprof_field::label::str,
+                            printable_string(copy_of(job_.memory, names[i]).data()));
+                if (threads[i].number != 0) {
+                    write_label(labels, number_key, pprof_field::label::num, threads[i].number);
+                }
+                thread_labels_.push_back(labels.view());
+            }
+        });
+    }
+
+    void write_label(text_out& out, std::uint64_t key, std::uint32_t kind, std::uint64_t value) {
+        inner_.cut(0);
+        write_field(inner_, pprof_field::label::key, key);
+        write_field(inner_, kind, value);
+        write_field(out, pprof_field::sample::label, inner_.view());
+    }
+
+    // One, or one for each thread that has allocated there.
+    void write_samples(const snapshot::stack& stack) {
         using namespace pprof_field;
         inner_.cut(0);
         for (std::size_t i = 0; i < stack.frame_count;) {
@@ -182,18 +229,37 @@ private:
         }
         message_.cut(0);
         write_field(message_, sample::location_id, inner_.view());
-        char values[4 * longest_varint];
-        char* end = put_varint(values, stack.allocations);
-        end = put_varint(end, stack.bytes_allocated);
-        end = put_varint(end, stack.objects);
-        end = put_varint(end, stack.bytes);
-        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
-        if (stack.type[0] != '?') {
-            inner_.cut(0);
-            write_field(inner_, label::key, type_key_);
-            write_field(inner_, label::str, string_of_type(stack.type));
-            write_field(message_, sample::label, inner_.view());
+        const std::size_t end_of_locations = message_.size();
+        bool has_threads = false;
+        for_each_part(stack, [&](const snapshot::thread_part& part) {
+            has_threads = true;
+            message_.cut(end_of_locations);
+            write_sample(numbers_of(part), stack.type, thread_labels_[part.thread]);
+        });
+        if (!has_threads) write_sample(numbers_of(stack), stack.type, {});
+    }
+
+    // The message has the locations already.
+    void write_sample(const stack_numbers& numbers, const char* type, text thread_labels) {
+        using namespace pprof_field;
+        char values[most_values * longest_varint];
+        char* end = put_varint(values, numbers.allocations);
+        end = put_varint(end, numbers.bytes_allocated);
+        if (job_.rows.info().has_details) {
+            end = put_varint(end, numbers.temporary);
+            end = put_varint(end, numbers.lifetime_us);
         }
+        if (job_.rows.info().has_peak_details) {
+            end = put_varint(end, numbers.peak_objects);
+            end = put_varint(end, numbers.peak_bytes);
+        }
+        end = put_varint(end, numbers.objects);
+        end = put_varint(end, numbers.bytes);
+        write_field(message_, sample::value, text{values, static_cast<std::size_t>(end - values)});
+        if (type[0] != '?') {
+            write_label(message_, type_key_, label::str, string_of_type(type));
+        }
+        message_ << thread_labels;
         write_field(out_, profile::sample, message_.view());
     }
 
@@ -224,9 +290,9 @@ private:
 
     // What pprof knows of a mapping it does not look up itself: so what is known is said.
     void gather_mappings() {
-        for (const snapshot::module& module : job_.rows.modules()) {
+        for_each_module(job_, [this](const snapshot::module& module) {
             mappings_.push_back({module, false, false, false, false});
-        }
+        });
         const frame_book& frames = locations_.frames();
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const snapshot::frame& frame = frames[i];
@@ -324,6 +390,7 @@ private:
     text_numbers strings_;
     table<function_key, std::uint32_t> functions_;
     list<mapping> mappings_;
+    list<text> thread_labels_;
     text_out message_;
     text_out inner_;
     std::uint64_t type_key_ = 0;

@@ -111,18 +111,22 @@ inline void write_thread_name(text_out& out, const snapshot::thread& thread,
 // The names of all threads of a snapshot.
 class thread_names {
 public:
-    thread_names(arena& memory, const snapshot& rows) : names_(memory) {
-        const auto threads = rows.allocating_threads();
+    thread_names(arena& memory, const snapshot::thread* threads, std::size_t count)
+        : names_(memory) {
         bool has_many_processes = false;
-        for (const snapshot::thread& each : threads) {
-            has_many_processes = has_many_processes || each.process_id != threads[0].process_id;
+        for (std::size_t i = 0; i < count; ++i) {
+            has_many_processes =
+                has_many_processes || threads[i].process_id != threads[0].process_id;
         }
-        for (const snapshot::thread& each : threads) {
+        for (std::size_t i = 0; i < count; ++i) {
             text_out name{memory};
-            write_thread_name(name, each, has_many_processes);
+            write_thread_name(name, threads[i], has_many_processes);
             names_.push_back(name.view());
         }
     }
+    thread_names(arena& memory, const snapshot& rows)
+        : thread_names(memory, rows.allocating_threads().begin(),
+                       rows.allocating_threads().size()) {}
     text operator[](std::size_t thread) const noexcept { return names_[thread]; }
     std::size_t size() const noexcept { return names_.size(); }
 

@@ -20,7 +20,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-WqF9IaE6Wf3qJIxYOQKxaBh7VLcBcwY7UHqCb6NIvQA=';
+script-src 'sha256-H+MZxhXwugF5KWaHEf26OpQkZmTDdErKtJBDyXJ/AlU=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -152,13 +152,15 @@ title="Begin with the code that allocates (i)">Invert</button> <button type="but
 aria-pressed="false" aria-keyshortcuts="l"
 title="Show frames of the standard library and of modules without lines (l)">Library
 frames</button> </div> <label class="pick">Colours <select id="colors"><option value="file">by
-file</option><option value="module">by module</option></select></label> <div class="search"><input
-type="search" id="search" placeholder="Search names, files, types"
-aria-label="Search names, files, types" aria-keyshortcuts="/" autocomplete="off"
-spellcheck="false"><output id="matched" for="search"></output></div> </div> <section
-id="chart_card" class="card" aria-labelledby="chart_title"> <div class="card_head"><h2
-id="chart_title">Stacks</h2><nav id="path" aria-label="Zoomed into"></nav></div> <div
-id="chart_scroll"><div id="chart_space"><canvas id="chart" tabindex="0" role="application"
+file</option><option value="module">by module</option></select></label> <label class="pick"
+id="thread_pick" hidden>Thread <select id="threads"><option
+value="-1">all</option></select></label> <div class="search"><input type="search" id="search"
+placeholder="Search names, files, types" aria-label="Search names, files, types"
+aria-keyshortcuts="/" autocomplete="off" spellcheck="false"><output id="matched"
+for="search"></output></div> </div> <section id="chart_card" class="card"
+aria-labelledby="chart_title"> <div class="card_head"><h2 id="chart_title">Stacks</h2><nav
+id="path" aria-label="Zoomed into"></nav></div> <div id="chart_scroll"><div
+id="chart_space"><canvas id="chart" tabindex="0" role="application"
 aria-roledescription="flame chart"
 aria-label="Stacks: arrow keys move, Enter zooms, Escape goes back"
 aria-describedby="spoken"></canvas></div></div> <p id="spoken" class="spoken"

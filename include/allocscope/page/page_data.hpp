@@ -8,7 +8,10 @@
 // Fields of `info` by their names; beside them, as rows of numbers without their names:
 //
 //     "stacks"   path, place, frames above the user's, live bytes, live objects, allocated bytes,
-//                allocations
+//                allocations; where there are "thread_names", the number of one; with details
+//                bytes at the peak, temporary allocations, how long objects lived in us, added up
+//     "thread_names"  where several threads have allocated: a stack of several of them is there
+//                once for each
 //     "nodes"    how many paths before this one the path above it is, frame; the first is number 1
 //     "frames"   function, file, line, module, is inlined, offset where there is no function
 //     "places"   file, line, type, function, offset, how the type is known; in a sampled window
@@ -24,6 +27,8 @@
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/page/page_escapes.hpp>
 #include <allocscope/page/page_names.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -86,6 +91,7 @@ public:
         write_info();
         write_totals();
         write_lists();
+        write_threads();
         write_stacks();
         write_names();
         out_ << '}';
@@ -118,6 +124,8 @@ private:
         yes_or_no("is_difference", info_.is_difference);
         yes_or_no("is_of_two_windows", info_.is_of_two_windows);
         yes_or_no("has_totals", has_totals(info_));
+        yes_or_no("has_details", info_.has_details);
+        yes_or_no("has_peak_details", info_.has_peak_details);
         field("not_recording", info_.not_recording);
         field("own_memory_bytes", info_.own_memory_bytes);
         field("process_id", info_.process_id);
@@ -213,24 +221,59 @@ private:
         out_ << "]}";
     }
 
+    void write_threads() {
+        const auto threads = shown_.allocating_threads();
+        has_threads_ = threads.size() > 1;
+        key("thread_names") << '[';
+        if (has_threads_) {
+            arena scratch;
+            const thread_names names{scratch, shown_};
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                separate(i);
+                write_script_text(out_, copy_of(scratch, names[i]).data());
+            }
+        }
+        out_ << ']';
+    }
+
+    // A row, a stack, or what one thread has allocated there.
     template <class Row>
-    void write_stack(const Row& stack, std::uint32_t path, std::uint64_t bytes_allocated,
-                     std::uint64_t allocations) {
-        const bool has_user = stack.user_frame < stack.frame_count;
+    void write_stack(const Row& of, std::uint32_t path, const stack_numbers& numbers,
+                     std::size_t thread) {
+        const bool has_user = of.user_frame < of.frame_count;
+        separate(stack_count_++);
         number_row row;
         row.add(path);
-        row.add(names_.place_number(stack));
-        row.add(has_user ? stack.user_frame : 0);
-        add_amount(row, stack.bytes);
-        add_amount(row, stack.objects);
-        add_amount(row, bytes_allocated);
-        add_amount(row, allocations);
+        row.add(names_.place_number(of));
+        row.add(has_user ? of.user_frame : 0);
+        add_amount(row, numbers.bytes);
+        add_amount(row, numbers.objects);
+        add_amount(row, numbers.bytes_allocated);
+        add_amount(row, numbers.allocations);
+        if (has_threads_) row.add(thread);
+        if (has_details_) {
+            row.add(numbers.peak_bytes);
+            row.add(numbers.temporary);
+            row.add(numbers.lifetime_us);
+        }
         out_ << row.view();
     }
     void write_one(const snapshot::stack& stack, std::uint32_t path) {
-        write_stack(stack, path, stack.bytes_allocated, stack.allocations);
+        bool has_parts = false;
+        if (has_threads_) {
+            for_each_part(stack, [&](const snapshot::thread_part& part) {
+                has_parts = true;
+                write_stack(stack, path, numbers_of(part), part.thread);
+            });
+        }
+        if (!has_parts) write_stack(stack, path, numbers_of(stack), 0);
     }
-    void write_one(const snapshot::row& row, std::uint32_t path) { write_stack(row, path, 0, 0); }
+    void write_one(const snapshot::row& row, std::uint32_t path) {
+        stack_numbers alive;
+        alive.objects = row.objects;
+        alive.bytes = row.bytes;
+        write_stack(row, path, alive, 0);
+    }
 
     template <class Row>
     void write_all(const Row* rows, std::size_t count) {
@@ -241,7 +284,6 @@ private:
             const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
             names_.number_paths(rows + from, some, paths);
             for (std::size_t i = 0; i < some; ++i) {
-                separate(from + i);
                 write_one(rows[from + i], paths[i]);
             }
         }
@@ -251,6 +293,7 @@ private:
     void write_stacks() {
         const snapshot::range<snapshot::stack> stacks = shown_.stacks();
         const bool has_stacks = !stacks.empty() || shown_.empty();
+        has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
@@ -344,6 +387,9 @@ private:
     const bool is_sampled_;
     arena memory_;
     page_names names_;
+    bool has_threads_ = false;
+    bool has_details_ = false;
+    std::size_t stack_count_ = 0;  // written so far
 };
 
 }  // namespace detail

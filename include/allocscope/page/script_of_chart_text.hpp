@@ -167,9 +167,9 @@ y >= drawn.top && y < drawn.top + row_height); return hit === undefined ? -1 : h
 function numbers_of_box(box) { const under = stacks_under(box);
 return sums_of((s) => under[s] !== 0 && (state.wanted === null || state.wanted[s] !== 0)); }
 function rows_of_numbers(sums) { return metrics.map((metric, m) => [ metric.name,
-metric.needs_stacks && !data.has_stacks ? '\u2013' : exact(sums[m]),
-!metric.is_bytes || metric.needs_stacks && !data.has_stacks ? '' : bytes(sums[m]),
-metric.needs_stacks && !data.has_stacks || is_difference ? '' : percent(sums[m], whole[m]) ]); }
+is_known(metric) ? exact(sums[m]) : '\u2013',
+metric.is_bytes && is_known(metric) ? bytes(sums[m]) : '',
+is_known(metric) && !is_difference ? percent(sums[m], whole[m]) : '' ]); }
 function lines_of_box(box) { const key = state.tree.key[box];
 if (box === 0) return [[box_name(box), 'main']];
 if (key < 0) return [[type_name(-1 - key), 'main'], ['type', 'place']]; return [

@@ -24,6 +24,12 @@ const metrics = [ {name: 'Live bytes', word: 'live bytes', is_bytes: true, needs
 {name: 'Live objects', word: 'live objects', is_bytes: false, needs_stacks: false},
 {name: 'Allocated bytes', word: 'allocated bytes', is_bytes: true, needs_stacks: true},
 {name: 'Allocations', word: 'allocations', is_bytes: false, needs_stacks: true} ];
+const common_metrics = metrics.length; const has_details = data.has_details && data.has_stacks;
+if (has_details) { metrics.push(
+{name: 'Bytes at the peak', word: 'bytes alive at the peak', is_bytes: true,
+needs_stacks: true, is_unknown: !data.has_peak_details},
+{name: 'Temporary', word: 'temporary allocations', is_bytes: false, needs_stacks: true}); }
+const is_known = (metric) => !metric.is_unknown && (!metric.needs_stacks || data.has_stacks);
 const frame_width = 6; const frame_count = data.frames.length / frame_width;
 const frames = Float64Array.from(data.frames);
 const frame_function = (f) => strings[frames[f * frame_width]];
@@ -39,16 +45,23 @@ path_frame[n] = data.nodes[n * 2 - 1]; } const place_width = is_sampled ? 11 : 6
 const place_count = data.places.length / place_width;
 const place_field = (p, field) => data.places[p * place_width + field];
 const place_type = (p) => place_field(p, 2);
-const place_type_source = (p) => strings[place_field(p, 5)]; const stack_width = 7;
+const place_type_source = (p) => strings[place_field(p, 5)];
+const has_threads = data.thread_names.length > 1;
+const stack_width = 7 + (has_threads ? 1 : 0) + (has_details ? 3 : 0);
 const stack_count = data.stacks.length / stack_width;
 const stack_path = new Int32Array(stack_count); const stack_place = new Int32Array(stack_count);
 const stack_inner = new Int32Array(stack_count);
+const stack_thread = new Int32Array(has_threads ? stack_count : 0);
+const stack_lifetime = new Float64Array(has_details ? stack_count : 0);
 const stack_values = metrics.map(() => new Float64Array(stack_count));
 for (let s = 0, at = 0; s < stack_count; ++s) { stack_path[s] = data.stacks[at++];
 stack_place[s] = data.stacks[at++]; stack_inner[s] = data.stacks[at++];
-for (let m = 0; m < 4; ++m) stack_values[m][s] = data.stacks[at++]; }
-data.nodes = data.stacks = data.frames = null; const whole = stack_values.map((values) => {
-let sum = 0; for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
+for (let m = 0; m < common_metrics; ++m) stack_values[m][s] = data.stacks[at++];
+if (has_threads) stack_thread[s] = data.stacks[at++]; if (!has_details) continue;
+for (let m = common_metrics; m < metrics.length; ++m) stack_values[m][s] = data.stacks[at++];
+stack_lifetime[s] = data.stacks[at++]; } data.nodes = data.stacks = data.frames = null;
+const whole = stack_values.map((values) => { let sum = 0;
+for (let s = 0; s < stack_count; ++s) sum += Math.abs(values[s]); return sum; });
 const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
 function sign_of(value) { return value < 0 ? '\u2212' : is_difference && value > 0 ? '+' : ''; }
 function exact(value) {

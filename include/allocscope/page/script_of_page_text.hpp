@@ -99,16 +99,17 @@ return data.totals.live_objects[0] === 0 ? 'Nothing is alive.'
 : 'Where the objects that are alive were allocated was not recorded.'; }
 
 const state = { metric: 0, is_inverted: false, with_library: false, color_by: 'file', tree: null,
-zoom: 0, history: [], place: -1, wanted: null, search: new finder(''), found: null,
-found_weight: null }; const timings = {first_paint: 0, last_change: 0};
+zoom: 0, history: [], place: -1, of_thread: null, wanted: null, search: new finder(''),
+found: null, found_weight: null }; const timings = {first_paint: 0, last_change: 0};
 function stacks_under(box) { const tree = state.tree; const inside = new Uint8Array(tree.count);
 inside[box] = 1; for (let n = box + 1; n < tree.count; ++n) inside[n] = inside[tree.parent[n]];
 return Uint8Array.from(tree.end, (end) => inside[end]); } function sums_of(is_in) {
 return stack_values.map((values) => { let sum = 0;
 for (let s = 0; s < stack_count; ++s) if (is_in(s)) sum += values[s]; return sum; }); }
 function both(a, b) { if (a === null || b === null) return a === null ? b : a;
-return a.map((one, s) => one & b[s]); } function weigh() { state.wanted = state.place < 0 ? null
-: Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0);
+return a.map((one, s) => one & b[s]); } function weigh() {
+state.wanted = both(state.of_thread, state.place < 0 ? null
+: Uint8Array.from(stack_place, (place) => place === state.place ? 1 : 0));
 state.tree.weigh(stack_values[state.metric], state.wanted); chart.scroll.scrollTop = 0; }
 function find() { const tree = state.tree;
 state.found = state.search.is_empty ? null : state.search.stacks_in(tree);
@@ -119,10 +120,12 @@ if (state.found[s] && (state.wanted === null || state.wanted[s])) {
 sums[tree.end[s]] += Math.abs(values[s]); } }
 for (let n = tree.count - 1; n > 0; --n) sums[tree.parent[n]] += sums[n]; } function count() {
 const under = state.zoom === 0 ? null : stacks_under(state.zoom);
-const seen = both(under, state.found); count_places(seen); count_types(both(seen, state.wanted)); }
-function write_matched() { const out = by_id('matched'); if (state.found === null) {
-out.textContent = ''; return; } const values = stack_values[state.metric]; let value = 0;
-let weight = 0; for (let s = 0; s < stack_count; ++s) { if (!state.found[s]) continue;
+const seen = both(under, state.found); count_places(both(seen, state.of_thread));
+count_types(both(seen, state.wanted)); } function write_matched() { const out = by_id('matched');
+if (state.found === null) { out.textContent = ''; return; }
+const values = stack_values[state.metric]; let value = 0; let weight = 0;
+for (let s = 0; s < stack_count; ++s) {
+if (!state.found[s] || state.of_thread !== null && !state.of_thread[s]) continue;
 value += values[s]; weight += Math.abs(values[s]); }
 out.textContent = (state.search.problem ? state.search.problem + '; ' : '') +
 percent(weight, whole[state.metric]) + ' \u00b7 ' + shown(state.metric, value);
@@ -157,8 +160,11 @@ show_place(-1); } else if (state.found !== null) { set_search(''); } } function 
 state.tree = tree_for(state.is_inverted, state.with_library); state.zoom = chart.selected = 0;
 state.history = []; weigh(); find(); } function show_place(place) { show(() => {
 state.place = state.place === place ? -1 : place; new_tree(); }); }
-function choose_metric(metric) { if (metrics[metric].needs_stacks && !data.has_stacks) return;
-show(() => { state.metric = metric; weigh(); find(); if (state.tree.weight[state.zoom] === 0) {
+function choose_thread(thread) { show(() => { state.of_thread = thread < 0 ? null
+: Uint8Array.from(stack_thread, (of) => of === thread ? 1 : 0); new_tree(); }); }
+function choose_metric(metric) {
+if (metrics[metric] === undefined || !is_known(metrics[metric])) return; show(() => {
+state.metric = metric; weigh(); find(); if (state.tree.weight[state.zoom] === 0) {
 state.zoom = chart.selected = 0; state.history = []; } });
 [...by_id('metrics').children].forEach((button, m) => {
 button.setAttribute('aria-checked', m === metric); button.tabIndex = m === metric ? 0 : -1; }); }
@@ -178,7 +184,8 @@ else delete root.dataset.theme; show_theme(); draw_all(); } const keys = [
 ['/', 'search', () => by_id('search').select()],
 ['Escape', 'go back: zoom, place, search', go_back], ['1', 'live bytes', () => choose_metric(0)],
 ['2', 'live objects', () => choose_metric(1)], ['3', 'allocated bytes', () => choose_metric(2)],
-['4', 'allocations', () => choose_metric(3)],
+['4', 'allocations', () => choose_metric(3)], ...metrics.slice(common_metrics).map((metric, m) => [
+String(common_metrics + m + 1), metric.word, () => choose_metric(common_metrics + m)]),
 ['i', 'invert: begin with the code that allocates', invert],
 ['l', 'library frames', switch_library], ['c', 'to the chart', () => chart.canvas.focus()],
 ['p', 'to the table of places', () => {
@@ -195,10 +202,11 @@ event.preventDefault(); return; } const known = keys.find((key) => key[0] === ev
 if (known === undefined) return; event.preventDefault(); known[2](); } function start_tools() {
 metrics.forEach((metric, m) => { const button = element('button', metric.name);
 button.type = 'button'; button.setAttribute('role', 'radio');
-button.setAttribute('aria-keyshortcuts', String(m + 1));
-button.disabled = metric.needs_stacks && !data.has_stacks;
-button.title = button.disabled ? 'Not known: these stacks are of live objects only'
-: metric.name + ' (' + (m + 1) + ')'; button.addEventListener('click', () => choose_metric(m));
+button.setAttribute('aria-keyshortcuts', String(m + 1)); button.disabled = !is_known(metric);
+button.title = !button.disabled ? metric.name + ' (' + (m + 1) + ')'
+: metric.is_unknown ? 'Not known: the peak was that of another window'
+: 'Not known: these stacks are of live objects only';
+button.addEventListener('click', () => choose_metric(m));
 button.addEventListener('keydown', (event) => {
 const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
 const next = by_id('metrics').children[m + step];
@@ -208,8 +216,11 @@ by_id('library').addEventListener('click', switch_library);
 by_id('theme').addEventListener('click', next_theme);
 by_id('help_button').addEventListener('click', () => by_id('help').showModal());
 by_id('colors').addEventListener('change', (event) => { state.color_by = event.target.value;
-draw_chart(); }); let waiting = 0; by_id('search').addEventListener('input', (event) => {
-clearTimeout(waiting);
+draw_chart(); }); by_id('thread_pick').hidden = !has_threads;
+data.thread_names.forEach((name, t) => { const option = element('option', name); option.value = t;
+by_id('threads').append(option); });
+by_id('threads').addEventListener('change', (event) => choose_thread(Number(event.target.value)));
+let waiting = 0; by_id('search').addEventListener('input', (event) => { clearTimeout(waiting);
 waiting = setTimeout(() => set_search(event.target.value), stack_count > 20000 ? 150 : 0); });
 for (const [key, meaning] of keys.concat(keys_in_parts)) { const name = element('dt');
 name.append(element('kbd', key)); by_id('keys').append(name, element('dd', meaning)); }

@@ -18,7 +18,8 @@ namespace detail {
 
 constexpr char page_script_of_views[] = R"page(
 const rows_of_page = 25; const places = { sums: metrics.map(() => new Float64Array(place_count)),
-order: [], column: -1, is_upwards: false, page: 0 }; const place_name = (p) =>
+lifetimes: new Float64Array(has_details ? place_count : 0), order: [], column: -1,
+is_upwards: false, page: 0 }; const place_name = (p) =>
 place_text(strings[place_field(p, 0)], place_field(p, 1), place_field(p, 4));
 const place_function = (p) => strings[place_field(p, 3)]; function title_of_type(p) {
 const source = type_sources[place_type_source(p)];
@@ -26,21 +27,24 @@ return type_name(place_type(p)) + (source === undefined ? '' : '\n' + source); }
 const place_columns = [ {name: 'Place', text: place_name, between: '/'},
 {name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
 between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
-...metrics.map((metric, m) => ({name: metric.name, metric: m})), {name: 'Share', metric: -1}
-].filter((column) => !(column.metric >= 0) || data.has_stacks ||
-!metrics[column.metric].needs_stacks); function metric_of(column) {
-return column.metric < 0 ? state.metric : column.metric; } function sort_places() {
-const column = place_columns[places.column] || {metric: -1};
+...metrics.map((metric, m) => ({name: metric.name, metric: m})),
+...(has_details ? [{name: 'Mean life', is_life: true}] : []), {name: 'Share', metric: -1}
+].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
+const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
+function metric_of(column) { return column.metric < 0 ? state.metric : column.metric; }
+function sort_places() { const column = place_columns[places.column] || {metric: -1};
 const upwards = places.is_upwards ? 1 : -1; if (column.text !== undefined) {
 const texts = new Map(places.order.map((p) => [p, column.text(p)]));
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b); return; }
-const values = places.sums[metric_of(column)];
+const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = mean_life(p);
+return lives; }, new Float64Array(place_count)) : places.sums[metric_of(column)];
 places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b); }
 function count_places(is_in) { const seen = new Uint8Array(place_count);
-places.sums.forEach((values) => values.fill(0)); for (let s = 0; s < stack_count; ++s) {
-if (is_in !== null && is_in[s] === 0) continue; const p = stack_place[s];
-for (let m = 0; m < 4; ++m) { places.sums[m][p] += stack_values[m][s];
+places.sums.forEach((values) => values.fill(0)); places.lifetimes.fill(0);
+for (let s = 0; s < stack_count; ++s) { if (is_in !== null && is_in[s] === 0) continue;
+const p = stack_place[s]; if (has_details) places.lifetimes[p] += stack_lifetime[s];
+for (let m = 0; m < metrics.length; ++m) { places.sums[m][p] += stack_values[m][s];
 if (stack_values[m][s] !== 0) seen[p] = 1; } } places.order = [];
 for (let p = 0; p < place_count; ++p) if (seen[p]) places.order.push(p); sort_places();
 places.page = 0; } function interval_of(p, metric) { if (!is_sampled || metric > 1) return '';
@@ -49,7 +53,10 @@ const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
 grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-const m = metric_of(column); const value = places.sums[m][p];
+if (column.is_life) {
+const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
+cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
+return cell; } const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
 if (is_difference && value !== 0) cell.classList.add(value > 0 ? 'up' : 'down');
@@ -72,10 +79,11 @@ cell.append(inner); row.append(cell); } return row; } function draw_places() {
 const count = places.order.length; const pages = Math.max(1, Math.ceil(count / rows_of_page));
 places.page = Math.min(places.page, pages - 1); const from = places.page * rows_of_page;
 const shown_rows = places.order.slice(from, from + rows_of_page);
+const is_part = state.zoom !== 0 || state.found !== null || state.of_thread !== null;
 by_id('places_body').replaceChildren(...shown_rows.map(row_of_place));
 by_id('places_text').textContent = count === 0 ? 'none'
 : grouped.format(count) + (count === 1 ? ' place' : ' places') +
-(state.zoom !== 0 || state.found !== null ? ' of ' + grouped.format(place_count) : '');
+(is_part ? ' of ' + grouped.format(place_count) : '');
 by_id('pages').textContent = pages === 1 ? '' :
 grouped.format(from + 1) + '\u2013' + grouped.format(from + shown_rows.length) + ' of ' +
 grouped.format(count); by_id('earlier').hidden = by_id('later').hidden = pages === 1;

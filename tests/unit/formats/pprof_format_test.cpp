@@ -243,3 +243,56 @@ TEST_CASE("pprof: allocations that have no stack are named") {
     CHECK(read.string(comments.back()) ==
           "2 allocations of 99 bytes are in the totals alone: their stacks are not kept");
 }
+
+TEST_CASE("pprof: details are more values, and what each thread allocated is a sample") {
+    info_text about;
+    about.has_details = true;
+    about.threads = {{1, "main", 7}, {4, "", 7}};
+    const allocscope::snapshot::stack_details of_one{2, 200, 1, 5000, {}};
+    const allocscope::snapshot::stack_details of_other{3, 300, 4, 6000, {}};
+    const allocscope::snapshot::stack_details of_both{5, 500, 5, 11000, {}};
+    std::vector<stack_text> stacks = small_stacks();
+    stacks.resize(2);
+    stacks[0].type = "node";
+    stacks[0].details = {of_both};
+    allocscope::snapshot::thread_part part{};
+    part.thread = 0;
+    part.objects = 1;
+    part.bytes = 100;
+    part.allocations = 4;
+    part.bytes_allocated = 400;
+    part.details = &of_one;
+    stacks[0].by_thread.push_back(part);
+    part.thread = 1;
+    part.objects = 3;
+    part.bytes = 300;
+    part.allocations = 6;
+    part.bytes_allocated = 600;
+    part.details = &of_other;
+    stacks[0].by_thread.push_back(part);
+    const profile read{made_window(stacks, about)};
+    strings types;
+    for (const message& each : read.messages(1)) {
+        types.push_back(read.string(each.number(1)) + "/" + read.string(each.number(2)));
+    }
+    CHECK(types == strings{"alloc_objects/count", "alloc_space/bytes", "temporary_objects/count",
+                           "lifetime/microseconds", "peak_objects/count", "peak_space/bytes",
+                           "inuse_objects/count", "inuse_space/bytes"});
+    REQUIRE(read.messages(2).size() == 3);
+    CHECK(read.values(0) == values{4, 400, 1, 5000, 2, 200, 1, 100});
+    CHECK(read.values(1) == values{6, 600, 4, 6000, 3, 300, 3, 300});
+    CHECK(read.values(2) == values{3, 70, 0, 0, 0, 0, 3, 70});
+    CHECK(read.stack(0) == read.stack(1));
+    const auto labels = [&read](std::size_t sample) {
+        strings shown;
+        for (const message& each : read.messages(2).at(sample).messages(3)) {
+            shown.push_back(read.string(each.number(1)) + "=" +
+                            (each.number(2) != 0 ? read.string(each.number(2))
+                                                 : std::to_string(each.number(3))));
+        }
+        return shown;
+    };
+    CHECK(labels(0) == strings{"type=node", "thread=main (thread 1)", "thread_id=1"});
+    CHECK(labels(1) == strings{"type=node", "thread=thread 4", "thread_id=4"});
+    CHECK(labels(2).empty());  // whose it is, is not known
+}

@@ -33866,34 +33866,53 @@ struct met_frame {
     snapshot::frame frame;
 };
 
-inline bool operator==(const met_frame& a, const met_frame& b) noexcept {
-    return a.frame.address == b.frame.address && a.frame.function == b.frame.function &&
-           a.frame.line == b.frame.line && a.frame.file == b.frame.file &&
-           a.frame.module == b.frame.module && a.frame.offset == b.frame.offset &&
-           a.frame.column == b.frame.column && a.frame.is_inlined == b.frame.is_inlined;
+inline bool is_copy(const snapshot::frame& a, const snapshot::frame& b) noexcept {
+    return a.address == b.address && a.function == b.function && a.line == b.line &&
+           a.file == b.file && a.module == b.module && a.offset == b.offset &&
+           a.column == b.column && a.is_inlined == b.is_inlined;
+}
+inline std::uint64_t hash_of_copy(const snapshot::frame& frame) noexcept {
+    const std::uint64_t hash = hash_step(hash_seed, frame.address);
+    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(frame.function) +
+                                           static_cast<std::uint64_t>(frame.line)));
 }
 
+inline bool operator==(const met_frame& a, const met_frame& b) noexcept {
+    return is_copy(a.frame, b.frame);
+}
 inline std::uint64_t hash_of_key(const met_frame& key) noexcept {
-    const std::uint64_t hash = hash_step(hash_seed, key.frame.address);
-    return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.frame.function) +
-                                           static_cast<std::uint64_t>(key.frame.line)));
+    return hash_of_copy(key.frame);
 }
 
 class frame_book {
 public:
     frame_book(arena& memory, frames_differ_by identity)
-        : identity_(identity), texts_(memory), frames_(memory), numbers_(memory), met_(memory) {}
+        : identity_(identity),
+          texts_(memory),
+          frames_(memory),
+          numbers_(memory),
+          met_(memory),
+          near_(memory) {
+        near_.resize(near_count);
+    }
 
     // The first one is 0.
     std::uint32_t number_of(const snapshot::frame& frame) {
-        if (const std::uint32_t* known = met_.find({frame})) return *known;
-        const auto known = numbers_.insert(key_of(frame));
-        if (known.is_new) {
-            known.value = static_cast<std::uint32_t>(frames_.size());
-            frames_.push_back(frame);
+        std::uint32_t& near = near_[hash_of_copy(frame) & (near_count - 1)];
+        if (near != 0) {
+            const auto& last = met_.begin()[near - 1];
+            if (is_copy(last.key.frame, frame)) return last.value.number;
         }
-        if (met_.size() < most_met) met_[{frame}] = known.value;
-        return known.value;
+        if (const met_number* known = met_.find({frame})) {
+            near = known->met;
+            return known->number;
+        }
+        const std::uint32_t number = number_by_texts(frame);
+        if (met_.size() < most_met) {
+            near = static_cast<std::uint32_t>(met_.size() + 1);
+            met_[{frame}] = {number, near};
+        }
+        return number;
     }
 
     std::size_t size() const noexcept { return frames_.size(); }
@@ -33903,6 +33922,22 @@ public:
 private:
     // A snapshot that somebody made by hand may have each text in as many places as frames.
     static constexpr std::size_t most_met = std::size_t{1} << 20U;
+    // Neighbours share most of their frames, and those are found here at once.
+    static constexpr std::size_t near_count = 8192;
+
+    struct met_number {
+        std::uint32_t number;
+        std::uint32_t met;  // how many frames were met up to this one
+    };
+
+    std::uint32_t number_by_texts(const snapshot::frame& frame) {
+        const auto known = numbers_.insert(key_of(frame));
+        if (known.is_new) {
+            known.value = static_cast<std::uint32_t>(frames_.size());
+            frames_.push_back(frame);
+        }
+        return known.value;
+    }
 
     frame_key key_of(const snapshot::frame& frame) {
         frame_key key{};
@@ -33926,7 +33961,8 @@ private:
     text_numbers texts_;
     list<snapshot::frame> frames_;
     table<frame_key, std::uint32_t> numbers_;
-    table<met_frame, std::uint32_t> met_;
+    table<met_frame, met_number> met_;
+    list<std::uint32_t> near_;  // by hash: of the frame that was met there last, `met`; 0: none
 };
 
 }  // namespace detail
@@ -34453,10 +34489,23 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// Stands for itself in a string.
+inline bool is_plain_in_json(char c) noexcept {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 // With its quotes. A null pointer is the empty text.
 inline void write_json_string(text_out& out, const char* shown) {
     out << '"';
     while (shown != nullptr && *shown != '\0') {
+        // Nearly all of a name goes in one piece.
+        std::size_t plain = 0;
+        while (is_plain_in_json(shown[plain])) ++plain;
+        if (plain != 0) {
+            out << text{shown, plain};
+            shown += plain;
+            continue;
+        }
         const std::size_t length = printable_length(shown);
         if (length == 0) {
             char escaped[escaped_byte_length];

@@ -29,10 +29,23 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// Stands for itself in a string.
+inline bool is_plain_in_json(char c) noexcept {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 // With its quotes. A null pointer is the empty text.
 inline void write_json_string(text_out& out, const char* shown) {
     out << '"';
     while (shown != nullptr && *shown != '\0') {
+        // Nearly all of a name goes in one piece.
+        std::size_t plain = 0;
+        while (is_plain_in_json(shown[plain])) ++plain;
+        if (plain != 0) {
+            out << text{shown, plain};
+            shown += plain;
+            continue;
+        }
         const std::size_t length = printable_length(shown);
         if (length == 0) {
             char escaped[escaped_byte_length];

@@ -4,6 +4,7 @@ usage: show_test.py PROGRAM COMPILER
 """
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,30 @@ int main(int count, char**) {
     asm volatile("" : : "m"(kept));
 }
 """
+
+
+# Thread k of two allocates 100 k times 10 k bytes from one place, the first thread 7 bytes there.
+THREADS = """#include <pthread.h>
+#include <stdlib.h>
+static void* kept[3000];
+template <class T> T seen(T p) { asm volatile("" : "+r"(p)); return p; }
+__attribute__((noinline)) void* make(size_t bytes) { return seen(malloc(bytes)); }
+static void* work(void* at) {
+    const long k = reinterpret_cast<long>(at);
+    for (long i = 0; i < 100 * k; ++i) kept[k * 1000 + i] = make(static_cast<size_t>(10 * k));
+    return nullptr;
+}
+int main() {
+    pthread_t made[2];
+    for (long k = 1; k < 3; ++k) {
+        pthread_create(&made[k - 1], nullptr, work, reinterpret_cast<void*>(k));
+        pthread_join(made[k - 1], nullptr);
+    }
+    kept[0] = make(7);
+    asm volatile("" : : "m"(kept));
+}
+"""
+PPROF = "/usr/lib/go-1.19/pkg/tool/linux_amd64"
 
 
 class Shown:
@@ -225,6 +250,43 @@ def knows_details(recorder, show, folder, known):
     assert "--details needs every allocation" in refused.stderr, refused.stderr
 
 
+def knows_threads(recorder, show, folder, compiler):
+    """What each thread has allocated, in the table, the page and pprof."""
+    program = compiled(folder, "threads", THREADS, compiler, *WITHOUT_CXX, "-pthread")
+    path = folder / "threads.allocscope"
+    recorder.run([program], "--details", "--output", path)
+    truth = {"thread 1": (1, 7), "thread 2": (100, 1000), "thread 3": (200, 4000)}
+    places = [show("show", "--by", "place", "--only", "make", "--thread", number, path)
+              for number in "123"]
+    for text, (count, size) in zip(places, truth.values()):
+        assert table(text)[0][:4] == [str(size), "B", "100.0%", str(count)], text
+
+    page = folder / "threads.html"
+    show("convert", path, page)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
+    width = 7 + 1 + 3  # with a thread and details
+    assert len(data["stacks"]) % width == 0 and data["thread_names"] == list(truth), data
+    stacks = [data["stacks"][at:at + width] for at in range(0, len(data["stacks"]), width)]
+    for number, (name, (count, size)) in enumerate(truth.items()):
+        # Behind the path: place, frames above; live bytes, objects, allocated, allocations; thread;
+        # bytes at the peak, temporary.
+        at = [stack for stack in stacks if stack[7] == number and stack[3:7] == [size, count] * 2]
+        assert len(at) == 1 and at[0][8:10] == [size, 0], (name, stacks)
+
+    tool = shutil.which("pprof", path=PPROF)
+    if tool is None:
+        return
+    profile = folder / "threads.pb.gz"
+    show("convert", path, profile)
+    for name, (count, size) in truth.items():
+        for value, wanted in (("inuse_space", size), ("alloc_objects", count),
+                              ("peak_space", size)):
+            top = subprocess.run([tool, "-top", "-unit=B", "-focus=make", f"-sample_index={value}",
+                                  f"-tagfocus=thread={name}", profile], capture_output=True,
+                                 text=True, check=True).stdout
+            assert f"Showing nodes accounting for {wanted}B, " in top, (name, value, top)
+
+
 def converts(show, folder, old):
     saved = folder / "again.allocscope"
     show("convert", old, saved)
@@ -316,6 +378,7 @@ def main():
         merges(show, folder, old, new)
         merges_processes(recorder, show, folder, known)
         knows_details(recorder, show, folder, known)
+        knows_threads(recorder, show, folder, compiler)
         converts(show, folder, old)
         says_what_could_name_rows(recorder, show, folder, known)
         shows_how_types_are_known(recorder, show, folder, compiler)

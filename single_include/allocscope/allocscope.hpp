@@ -186,7 +186,7 @@ struct engine {
     check_data* (*check)(const check_request& asked);
     // False: a line is not understood, and the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
-    // Writes a text report with `head` before it. Returns 0 or an errno value.
+    // Writes `head` and every row with its stack to a file. Returns 0 or an errno value.
     int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
     // --- link/watch_requests.hpp ---
     bool (*arm_guard)(guard_watch& watch);
@@ -25828,8 +25828,9 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     if (times > 1) out << ", " << decimal{times} << " times";
 }
 
+// Without its callers.
 inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, const char* mark,
-                      const char* indent) {
+                      const char* indent = "") {
     out << '\n' << indent << "  ";
     write_row_place(out, row);
     out << ": " << mark;
@@ -25842,7 +25843,6 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
     write_count(out, row.bytes, "byte", "bytes");
     if (row.function[0] != '\0') out << ',';
     write_in_function(out, scratch, row.function);
-    write_callers(out, scratch, row, indent);
 }
 
 // One row without its numbers.
@@ -25875,6 +25875,7 @@ inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, 
             return;
         }
         write_row(out, scratch, *order[i], mark, indent);
+        write_callers(out, scratch, *order[i], indent);
     }
 }
 
@@ -26872,6 +26873,67 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_VERDICT_ARMED_FAULTS_HPP
 
+// evidence_file.hpp - the file that a check which failed leaves behind.
+
+#ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
+#define ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+inline void write_evidence_frame(text_out& out, const snapshot::frame& frame) {
+    out << "\n            at ";
+    if (frame.function[0] != '\0') {
+        write_printable(out, frame.function);
+    } else {
+        write_printable(out, frame.module[0] != '\0' ? frame.module : "?");
+        out << "+0x" << hexadecimal{frame.offset};
+    }
+    if (frame.file[0] != '\0') {
+        out << " (";
+        write_file_line(out, frame.file, frame.line);
+        out << ')';
+    }
+    if (frame.is_inlined) out << " [inlined]";
+}
+
+inline void write_evidence(text_out& out, arena& scratch, const snapshot& rows, const char* head) {
+    out << head;
+    const snapshot::window_info& info = rows.info();
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        out << "\n\nnot recorded: " << decimal{info.losses[i].count} << ' ';
+        write_printable(out, info.losses[i].reason);
+    }
+    for (const snapshot::row& row : rows) {
+        out << '\n';
+        write_row(out, scratch, row, "");
+        for (std::uint32_t i = 0; i < row.frame_count; ++i) {
+            write_evidence_frame(out, row.frames[i]);
+        }
+    }
+    out << '\n';
+}
+
+// 0 or an errno value.
+inline int save_evidence_file(const snapshot& rows, const char* head, const char* path) {
+    arena memory;
+    arena scratch;
+    text_out all{memory};
+    write_evidence(all, scratch, rows, head);
+    output_file out;
+    int failure = out.open(path);
+    if (failure == 0) failure = out.write(all.view().data(), all.size());
+    if (failure == 0) failure = out.commit();
+    return failure;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_VERDICT_EVIDENCE_FILE_HPP
+
 // fault_sweep.hpp - keeps what became of a piece of code, one failing allocation after the other.
 
 #ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
@@ -27179,8 +27241,7 @@ inline const char* engine_library_frames(const char* pattern) {
     return library_rule.add(pattern);
 }
 
-// `save` is handed in: whoever fills the table chooses what writes the evidence.
-constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcept {
+constexpr engine make_engine_table() noexcept {
     engine table{};
     table.abi_version = ALLOCSCOPE_ABI_VERSION;
     table.size_bytes = sizeof(engine);
@@ -27194,7 +27255,7 @@ constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcep
     table.library_frames = &engine_library_frames;
     table.check = &engine_check;
     table.check_expected_leaks = &engine_check_expected_leaks;
-    table.save_evidence = save;
+    table.save_evidence = &save_evidence_file;
     table.arm_guard = &engine_arm_guard;
     table.look_at_guard = &engine_look_at_guard;
     table.allow = &engine_allow;
@@ -27455,1128 +27516,6 @@ ALLOCSCOPE_NAMESPACE_END
 #endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE
 
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <sys/ioctl.h>
-
-// text_options.hpp - how a text report looks.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
-#define ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
-
-ALLOCSCOPE_NAMESPACE_BEGIN
-
-enum class row_order {
-    objects,  // as in the snapshot: most objects first (in a difference: the largest change)
-    bytes     // most bytes first; equal ones in the snapshot's order
-};
-
-enum class text_color {
-    automatic,  // on a terminal, unless NO_COLOR is set and not empty or TERM is "dumb"
-    never,
-    always
-};
-
-struct text_options {
-    // Lines are cut to this many columns, at least 60. 0: to the width of the terminal (what it
-    // says, else COLUMNS, else 100); what does not go to a terminal is then not cut at all.
-    // file:line is never cut.
-    std::uint32_t width = 0;
-    text_color color = text_color::automatic;
-    std::size_t rows = 50;  // at most so many; the others are summed in one last row
-    row_order sort = row_order::objects;
-    std::uint32_t frames = 0;  // stack frames shown below each row, from its file:line outwards
-};
-
-ALLOCSCOPE_NAMESPACE_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
-
-// terminal_width.hpp - who reads the report: a terminal, how wide, and does it want colours?
-
-#ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
-#define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-constexpr std::uint32_t usual_width = 100;
-
-inline bool is_terminal(int descriptor) noexcept {
-    const int errno_before = errno;
-    const bool answer = ::isatty(descriptor) == 1;
-    errno = errno_before;
-    return answer;
-}
-
-// A number in 1..10000, else 0.
-inline std::uint32_t columns_from_text(const char* text) noexcept {
-    std::uint32_t value = 0;
-    if (text == nullptr || *text == '\0') return 0;
-    for (; *text != '\0'; ++text) {
-        if (*text < '0' || *text > '9' || value > 1000) return 0;
-        value = value * 10 + static_cast<std::uint32_t>(*text - '0');
-    }
-    return value <= 10000 ? value : 0;
-}
-
-// The width that the terminal says, else COLUMNS, else 100.
-inline std::uint32_t terminal_columns(int descriptor) noexcept {
-    const int errno_before = errno;
-    struct winsize size = {};
-    const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
-    errno = errno_before;
-    if (is_known) return size.ws_col;
-    const std::uint32_t wanted = columns_from_text(::secure_getenv("COLUMNS"));
-    return wanted != 0 ? wanted : usual_width;
-}
-
-// NO_COLOR is a convention (no-color.org): set and not empty, whatever its value.
-inline bool terminal_wants_color(int descriptor) noexcept {
-    if (!is_terminal(descriptor)) return false;
-    const char* refusal = ::secure_getenv("NO_COLOR");
-    const char* kind = ::secure_getenv("TERM");
-    return (refusal == nullptr || *refusal == '\0') &&
-           (kind == nullptr || std::strcmp(kind, "dumb") != 0);
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
-
-// number_units.hpp - numbers as a person reads them: bytes, durations, shares.
-
-#ifndef ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
-#define ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// `value` units of which one is worth `unit`, with one decimal, rounded half up.
-inline void write_one_decimal(text_out& out, std::uint64_t value, std::uint64_t unit) {
-    std::uint64_t whole = value / unit;
-    std::uint64_t tenths = static_cast<std::uint64_t>(
-        static_cast<double>(value % unit) * 10.0 / static_cast<double>(unit) + 0.5);
-    if (tenths == 10) {
-        tenths = 0;
-        ++whole;
-    }
-    out << decimal{whole} << '.' << decimal{tenths};
-}
-
-// Exact below 10,000 B, then KiB, MiB, GiB, TiB, PiB, EiB: each 1024 times the one before.
-inline void write_bytes(text_out& out, std::uint64_t bytes) {
-    if (bytes < 10000) {
-        out << decimal{bytes} << " B";
-        return;
-    }
-    unsigned power = 0;
-    // 1023.95 of a unit would be printed as 1024.0: the next unit is meant.
-    for (; power < 5; ++power) {
-        const unsigned shift = 10 * (power + 1);
-        if (bytes < (std::uint64_t{1} << (shift + 10)) - (std::uint64_t{51} << shift >> 10)) break;
-    }
-    write_one_decimal(out, bytes, std::uint64_t{1} << 10 * (power + 1));
-    out << ' ' << "KMGTPE"[power] << "iB";
-}
-
-// The number of a difference: two's complement, with its sign. Its size is returned.
-inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
-    const auto value = static_cast<std::int64_t>(change);
-    if (value != 0) out << (value < 0 ? '-' : '+');
-    return value < 0 ? std::uint64_t{0} - change : change;
-}
-
-inline void write_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    out << decimal{size};
-}
-
-inline void write_bytes_change(text_out& out, std::uint64_t change) {
-    const std::uint64_t size = write_sign(out, change);
-    write_bytes(out, size);
-}
-
-// In percent with one decimal. What is there but rounds to nothing is "<0.1%"; of nothing, "-".
-inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
-    if (whole == 0) {
-        out << '-';
-        return;
-    }
-    const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-    const auto tenths = static_cast<std::uint64_t>(percent * 10.0 + 0.5);
-    if (tenths == 0 && part != 0) {
-        out << "<0.1%";
-        return;
-    }
-    out << decimal{tenths / 10} << '.' << decimal{tenths % 10} << '%';
-}
-
-// From one amount to another; a unit that both have is said once.
-inline void write_interval(text_out& out, text low, text high) {
-    const std::size_t unit = low.find(' ');
-    const std::size_t other = high.find(' ');
-    if (unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other)) {
-        low = low.substr(0, unit);
-    }
-    out << low << ".." << high;
-}
-
-inline void write_duration(text_out& out, std::uint64_t nanoseconds) {
-    if (nanoseconds < 1000) {
-        out << decimal{nanoseconds} << " ns";
-    } else if (nanoseconds < 999950) {
-        write_one_decimal(out, nanoseconds, 1000);
-        out << " us";
-    } else if (nanoseconds < 999950000) {
-        write_one_decimal(out, nanoseconds, 1000000);
-        out << " ms";
-    } else {
-        write_one_decimal(out, nanoseconds, 1000000000);
-        out << " s";
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
-
-// text_columns.hpp - text in columns: counted, padded, cut.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
-#define ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-inline bool begins_character(char byte) noexcept {
-    return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
-}
-
-inline std::size_t columns_of(text shown) noexcept {
-    std::size_t columns = 0;
-    for (const char byte : shown) columns += begins_character(byte) ? 1U : 0U;
-    return columns;
-}
-
-// The first `columns` characters.
-inline text first_columns(text shown, std::size_t columns) noexcept {
-    std::size_t end = 0;
-    while (end < shown.size()) {
-        if (begins_character(shown[end]) && columns-- == 0) break;
-        ++end;
-    }
-    return shown.substr(0, end);
-}
-
-inline text last_columns(text shown, std::size_t columns) noexcept {
-    const std::size_t all = columns_of(shown);
-    return shown.substr(first_columns(shown, all > columns ? all - columns : 0).size());
-}
-
-constexpr std::size_t cut_mark_columns = 3;  // "..."
-
-// Keeps `before` characters at the beginning, and as many at the end as have room.
-inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_t before) {
-    if (columns_of(shown) <= columns) {
-        out << shown;
-    } else if (columns <= cut_mark_columns) {
-        out.fill(columns, '.');
-    } else {
-        out << first_columns(shown, before) << "..."
-            << last_columns(shown, columns - cut_mark_columns - before);
-    }
-}
-
-inline void write_end_cut(text_out& out, text shown, std::size_t columns) {
-    write_cut(out, shown, columns, columns - cut_mark_columns);
-}
-
-inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
-    write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
-}
-
-// Directories give way from the left, the file's name never.
-inline void write_path(text_out& out, text path, std::size_t columns) {
-    const std::size_t slash = path.rfind('/');
-    if (columns_of(path) > columns && slash != text::npos) {
-        const std::size_t least = columns_of(path.substr(slash));
-        const std::size_t room = columns > cut_mark_columns ? columns - cut_mark_columns : 0;
-        path = last_columns(path, room > least ? room : least);
-        out << "...";
-    }
-    out << path;
-}
-
-inline void pad(text_out& out, text shown, std::size_t columns) {
-    const std::size_t taken = columns_of(shown);
-    if (taken < columns) out.fill(columns - taken, ' ');
-}
-
-inline void write_right(text_out& out, text shown, std::size_t columns) {
-    pad(out, shown, columns);
-    out << shown;
-}
-
-inline void write_left(text_out& out, text shown, std::size_t columns) {
-    out << shown;
-    pad(out, shown, columns);
-}
-
-// Breaks between words, so that no line has more than `columns`; the following lines begin with
-// `indent` blanks. A word that is longer than a line stays whole. 0 columns: no limit.
-inline void write_wrapped(text_out& out, text shown, std::size_t columns, std::size_t indent) {
-    std::size_t used = 0;
-    bool has_word = false;  // in the line so far
-    while (!shown.empty()) {
-        // A word, with the blanks before it.
-        const std::size_t begin = shown.find_first_not_of(" ");
-        std::size_t end = begin != text::npos ? shown.find(' ', begin) : text::npos;
-        if (end == text::npos) end = shown.size();
-        text word = shown.substr(0, end);
-        shown.remove_prefix(end);
-        if (columns != 0 && has_word && used + columns_of(word) > columns && begin != text::npos) {
-            word.remove_prefix(begin);
-            out << '\n';
-            out.fill(indent, ' ');
-            used = indent;
-        }
-        used += columns_of(word);
-        out << word;
-        has_word = true;
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
-
-// text_head.hpp - the lines of a text report above its rows.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
-#define ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// The escape sequences of a terminal.
-constexpr const char* bold = "\x1b[1m";
-constexpr const char* dim = "\x1b[2m";
-constexpr const char* yellow = "\x1b[33m";
-
-// How a report is laid out, and where the parts of its lines are put together.
-struct text_form {
-    arena& parts;
-    std::size_t width = 0;  // columns to keep to; 0: no limit
-    bool has_color = false;
-
-    void write(text_out& out, const char* color, text shown) const {
-        if (has_color) out << color;
-        out << shown;
-        if (has_color) out << "\x1b[0m";
-    }
-    void write_sentence(text_out& out, text sentence) const {
-        text_out wrapped{parts};
-        write_wrapped(wrapped, sentence, width, 4);
-        write(out, yellow, wrapped.view());
-        out << '\n';
-    }
-};
-
-// Numbers as this kind of snapshot has them: signed in a difference, marked '~' when they are
-// estimated from samples.
-class number_form {
-public:
-    number_form(arena& memory, const snapshot::window_info& info)
-        : memory_(memory),
-          is_difference_(info.is_difference),
-          is_sampled_(info.record == recording::sampled) {}
-
-    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
-    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
-
-    // Intervals, without a mark.
-    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
-    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
-
-private:
-    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
-        text_out out{memory_};
-        if (is_marked) out << '~';
-        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
-        if (counts_bytes) {
-            write_bytes(out, size);
-        } else {
-            out << decimal{size};
-        }
-        return out.view();
-    }
-    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
-        text_out out{memory_};
-        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
-        return out.view();
-    }
-
-    arena& memory_;
-    bool is_difference_;
-    bool is_sampled_;
-};
-
-inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
-    text_out title{form.parts};
-    title << (info.is_difference ? "allocscope difference" : "allocscope report");
-    if (info.merged_windows != 0) title << " of " << decimal{info.merged_windows} << " windows";
-    if (info.name[0] == '\0') {
-        if (info.merged_windows == 0) title << " of an unnamed window";
-    } else if (info.merged_windows != 0) {
-        title << " named \"";
-        write_printable(title, info.name);
-        title << '"';
-    } else {
-        title << " of window \"";
-        write_printable(title, info.name);
-        title << '"';
-    }
-    text_out cut{form.parts};
-    write_end_cut(cut, title.view(), form.width != 0 ? form.width : title.size());
-    form.write(out, bold, cut.view());
-    out << '\n';
-}
-
-// How the window was recorded.
-inline void write_mode(text_out& out, const snapshot::window_info& info, const text_form& form) {
-    const bool is_sampled = info.record == recording::sampled;
-    const bool has_stacks = info.record != recording::counters;
-    text_out mode{form.parts};
-    mode << "  " << (is_sampled ? "sampled" : has_stacks ? "exact" : "counters only");
-    if (is_sampled && info.sample_bytes != 0) {
-        mode << " every ";
-        write_bytes(mode, info.sample_bytes);
-        mode << " on average: " << decimal{info.samples}
-             << (info.samples == 1 ? " sample" : " samples");
-    }
-    if (has_stacks) {
-        mode << ", up to " << decimal{info.stack_frames}
-             << (info.stack_frames == 1 ? " frame" : " frames") << " of each stack";
-    }
-    mode << (info.from == threads::all ? ", all threads" : ", one thread");
-    if (!info.is_of_two_windows) {
-        mode << (info.is_difference ? ", " : ", open for ");
-        write_duration(mode, info.duration_ns);
-        if (info.is_difference) mode << " apart";
-    }
-    write_wrapped(out, mode.view(), form.width, 4);
-    out << '\n';
-}
-
-// The totals, a line each.
-class total_lines {
-public:
-    total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
-        : out_(out),
-          numbers_(form.parts, info),
-          form_(form),
-          is_sampled_(info.record == recording::sampled) {}
-
-    void add(const char* name, std::uint64_t objects, std::uint64_t bytes) {
-        out_ << "  ";
-        write_left(out_, name, 11);
-        write_right(out_, numbers_.count(objects), 10);
-        out_ << (objects == 1 ? " object " : " objects");
-        write_right(out_, numbers_.amount(bytes), 14);
-    }
-    void add(const char* name, const estimate& objects, const estimate& bytes) {
-        const std::size_t begin = out_.size();
-        add(name, objects.value, bytes.value);
-        if (is_sampled_) {
-            const std::size_t taken = columns_of(out_.view().substr(begin));
-            add_interval(objects, bytes, taken);
-        }
-        out_ << '\n';
-    }
-    void add(const char* name, text bytes) {
-        out_ << "  ";
-        write_left(out_, name, 29);
-        write_right(out_, bytes, 14);
-        out_ << '\n';
-    }
-    text amount(std::uint64_t bytes) const { return numbers_.amount(bytes); }
-
-private:
-    void add_interval(const estimate& objects, const estimate& bytes, std::size_t taken) {
-        text_out interval{form_.parts};
-        interval << "   95%: " << numbers_.counts(objects.low, objects.high) << " objects, "
-                 << numbers_.amounts(bytes.low, bytes.high);
-        if (form_.width == 0 || taken + columns_of(interval.view()) <= form_.width) {
-            form_.write(out_, dim, interval.view());
-            return;
-        }
-        text_out below{form_.parts};
-        below << "          " << interval.view();
-        text_out wrapped{form_.parts};
-        write_wrapped(wrapped, below.view(), form_.width, 18);
-        out_ << '\n';
-        form_.write(out_, dim, wrapped.view());
-    }
-
-    text_out& out_;
-    number_form numbers_;
-    const text_form& form_;
-    bool is_sampled_;
-};
-
-inline void write_totals(text_out& out, const snapshot& rows, const text_form& form) {
-    const snapshot::window_info& info = rows.info();
-    const snapshot::window_estimates& known = info.estimates;
-    total_lines lines{out, info, form};
-    lines.add("allocated", known.allocations, known.bytes_allocated);
-    lines.add("freed", known.frees, known.bytes_freed);
-    lines.add("alive", known.live_objects, known.live_bytes);
-    // Exact rows add up to what is alive, unless something was lost on the way.
-    const bool is_complete = info.totals.live_objects() == rows.live_objects() &&
-                             info.totals.live_bytes() == rows.live_bytes();
-    if (info.record == recording::exact && !is_complete) {
-        lines.add("in rows", rows.live_objects(), rows.live_bytes());
-        out << '\n';
-    }
-    lines.add(info.merged_windows != 0 ? "peak, at most" : "peak",
-              lines.amount(info.totals.peak_bytes));
-    text_out own{form.parts};
-    write_bytes(own, info.own_memory_bytes);
-    lines.add("own memory", own.view());
-}
-
-// What was allocated in each way, where there is more than one.
-inline void write_families(text_out& out, const snapshot::window_info& info,
-                           const text_form& form) {
-    const number_form numbers{form.parts, info};
-    for (std::size_t i = 0; i < info.family_count; ++i) {
-        const snapshot::family& each = info.families[i];
-        text_out line{form.parts};
-        line << "  ";
-        write_printable(line, each.name);
-        line << ": " << numbers.count(each.allocations)
-             << (each.allocations == 1 ? " object with " : " objects with ")
-             << numbers.amount(each.bytes_allocated) << " allocated, "
-             << numbers.count(each.live_objects()) << " with " << numbers.amount(each.live_bytes())
-             << " alive";
-        text_out wrapped{form.parts};
-        write_wrapped(wrapped, line.view(), form.width, 4);
-        out << wrapped.view() << '\n';
-    }
-}
-
-inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
-    const snapshot::window_info& info = rows.info();
-    write_title(out, info, form);
-    if (info.not_recording[0] != '\0') {
-        text_out sentence{form.parts};
-        sentence << "  attention: ";
-        write_printable(sentence, info.not_recording);
-        form.write_sentence(out, sentence.view());
-    }
-    if (info.is_of_two_windows) {
-        form.write_sentence(out, "  attention: the two snapshots are of different windows");
-    }
-    if (!rows.empty() || has_totals(info)) {
-        write_mode(out, info, form);
-        write_totals(out, rows, form);
-        write_families(out, info, form);
-    }
-    if (info.uncertain_objects != 0) {
-        text_out sentence{form.parts};
-        sentence << "  in doubt: " << decimal{info.uncertain_objects}
-                 << (info.uncertain_objects == 1 ? " object" : " objects") << " with ";
-        write_bytes(sentence, info.uncertain_bytes);
-        sentence << " may have been freed by other threads while this was read";
-        form.write_sentence(out, sentence.view());
-    }
-    for (std::size_t i = 0; i < info.loss_count; ++i) {
-        text_out sentence{form.parts};
-        sentence << "  not recorded: " << decimal{info.losses[i].count} << ' ';
-        write_printable(sentence, info.losses[i].reason);
-        form.write_sentence(out, sentence.view());
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
-
-// report_rows.hpp - the rows of a snapshot in the order and number that a report shows.
-
-#ifndef ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
-#define ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-struct row_selection {
-    struct remainder {
-        std::size_t places = 0;
-        std::uint64_t objects = 0;  // in a difference: two's complement
-        std::uint64_t bytes = 0;
-        std::uint64_t samples = 0;
-        std::uint64_t byte_magnitude = 0;
-        interval_reach objects_reach;  // as far as the intervals of those rows reach together
-        interval_reach bytes_reach;
-    };
-    list<const snapshot::row*> shown;
-    remainder rest;
-    // What shares are of: all bytes; in a difference, all changes without their signs.
-    std::uint64_t byte_magnitude = 0;
-};
-
-inline row_selection select_rows(arena& memory, const snapshot& rows, row_order order,
-                                 std::size_t most) {
-    const bool is_difference = rows.info().is_difference;
-    row_selection selection;
-    selection.shown = list<const snapshot::row*>{memory};
-    selection.shown.reserve(rows.size());
-    for (const snapshot::row& row : rows) selection.shown.push_back(&row);
-    if (order == row_order::bytes) {
-        sort(selection.shown,
-             [is_difference](const snapshot::row* left, const snapshot::row* right) {
-                 return size_of_change(left->bytes, is_difference) >
-                        size_of_change(right->bytes, is_difference);
-             });
-    }
-    std::size_t shown_count = 0;
-    for (const snapshot::row* row : selection.shown) {
-        const std::uint64_t size = size_of_change(row->bytes, is_difference);
-        selection.byte_magnitude += size;
-        if (shown_count < most) {
-            ++shown_count;
-            continue;
-        }
-        row_selection::remainder& rest = selection.rest;
-        ++rest.places;
-        rest.objects += row->objects;
-        rest.bytes += row->bytes;
-        rest.samples += row->samples;
-        rest.objects_reach.meet({row->objects, row->objects_low, row->objects_high}, true);
-        rest.bytes_reach.meet({row->bytes, row->bytes_low, row->bytes_high}, true);
-        rest.byte_magnitude += size;
-    }
-    selection.shown.cut(shown_count);
-    return selection;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
-
-// text_frames.hpp - the stack below a row of a text report.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
-#define ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// What calls main() or the function of a thread: the same below every stack.
-inline bool is_start_of_thread(const snapshot::frame& frame) {
-    const text function{frame.function};
-    if (function.empty()) {
-        text module{frame.module};
-        const std::size_t slash = module.rfind('/');
-        if (slash != text::npos) module.remove_prefix(slash + 1);
-        return module.starts_with("libc.so") || module.starts_with("libstdc++.so") ||
-               module.starts_with("ld-linux");
-    }
-    return function == "_start" || function == "start_thread" || function == "clone" ||
-           function == "clone3" || function.starts_with("__clone") ||
-           function.starts_with("__libc_start_");
-}
-
-// What has no room gives way: the middle of the function, then the directories, never file:line.
-inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
-    text_out function{form.parts};
-    if (frame.function[0] != '\0') {
-        write_printable(function, frame.function);
-    } else {
-        write_printable(function, frame.module[0] != '\0' ? frame.module : "?");
-        function << "+0x" << hexadecimal{frame.offset};
-    }
-    text_out place{form.parts};
-    if (frame.file[0] != '\0') {
-        write_printable(place, frame.file);
-        if (frame.line != 0) place << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
-    }
-    constexpr text at = "            at ";
-    constexpr text inlined = " [inlined]";
-    constexpr std::size_t least_function = 8;
-    std::size_t room = ~std::size_t{0} / 2;
-    if (form.width != 0) {
-        const std::size_t taken = at.size() + (frame.is_inlined ? inlined.size() : 0) + 3;
-        room = form.width > taken + 2 * least_function ? form.width - taken : 2 * least_function;
-    }
-    text_out line{form.parts};
-    line << at;
-    const std::size_t wanted = columns_of(place.view());
-    const bool has_room = wanted + least_function <= room;
-    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
-    if (!place.empty()) {
-        line << " (";
-        write_path(line, place.view(), has_room ? wanted : room - least_function);
-        line << ')';
-    }
-    if (frame.is_inlined) line << inlined;
-    form.write(out, dim, line.view());
-    out << '\n';
-}
-
-// The frames before the row's own one are the library's way to operator new: not shown.
-inline void write_frames(text_out& out, const snapshot::row& row, std::size_t most,
-                         const text_form& form) {
-    if (most == 0) return;
-    const std::size_t first = row.user_frame < row.frame_count ? row.user_frame : 0;
-    std::size_t end = row.frame_count;
-    while (end > first + 1 && is_start_of_thread(row.frames[end - 1])) --end;
-    for (std::size_t i = first; i < end; ++i) {
-        if (i - first == most) {
-            text_out rest{form.parts};
-            rest << "            and " << decimal{end - i} << " more";
-            form.write(out, dim, rest.view());
-            out << '\n';
-            return;
-        }
-        write_frame(out, row.frames[i], form);
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
-
-// text_table.hpp - the rows of a text report, in columns.
-
-#ifndef ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
-#define ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// file:line:type, as in the rows of operator<<, and where its parts begin.
-struct row_place {
-    text whole;
-    std::size_t name = 0;  // behind the directories
-    std::size_t type = 0;  // the ':' in front of it
-};
-
-inline row_place place_of(arena& memory, const snapshot::row& row) {
-    text_out place{memory};
-    write_printable(place, row.file);
-    if (place.empty()) place << '?';
-    row_place made;
-    if (row.line != 0) {
-        const std::size_t slash = place.view().rfind('/');
-        if (slash != text::npos) made.name = slash + 1;
-        place << ':' << decimal{static_cast<std::uint64_t>(row.line)};
-    } else {
-        place << "+0x" << hexadecimal{row.offset};
-    }
-    made.type = place.size();
-    place << ':';
-    write_printable(place, row.type);
-    made.whole = place.view();
-    return made;
-}
-
-// As many of the directories next to the file as have room, else the file, its line and what has
-// room of the type.
-inline void write_place(text_out& out, const row_place& place, std::size_t columns) {
-    const std::size_t all = columns_of(place.whole);
-    if (all <= columns) {
-        out << place.whole;
-        return;
-    }
-    const text bare = place.whole.substr(place.name);
-    const std::size_t needed = columns_of(bare);
-    if (needed + 1 + cut_mark_columns <= columns) {
-        const text directories = place.whole.substr(0, place.name);
-        text kept = last_columns(directories, columns - needed - cut_mark_columns);
-        kept.remove_prefix(kept.find('/'));
-        out << "..." << kept << bare;
-        return;
-    }
-    const text file = bare.substr(0, place.type - place.name);
-    const std::size_t taken = columns_of(file);
-    if (taken + 1 + cut_mark_columns > columns) {
-        write_cut(out, file, columns, columns / 4);  // the line stands at its end
-        return;
-    }
-    out << file;
-    write_middle_cut(out, bare.substr(file.size()), columns - taken);
-}
-
-class text_table {
-public:
-    text_table(const snapshot& rows, const text_options& wanted, const text_form& form)
-        : info_(rows.info()),
-          numbers_(form.parts, rows.info()),
-          wanted_(wanted),
-          form_(form),
-          is_sampled_(rows.info().record == recording::sampled),
-          lines_(form.parts) {
-        const row_selection top = select_rows(form.parts, rows, wanted.sort, wanted.rows);
-        line title;
-        title.objects = "objects";
-        title.bytes = "bytes";
-        title.objects_interval = title.bytes_interval = "95%";
-        title.share = "share";
-        title.samples = "samples";
-        title.place.whole = "place";
-        title.function = "function";
-        lines_.push_back(title);
-        for (const snapshot::row* row : top.shown) add(*row, top.byte_magnitude);
-        if (top.rest.places != 0) add(top.rest, top.byte_magnitude);
-        align_samples();
-        measure();
-        if (form.width != 0) {
-            fit(form.width);
-        } else if (place_ > widest_padding) {
-            place_ = widest_padding;  // one long place must not push the functions of all away
-        }
-    }
-
-    void write(text_out& out) const {
-        for (const line& each : lines_) {
-            text_out shown{form_.parts};
-            write_line(shown, each);
-            shown.cut(shown.view().find_last_not_of(" ") + 1);
-            if (&each == lines_.begin()) {
-                form_.write(out, bold, shown.view());
-            } else {
-                out << shown.view();
-            }
-            out << '\n';
-            if (each.row != nullptr) write_frames(out, *each.row, wanted_.frames, form_);
-        }
-        if (has_row_without_line_) {
-            out << '\n';
-            write_wrapped(out,
-                          "rows with +0x have no line: code shows its lines when it is compiled"
-                          " with -g",
-                          form_.width, 2);
-            out << '\n';
-        }
-    }
-
-private:
-    struct line {
-        text objects;
-        text objects_interval;
-        text bytes;
-        text bytes_interval;
-        text share;
-        text samples;
-        row_place place;
-        text function;
-        const snapshot::row* row = nullptr;  // whose stack is shown below; null: none
-        bool has_few = false;
-    };
-
-    void add(const snapshot::row& row, std::uint64_t all_bytes) {
-        line made = line_of({row.objects, row.objects_low, row.objects_high},
-                            {row.bytes, row.bytes_low, row.bytes_high},
-                            size_of_change(row.bytes, info_.is_difference), all_bytes);
-        made.has_few = is_sampled_ && has_few_samples(row, info_.is_difference);
-        made.samples = samples_of(row.samples, made.has_few);
-        made.place = place_of(form_.parts, row);
-        text_out function{form_.parts};
-        write_printable(function, row.function);
-        made.function = function.view();
-        made.row = &row;
-        lines_.push_back(made);
-        if (row.line == 0 && row.file[0] != '\0' && row.file[0] != '?') {
-            has_row_without_line_ = true;
-        }
-    }
-
-    void add(const row_selection::remainder& rest, std::uint64_t all_bytes) {
-        line made = line_of(rest.objects_reach.around(rest.objects),
-                            rest.bytes_reach.around(rest.bytes), rest.byte_magnitude, all_bytes);
-        made.samples = samples_of(rest.samples, false);
-        text_out places{form_.parts};
-        places << "and " << decimal{rest.places}
-               << (rest.places == 1 ? " more place" : " more places");
-        made.place.whole = places.view();
-        made.place.type = places.size();
-        lines_.push_back(made);
-    }
-
-    line line_of(const estimate& objects, const estimate& bytes, std::uint64_t size,
-                 std::uint64_t all_bytes) const {
-        line made;
-        made.objects = numbers_.count(objects.value);
-        made.bytes = numbers_.amount(bytes.value);
-        if (is_sampled_) {
-            made.objects_interval = numbers_.counts(objects.low, objects.high);
-            made.bytes_interval = numbers_.amounts(bytes.low, bytes.high);
-        }
-        text_out share{form_.parts};
-        write_share(share, size, all_bytes);
-        made.share = share.view();
-        return made;
-    }
-
-    text samples_of(std::uint64_t samples, bool has_few) const {
-        text_out made{form_.parts};
-        made << decimal{samples} << (has_few ? few_mark : "");
-        return made.view();
-    }
-
-    // Numbers below each other, whether or not they are marked.
-    void align_samples() {
-        bool is_any_marked = false;
-        for (const line& each : lines_) is_any_marked = is_any_marked || each.has_few;
-        if (!is_any_marked) return;
-        for (std::size_t i = 1; i < lines_.size(); ++i) {
-            if (lines_[i].has_few) continue;
-            text_out aligned{form_.parts};
-            write_left(aligned, lines_[i].samples, lines_[i].samples.size() + few_columns);
-            lines_[i].samples = aligned.view();
-        }
-    }
-
-    static void widen(std::size_t& columns, text shown) {
-        const std::size_t wanted = columns_of(shown);
-        if (wanted > columns) columns = wanted;
-    }
-
-    void measure() {
-        for (const line& each : lines_) {
-            widen(objects_, each.objects);
-            widen(bytes_, each.bytes);
-            widen(place_, each.place.whole);
-            widen(bare_place_, each.place.whole.substr(each.place.name));
-            widen(function_, each.function);
-            if (!is_sampled_) continue;
-            widen(objects_interval_, each.objects_interval);
-            widen(bytes_interval_, each.bytes_interval);
-            widen(samples_, each.samples);
-        }
-    }
-
-    // What the columns of numbers take, with the blanks behind each.
-    std::size_t number_columns() const {
-        std::size_t columns = objects_ + 2 + bytes_ + 2 + share_columns + 2;
-        if (samples_ != 0) columns += samples_ + 2;
-        if (objects_interval_ != 0) columns += objects_interval_ + 2;
-        if (bytes_interval_ != 0) columns += bytes_interval_ + 2;
-        return columns;
-    }
-
-    void fit(std::size_t width) {
-        if (number_columns() + least_place > width) bytes_interval_ = 0;
-        if (number_columns() + least_place > width) objects_interval_ = 0;
-        const std::size_t numbers = number_columns();
-        const std::size_t texts = width > numbers + 8 ? width - numbers : 8;
-        if (place_ + 2 + function_ <= texts) return;
-        const std::size_t beside_function = texts > function_ + 2 ? texts - function_ - 2 : 0;
-        std::size_t place = beside_function > bare_place_ ? beside_function : bare_place_;
-        if (place < place_) place_ = place;
-        if (place_ > texts) place_ = texts;
-        const std::size_t left = texts - place_;
-        function_ = left >= 2 + least_function ? left - 2 : 0;
-        if (function_ != 0) return;
-        place = bare_place_ > texts ? bare_place_ : texts;  // the function's columns are free
-        place_ = place < texts ? place : texts;
-    }
-
-    void write_line(text_out& out, const line& each) const {
-        write_right(out, each.objects, objects_);
-        if (objects_interval_ != 0) {
-            out << "  ";
-            write_right(out, each.objects_interval, objects_interval_);
-        }
-        out << "  ";
-        write_right(out, each.bytes, bytes_);
-        if (bytes_interval_ != 0) {
-            out << "  ";
-            write_right(out, each.bytes_interval, bytes_interval_);
-        }
-        out << "  ";
-        write_right(out, each.share, share_columns);
-        if (samples_ != 0) {
-            out << "  ";
-            write_right(out, each.samples, samples_);
-        }
-        out << "  ";
-        text_out place{form_.parts};
-        if (form_.width == 0) {
-            place << each.place.whole;
-        } else {
-            write_place(place, each.place, place_);
-        }
-        write_left(out, place.view(), place_);
-        if (function_ == 0) return;
-        out << "  ";
-        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
-    }
-
-    const snapshot::window_info& info_;
-    const number_form numbers_;
-    const text_options& wanted_;
-    const text_form& form_;
-    const bool is_sampled_;
-    list<line> lines_;
-    bool has_row_without_line_ = false;
-    // Columns of each; 0: there is no such column.
-    std::size_t objects_ = 7;
-    std::size_t objects_interval_ = 0;
-    std::size_t bytes_ = 0;
-    std::size_t bytes_interval_ = 0;
-    std::size_t samples_ = 0;
-    std::size_t place_ = 0;
-    std::size_t bare_place_ = 0;  // without directories
-    std::size_t function_ = 0;
-    static constexpr std::size_t share_columns = 6;
-    static constexpr std::size_t least_place = 32;     // else intervals give way
-    static constexpr std::size_t least_function = 8;   // else the column does
-    static constexpr std::size_t widest_padding = 80;  // where nothing is cut
-    static constexpr const char* few_mark = " few";
-    static constexpr std::size_t few_columns = 4;
-};
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
-
-// whole_report.hpp - a text report from its first line to its last.
-
-#ifndef ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
-#define ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-constexpr std::uint32_t least_text_width = 60;
-
-// Descriptor -1: the text goes to none, so to no terminal.
-inline std::uint32_t width_for(const text_options& wanted, int descriptor) {
-    std::uint32_t width = wanted.width;
-    if (width == 0) {
-        if (descriptor < 0 || !is_terminal(descriptor)) return 0;
-        width = terminal_columns(descriptor);
-    }
-    return width < least_text_width ? least_text_width : width;
-}
-
-// What stands in the place of the rows when there are none. "Nothing is alive" is said only when
-// that is known.
-inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
-    const snapshot::window_info& info = rows.info();
-    const std::uint64_t alive = info.totals.live_objects();
-    if (is_all_unsampled(rows)) {
-        out << "no sample is alive: up to ";
-        write_bytes(out, info.estimates.live_bytes.high);
-        out << " may be alive (95%)";
-    } else if (info.record == recording::counters && alive != 0) {
-        out << "counters only: there are no rows";
-    } else if (info.is_filtered) {
-        out << "no row fits what was asked for";
-    } else if (info.is_difference) {
-        out << "no row has changed";
-    } else if (alive != 0) {
-        out << "where the objects that are alive were allocated was not recorded";
-    } else {
-        out << (info.loss_count == 0 ? "nothing is alive" : "nothing that was recorded is alive");
-    }
-}
-
-inline void write_report(text_out& out, const snapshot& rows, const text_options& wanted,
-                         int descriptor) {
-    arena parts;
-    const bool has_color =
-        wanted.color == text_color::always || (wanted.color == text_color::automatic &&
-                                               descriptor >= 0 && terminal_wants_color(descriptor));
-    const text_form form{parts, width_for(wanted, descriptor), has_color};
-    write_head(out, rows, form);
-    if (!rows.empty()) {
-        out << '\n';
-        const text_table table{rows, wanted, form};
-        table.write(out);
-    } else if (rows.info().not_recording[0] == '\0') {
-        text_out sentence{parts};
-        write_instead_of_rows(sentence, rows);
-        out << '\n';
-        write_wrapped(out, sentence.view(), form.width, 0);
-        out << '\n';
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-// evidence_file.hpp - the file that a check which failed leaves behind.
-
-#ifndef ALLOCSCOPE_REPORT_EVIDENCE_FILE_HPP
-#define ALLOCSCOPE_REPORT_EVIDENCE_FILE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace detail {
-
-// The message, an empty line, and every row with its whole stack. 0 or an errno value.
-inline int save_evidence_file(const snapshot& rows, const char* head, const char* path) {
-    arena memory;
-    text_out all{memory};
-    all << head << "\n\n";
-    text_options whole;
-    whole.rows = ~std::size_t{0};
-    whole.frames = ~std::uint32_t{0};
-    write_report(all, rows, whole, -1);
-    output_file out;
-    int failure = out.open(path);
-    if (failure == 0) failure = out.write(all.view().data(), all.size());
-    if (failure == 0) failure = out.commit();
-    return failure;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_REPORT_EVIDENCE_FILE_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
 #include <string>
@@ -28651,7 +27590,7 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 // The engine that answers for these operators.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table(&save_evidence_file);
+ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 
@@ -33061,6 +32000,7 @@ ALLOCSCOPE_NAMESPACE_END
 #include <malloc.h>
 #include <stdexcept>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <system_error>
@@ -37395,6 +36335,474 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_PAGE_PAGE_WRITER_HPP
 
+// number_units.hpp - numbers as a person reads them: bytes, durations, shares.
+
+#ifndef ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
+#define ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// `value` units of which one is worth `unit`, with one decimal, rounded half up.
+inline void write_one_decimal(text_out& out, std::uint64_t value, std::uint64_t unit) {
+    std::uint64_t whole = value / unit;
+    std::uint64_t tenths = static_cast<std::uint64_t>(
+        static_cast<double>(value % unit) * 10.0 / static_cast<double>(unit) + 0.5);
+    if (tenths == 10) {
+        tenths = 0;
+        ++whole;
+    }
+    out << decimal{whole} << '.' << decimal{tenths};
+}
+
+// Exact below 10,000 B, then KiB, MiB, GiB, TiB, PiB, EiB: each 1024 times the one before.
+inline void write_bytes(text_out& out, std::uint64_t bytes) {
+    if (bytes < 10000) {
+        out << decimal{bytes} << " B";
+        return;
+    }
+    unsigned power = 0;
+    // 1023.95 of a unit would be printed as 1024.0: the next unit is meant.
+    for (; power < 5; ++power) {
+        const unsigned shift = 10 * (power + 1);
+        if (bytes < (std::uint64_t{1} << (shift + 10)) - (std::uint64_t{51} << shift >> 10)) break;
+    }
+    write_one_decimal(out, bytes, std::uint64_t{1} << 10 * (power + 1));
+    out << ' ' << "KMGTPE"[power] << "iB";
+}
+
+// The number of a difference: two's complement, with its sign. Its size is returned.
+inline std::uint64_t write_sign(text_out& out, std::uint64_t change) {
+    const auto value = static_cast<std::int64_t>(change);
+    if (value != 0) out << (value < 0 ? '-' : '+');
+    return value < 0 ? std::uint64_t{0} - change : change;
+}
+
+inline void write_change(text_out& out, std::uint64_t change) {
+    const std::uint64_t size = write_sign(out, change);
+    out << decimal{size};
+}
+
+inline void write_bytes_change(text_out& out, std::uint64_t change) {
+    const std::uint64_t size = write_sign(out, change);
+    write_bytes(out, size);
+}
+
+// In percent with one decimal. What is there but rounds to nothing is "<0.1%"; of nothing, "-".
+inline void write_share(text_out& out, std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) {
+        out << '-';
+        return;
+    }
+    const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    const auto tenths = static_cast<std::uint64_t>(percent * 10.0 + 0.5);
+    if (tenths == 0 && part != 0) {
+        out << "<0.1%";
+        return;
+    }
+    out << decimal{tenths / 10} << '.' << decimal{tenths % 10} << '%';
+}
+
+// From one amount to another; a unit that both have is said once.
+inline void write_interval(text_out& out, text low, text high) {
+    const std::size_t unit = low.find(' ');
+    const std::size_t other = high.find(' ');
+    if (unit != text::npos && other != text::npos && low.substr(unit) == high.substr(other)) {
+        low = low.substr(0, unit);
+    }
+    out << low << ".." << high;
+}
+
+inline void write_duration(text_out& out, std::uint64_t nanoseconds) {
+    if (nanoseconds < 1000) {
+        out << decimal{nanoseconds} << " ns";
+    } else if (nanoseconds < 999950) {
+        write_one_decimal(out, nanoseconds, 1000);
+        out << " us";
+    } else if (nanoseconds < 999950000) {
+        write_one_decimal(out, nanoseconds, 1000000);
+        out << " ms";
+    } else {
+        write_one_decimal(out, nanoseconds, 1000000000);
+        out << " s";
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_NUMBER_UNITS_HPP
+
+// text_columns.hpp - text in columns: counted, padded, cut.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+inline bool begins_character(char byte) noexcept {
+    return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
+}
+
+inline std::size_t columns_of(text shown) noexcept {
+    std::size_t columns = 0;
+    for (const char byte : shown) columns += begins_character(byte) ? 1U : 0U;
+    return columns;
+}
+
+// The first `columns` characters.
+inline text first_columns(text shown, std::size_t columns) noexcept {
+    std::size_t end = 0;
+    while (end < shown.size()) {
+        if (begins_character(shown[end]) && columns-- == 0) break;
+        ++end;
+    }
+    return shown.substr(0, end);
+}
+
+inline text last_columns(text shown, std::size_t columns) noexcept {
+    const std::size_t all = columns_of(shown);
+    return shown.substr(first_columns(shown, all > columns ? all - columns : 0).size());
+}
+
+constexpr std::size_t cut_mark_columns = 3;  // "..."
+
+// Keeps `before` characters at the beginning, and as many at the end as have room.
+inline void write_cut(text_out& out, text shown, std::size_t columns, std::size_t before) {
+    if (columns_of(shown) <= columns) {
+        out << shown;
+    } else if (columns <= cut_mark_columns) {
+        out.fill(columns, '.');
+    } else {
+        out << first_columns(shown, before) << "..."
+            << last_columns(shown, columns - cut_mark_columns - before);
+    }
+}
+
+inline void write_end_cut(text_out& out, text shown, std::size_t columns) {
+    write_cut(out, shown, columns, columns - cut_mark_columns);
+}
+
+inline void write_middle_cut(text_out& out, text shown, std::size_t columns) {
+    write_cut(out, shown, columns, (columns - cut_mark_columns) / 2);
+}
+
+// Directories give way from the left, the file's name never.
+inline void write_path(text_out& out, text path, std::size_t columns) {
+    const std::size_t slash = path.rfind('/');
+    if (columns_of(path) > columns && slash != text::npos) {
+        const std::size_t least = columns_of(path.substr(slash));
+        const std::size_t room = columns > cut_mark_columns ? columns - cut_mark_columns : 0;
+        path = last_columns(path, room > least ? room : least);
+        out << "...";
+    }
+    out << path;
+}
+
+inline void pad(text_out& out, text shown, std::size_t columns) {
+    const std::size_t taken = columns_of(shown);
+    if (taken < columns) out.fill(columns - taken, ' ');
+}
+
+inline void write_right(text_out& out, text shown, std::size_t columns) {
+    pad(out, shown, columns);
+    out << shown;
+}
+
+inline void write_left(text_out& out, text shown, std::size_t columns) {
+    out << shown;
+    pad(out, shown, columns);
+}
+
+// Breaks between words, so that no line has more than `columns`; the following lines begin with
+// `indent` blanks. A word that is longer than a line stays whole. 0 columns: no limit.
+inline void write_wrapped(text_out& out, text shown, std::size_t columns, std::size_t indent) {
+    std::size_t used = 0;
+    bool has_word = false;  // in the line so far
+    while (!shown.empty()) {
+        // A word, with the blanks before it.
+        const std::size_t begin = shown.find_first_not_of(" ");
+        std::size_t end = begin != text::npos ? shown.find(' ', begin) : text::npos;
+        if (end == text::npos) end = shown.size();
+        text word = shown.substr(0, end);
+        shown.remove_prefix(end);
+        if (columns != 0 && has_word && used + columns_of(word) > columns && begin != text::npos) {
+            word.remove_prefix(begin);
+            out << '\n';
+            out.fill(indent, ' ');
+            used = indent;
+        }
+        used += columns_of(word);
+        out << word;
+        has_word = true;
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_COLUMNS_HPP
+
+// text_head.hpp - the lines of a text report above its rows.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
+#define ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// The escape sequences of a terminal.
+constexpr const char* bold = "\x1b[1m";
+constexpr const char* dim = "\x1b[2m";
+constexpr const char* yellow = "\x1b[33m";
+
+// How a report is laid out, and where the parts of its lines are put together.
+struct text_form {
+    arena& parts;
+    std::size_t width = 0;  // columns to keep to; 0: no limit
+    bool has_color = false;
+
+    void write(text_out& out, const char* color, text shown) const {
+        if (has_color) out << color;
+        out << shown;
+        if (has_color) out << "\x1b[0m";
+    }
+    void write_sentence(text_out& out, text sentence) const {
+        text_out wrapped{parts};
+        write_wrapped(wrapped, sentence, width, 4);
+        write(out, yellow, wrapped.view());
+        out << '\n';
+    }
+};
+
+// Numbers as this kind of snapshot has them: signed in a difference, marked '~' when they are
+// estimated from samples.
+class number_form {
+public:
+    number_form(arena& memory, const snapshot::window_info& info)
+        : memory_(memory),
+          is_difference_(info.is_difference),
+          is_sampled_(info.record == recording::sampled) {}
+
+    text count(std::uint64_t objects) const { return made(objects, false, is_sampled_); }
+    text amount(std::uint64_t bytes) const { return made(bytes, true, is_sampled_); }
+
+    // Intervals, without a mark.
+    text counts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, false); }
+    text amounts(std::uint64_t low, std::uint64_t high) const { return interval(low, high, true); }
+
+private:
+    text made(std::uint64_t number, bool counts_bytes, bool is_marked) const {
+        text_out out{memory_};
+        if (is_marked) out << '~';
+        const std::uint64_t size = is_difference_ ? write_sign(out, number) : number;
+        if (counts_bytes) {
+            write_bytes(out, size);
+        } else {
+            out << decimal{size};
+        }
+        return out.view();
+    }
+    text interval(std::uint64_t low, std::uint64_t high, bool counts_bytes) const {
+        text_out out{memory_};
+        write_interval(out, made(low, counts_bytes, false), made(high, counts_bytes, false));
+        return out.view();
+    }
+
+    arena& memory_;
+    bool is_difference_;
+    bool is_sampled_;
+};
+
+inline void write_title(text_out& out, const snapshot::window_info& info, const text_form& form) {
+    text_out title{form.parts};
+    title << (info.is_difference ? "allocscope difference" : "allocscope report");
+    if (info.merged_windows != 0) title << " of " << decimal{info.merged_windows} << " windows";
+    if (info.name[0] == '\0') {
+        if (info.merged_windows == 0) title << " of an unnamed window";
+    } else if (info.merged_windows != 0) {
+        title << " named \"";
+        write_printable(title, info.name);
+        title << '"';
+    } else {
+        title << " of window \"";
+        write_printable(title, info.name);
+        title << '"';
+    }
+    text_out cut{form.parts};
+    write_end_cut(cut, title.view(), form.width != 0 ? form.width : title.size());
+    form.write(out, bold, cut.view());
+    out << '\n';
+}
+
+// How the window was recorded.
+inline void write_mode(text_out& out, const snapshot::window_info& info, const text_form& form) {
+    const bool is_sampled = info.record == recording::sampled;
+    const bool has_stacks = info.record != recording::counters;
+    text_out mode{form.parts};
+    mode << "  " << (is_sampled ? "sampled" : has_stacks ? "exact" : "counters only");
+    if (is_sampled && info.sample_bytes != 0) {
+        mode << " every ";
+        write_bytes(mode, info.sample_bytes);
+        mode << " on average: " << decimal{info.samples}
+             << (info.samples == 1 ? " sample" : " samples");
+    }
+    if (has_stacks) {
+        mode << ", up to " << decimal{info.stack_frames}
+             << (info.stack_frames == 1 ? " frame" : " frames") << " of each stack";
+    }
+    mode << (info.from == threads::all ? ", all threads" : ", one thread");
+    if (!info.is_of_two_windows) {
+        mode << (info.is_difference ? ", " : ", open for ");
+        write_duration(mode, info.duration_ns);
+        if (info.is_difference) mode << " apart";
+    }
+    write_wrapped(out, mode.view(), form.width, 4);
+    out << '\n';
+}
+
+// The totals, a line each.
+class total_lines {
+public:
+    total_lines(text_out& out, const snapshot::window_info& info, const text_form& form)
+        : out_(out),
+          numbers_(form.parts, info),
+          form_(form),
+          is_sampled_(info.record == recording::sampled) {}
+
+    void add(const char* name, std::uint64_t objects, std::uint64_t bytes) {
+        out_ << "  ";
+        write_left(out_, name, 11);
+        write_right(out_, numbers_.count(objects), 10);
+        out_ << (objects == 1 ? " object " : " objects");
+        write_right(out_, numbers_.amount(bytes), 14);
+    }
+    void add(const char* name, const estimate& objects, const estimate& bytes) {
+        const std::size_t begin = out_.size();
+        add(name, objects.value, bytes.value);
+        if (is_sampled_) {
+            const std::size_t taken = columns_of(out_.view().substr(begin));
+            add_interval(objects, bytes, taken);
+        }
+        out_ << '\n';
+    }
+    void add(const char* name, text bytes) {
+        out_ << "  ";
+        write_left(out_, name, 29);
+        write_right(out_, bytes, 14);
+        out_ << '\n';
+    }
+    text amount(std::uint64_t bytes) const { return numbers_.amount(bytes); }
+
+private:
+    void add_interval(const estimate& objects, const estimate& bytes, std::size_t taken) {
+        text_out interval{form_.parts};
+        interval << "   95%: " << numbers_.counts(objects.low, objects.high) << " objects, "
+                 << numbers_.amounts(bytes.low, bytes.high);
+        if (form_.width == 0 || taken + columns_of(interval.view()) <= form_.width) {
+            form_.write(out_, dim, interval.view());
+            return;
+        }
+        text_out below{form_.parts};
+        below << "          " << interval.view();
+        text_out wrapped{form_.parts};
+        write_wrapped(wrapped, below.view(), form_.width, 18);
+        out_ << '\n';
+        form_.write(out_, dim, wrapped.view());
+    }
+
+    text_out& out_;
+    number_form numbers_;
+    const text_form& form_;
+    bool is_sampled_;
+};
+
+inline void write_totals(text_out& out, const snapshot& rows, const text_form& form) {
+    const snapshot::window_info& info = rows.info();
+    const snapshot::window_estimates& known = info.estimates;
+    total_lines lines{out, info, form};
+    lines.add("allocated", known.allocations, known.bytes_allocated);
+    lines.add("freed", known.frees, known.bytes_freed);
+    lines.add("alive", known.live_objects, known.live_bytes);
+    // Exact rows add up to what is alive, unless something was lost on the way.
+    const bool is_complete = info.totals.live_objects() == rows.live_objects() &&
+                             info.totals.live_bytes() == rows.live_bytes();
+    if (info.record == recording::exact && !is_complete) {
+        lines.add("in rows", rows.live_objects(), rows.live_bytes());
+        out << '\n';
+    }
+    lines.add(info.merged_windows != 0 ? "peak, at most" : "peak",
+              lines.amount(info.totals.peak_bytes));
+    text_out own{form.parts};
+    write_bytes(own, info.own_memory_bytes);
+    lines.add("own memory", own.view());
+}
+
+// What was allocated in each way, where there is more than one.
+inline void write_families(text_out& out, const snapshot::window_info& info,
+                           const text_form& form) {
+    const number_form numbers{form.parts, info};
+    for (std::size_t i = 0; i < info.family_count; ++i) {
+        const snapshot::family& each = info.families[i];
+        text_out line{form.parts};
+        line << "  ";
+        write_printable(line, each.name);
+        line << ": " << numbers.count(each.allocations)
+             << (each.allocations == 1 ? " object with " : " objects with ")
+             << numbers.amount(each.bytes_allocated) << " allocated, "
+             << numbers.count(each.live_objects()) << " with " << numbers.amount(each.live_bytes())
+             << " alive";
+        text_out wrapped{form.parts};
+        write_wrapped(wrapped, line.view(), form.width, 4);
+        out << wrapped.view() << '\n';
+    }
+}
+
+inline void write_head(text_out& out, const snapshot& rows, const text_form& form) {
+    const snapshot::window_info& info = rows.info();
+    write_title(out, info, form);
+    if (info.not_recording[0] != '\0') {
+        text_out sentence{form.parts};
+        sentence << "  attention: ";
+        write_printable(sentence, info.not_recording);
+        form.write_sentence(out, sentence.view());
+    }
+    if (info.is_of_two_windows) {
+        form.write_sentence(out, "  attention: the two snapshots are of different windows");
+    }
+    if (!rows.empty() || has_totals(info)) {
+        write_mode(out, info, form);
+        write_totals(out, rows, form);
+        write_families(out, info, form);
+    }
+    if (info.uncertain_objects != 0) {
+        text_out sentence{form.parts};
+        sentence << "  in doubt: " << decimal{info.uncertain_objects}
+                 << (info.uncertain_objects == 1 ? " object" : " objects") << " with ";
+        write_bytes(sentence, info.uncertain_bytes);
+        sentence << " may have been freed by other threads while this was read";
+        form.write_sentence(out, sentence.view());
+    }
+    for (std::size_t i = 0; i < info.loss_count; ++i) {
+        text_out sentence{form.parts};
+        sentence << "  not recorded: " << decimal{info.losses[i].count} << ' ';
+        write_printable(sentence, info.losses[i].reason);
+        form.write_sentence(out, sentence.view());
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_HEAD_HPP
+
 // html_format.hpp - a snapshot as a page to look at: one file that opens in any browser.
 
 #ifndef ALLOCSCOPE_FORMATS_HTML_FORMAT_HPP
@@ -38880,6 +38288,39 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_SPEEDSCOPE_FORMAT_HPP
 
+// text_options.hpp - how a text report looks.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
+#define ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+enum class row_order {
+    objects,  // as in the snapshot: most objects first (in a difference: the largest change)
+    bytes     // most bytes first; equal ones in the snapshot's order
+};
+
+enum class text_color {
+    automatic,  // on a terminal, unless NO_COLOR is set and not empty or TERM is "dumb"
+    never,
+    always
+};
+
+struct text_options {
+    // Lines are cut to this many columns, at least 60. 0: to the width of the terminal (what it
+    // says, else COLUMNS, else 100); what does not go to a terminal is then not cut at all.
+    // file:line is never cut.
+    std::uint32_t width = 0;
+    text_color color = text_color::automatic;
+    std::size_t rows = 50;  // at most so many; the others are summed in one last row
+    row_order sort = row_order::objects;
+    std::uint32_t frames = 0;  // stack frames shown below each row, from its file:line outwards
+};
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_OPTIONS_HPP
+
 // group_by.hpp - the stacks of a snapshot summed by what they have in common, as place or thread.
 
 #ifndef ALLOCSCOPE_GROUPING_GROUP_BY_HPP
@@ -39530,6 +38971,581 @@ inline void write_timeline(text_out& out, const snapshot::window_info& info) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TIMELINE_HPP
+
+// terminal_width.hpp - who reads the report: a terminal, how wide, and does it want colours?
+
+#ifndef ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
+#define ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+constexpr std::uint32_t usual_width = 100;
+
+inline bool is_terminal(int descriptor) noexcept {
+    const int errno_before = errno;
+    const bool answer = ::isatty(descriptor) == 1;
+    errno = errno_before;
+    return answer;
+}
+
+// A number in 1..10000, else 0.
+inline std::uint32_t columns_from_text(const char* text) noexcept {
+    std::uint32_t value = 0;
+    if (text == nullptr || *text == '\0') return 0;
+    for (; *text != '\0'; ++text) {
+        if (*text < '0' || *text > '9' || value > 1000) return 0;
+        value = value * 10 + static_cast<std::uint32_t>(*text - '0');
+    }
+    return value <= 10000 ? value : 0;
+}
+
+// The width that the terminal says, else COLUMNS, else 100.
+inline std::uint32_t terminal_columns(int descriptor) noexcept {
+    const int errno_before = errno;
+    struct winsize size = {};
+    const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
+    errno = errno_before;
+    if (is_known) return size.ws_col;
+    const std::uint32_t wanted = columns_from_text(::secure_getenv("COLUMNS"));
+    return wanted != 0 ? wanted : usual_width;
+}
+
+// NO_COLOR is a convention (no-color.org): set and not empty, whatever its value.
+inline bool terminal_wants_color(int descriptor) noexcept {
+    if (!is_terminal(descriptor)) return false;
+    const char* refusal = ::secure_getenv("NO_COLOR");
+    const char* kind = ::secure_getenv("TERM");
+    return (refusal == nullptr || *refusal == '\0') &&
+           (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_TERMINAL_WIDTH_HPP
+
+// report_rows.hpp - the rows of a snapshot in the order and number that a report shows.
+
+#ifndef ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
+#define ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+struct row_selection {
+    struct remainder {
+        std::size_t places = 0;
+        std::uint64_t objects = 0;  // in a difference: two's complement
+        std::uint64_t bytes = 0;
+        std::uint64_t samples = 0;
+        std::uint64_t byte_magnitude = 0;
+        interval_reach objects_reach;  // as far as the intervals of those rows reach together
+        interval_reach bytes_reach;
+    };
+    list<const snapshot::row*> shown;
+    remainder rest;
+    // What shares are of: all bytes; in a difference, all changes without their signs.
+    std::uint64_t byte_magnitude = 0;
+};
+
+inline row_selection select_rows(arena& memory, const snapshot& rows, row_order order,
+                                 std::size_t most) {
+    const bool is_difference = rows.info().is_difference;
+    row_selection selection;
+    selection.shown = list<const snapshot::row*>{memory};
+    selection.shown.reserve(rows.size());
+    for (const snapshot::row& row : rows) selection.shown.push_back(&row);
+    if (order == row_order::bytes) {
+        sort(selection.shown,
+             [is_difference](const snapshot::row* left, const snapshot::row* right) {
+                 return size_of_change(left->bytes, is_difference) >
+                        size_of_change(right->bytes, is_difference);
+             });
+    }
+    std::size_t shown_count = 0;
+    for (const snapshot::row* row : selection.shown) {
+        const std::uint64_t size = size_of_change(row->bytes, is_difference);
+        selection.byte_magnitude += size;
+        if (shown_count < most) {
+            ++shown_count;
+            continue;
+        }
+        row_selection::remainder& rest = selection.rest;
+        ++rest.places;
+        rest.objects += row->objects;
+        rest.bytes += row->bytes;
+        rest.samples += row->samples;
+        rest.objects_reach.meet({row->objects, row->objects_low, row->objects_high}, true);
+        rest.bytes_reach.meet({row->bytes, row->bytes_low, row->bytes_high}, true);
+        rest.byte_magnitude += size;
+    }
+    selection.shown.cut(shown_count);
+    return selection;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_REPORT_ROWS_HPP
+
+// text_frames.hpp - the stack below a row of a text report.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
+#define ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// What calls main() or the function of a thread: the same below every stack.
+inline bool is_start_of_thread(const snapshot::frame& frame) {
+    const text function{frame.function};
+    if (function.empty()) {
+        text module{frame.module};
+        const std::size_t slash = module.rfind('/');
+        if (slash != text::npos) module.remove_prefix(slash + 1);
+        return module.starts_with("libc.so") || module.starts_with("libstdc++.so") ||
+               module.starts_with("ld-linux");
+    }
+    return function == "_start" || function == "start_thread" || function == "clone" ||
+           function == "clone3" || function.starts_with("__clone") ||
+           function.starts_with("__libc_start_");
+}
+
+// What has no room gives way: the middle of the function, then the directories, never file:line.
+inline void write_frame(text_out& out, const snapshot::frame& frame, const text_form& form) {
+    text_out function{form.parts};
+    if (frame.function[0] != '\0') {
+        write_printable(function, frame.function);
+    } else {
+        write_printable(function, frame.module[0] != '\0' ? frame.module : "?");
+        function << "+0x" << hexadecimal{frame.offset};
+    }
+    text_out place{form.parts};
+    if (frame.file[0] != '\0') {
+        write_printable(place, frame.file);
+        if (frame.line != 0) place << ':' << decimal{static_cast<std::uint64_t>(frame.line)};
+    }
+    constexpr text at = "            at ";
+    constexpr text inlined = " [inlined]";
+    constexpr std::size_t least_function = 8;
+    std::size_t room = ~std::size_t{0} / 2;
+    if (form.width != 0) {
+        const std::size_t taken = at.size() + (frame.is_inlined ? inlined.size() : 0) + 3;
+        room = form.width > taken + 2 * least_function ? form.width - taken : 2 * least_function;
+    }
+    text_out line{form.parts};
+    line << at;
+    const std::size_t wanted = columns_of(place.view());
+    const bool has_room = wanted + least_function <= room;
+    write_middle_cut(line, function.view(), has_room ? room - wanted : least_function);
+    if (!place.empty()) {
+        line << " (";
+        write_path(line, place.view(), has_room ? wanted : room - least_function);
+        line << ')';
+    }
+    if (frame.is_inlined) line << inlined;
+    form.write(out, dim, line.view());
+    out << '\n';
+}
+
+// The frames before the row's own one are the library's way to operator new: not shown.
+inline void write_frames(text_out& out, const snapshot::row& row, std::size_t most,
+                         const text_form& form) {
+    if (most == 0) return;
+    const std::size_t first = row.user_frame < row.frame_count ? row.user_frame : 0;
+    std::size_t end = row.frame_count;
+    while (end > first + 1 && is_start_of_thread(row.frames[end - 1])) --end;
+    for (std::size_t i = first; i < end; ++i) {
+        if (i - first == most) {
+            text_out rest{form.parts};
+            rest << "            and " << decimal{end - i} << " more";
+            form.write(out, dim, rest.view());
+            out << '\n';
+            return;
+        }
+        write_frame(out, row.frames[i], form);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_FRAMES_HPP
+
+// text_table.hpp - the rows of a text report, in columns.
+
+#ifndef ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
+#define ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// file:line:type, as in the rows of operator<<, and where its parts begin.
+struct row_place {
+    text whole;
+    std::size_t name = 0;  // behind the directories
+    std::size_t type = 0;  // the ':' in front of it
+};
+
+inline row_place place_of(arena& memory, const snapshot::row& row) {
+    text_out place{memory};
+    write_printable(place, row.file);
+    if (place.empty()) place << '?';
+    row_place made;
+    if (row.line != 0) {
+        const std::size_t slash = place.view().rfind('/');
+        if (slash != text::npos) made.name = slash + 1;
+        place << ':' << decimal{static_cast<std::uint64_t>(row.line)};
+    } else {
+        place << "+0x" << hexadecimal{row.offset};
+    }
+    made.type = place.size();
+    place << ':';
+    write_printable(place, row.type);
+    made.whole = place.view();
+    return made;
+}
+
+// As many of the directories next to the file as have room, else the file, its line and what has
+// room of the type.
+inline void write_place(text_out& out, const row_place& place, std::size_t columns) {
+    const std::size_t all = columns_of(place.whole);
+    if (all <= columns) {
+        out << place.whole;
+        return;
+    }
+    const text bare = place.whole.substr(place.name);
+    const std::size_t needed = columns_of(bare);
+    if (needed + 1 + cut_mark_columns <= columns) {
+        const text directories = place.whole.substr(0, place.name);
+        text kept = last_columns(directories, columns - needed - cut_mark_columns);
+        kept.remove_prefix(kept.find('/'));
+        out << "..." << kept << bare;
+        return;
+    }
+    const text file = bare.substr(0, place.type - place.name);
+    const std::size_t taken = columns_of(file);
+    if (taken + 1 + cut_mark_columns > columns) {
+        write_cut(out, file, columns, columns / 4);  // the line stands at its end
+        return;
+    }
+    out << file;
+    write_middle_cut(out, bare.substr(file.size()), columns - taken);
+}
+
+class text_table {
+public:
+    text_table(const snapshot& rows, const text_options& wanted, const text_form& form)
+        : info_(rows.info()),
+          numbers_(form.parts, rows.info()),
+          wanted_(wanted),
+          form_(form),
+          is_sampled_(rows.info().record == recording::sampled),
+          lines_(form.parts) {
+        const row_selection top = select_rows(form.parts, rows, wanted.sort, wanted.rows);
+        line title;
+        title.objects = "objects";
+        title.bytes = "bytes";
+        title.objects_interval = title.bytes_interval = "95%";
+        title.share = "share";
+        title.samples = "samples";
+        title.place.whole = "place";
+        title.function = "function";
+        lines_.push_back(title);
+        for (const snapshot::row* row : top.shown) add(*row, top.byte_magnitude);
+        if (top.rest.places != 0) add(top.rest, top.byte_magnitude);
+        align_samples();
+        measure();
+        if (form.width != 0) {
+            fit(form.width);
+        } else if (place_ > widest_padding) {
+            place_ = widest_padding;  // one long place must not push the functions of all away
+        }
+    }
+
+    void write(text_out& out) const {
+        for (const line& each : lines_) {
+            text_out shown{form_.parts};
+            write_line(shown, each);
+            shown.cut(shown.view().find_last_not_of(" ") + 1);
+            if (&each == lines_.begin()) {
+                form_.write(out, bold, shown.view());
+            } else {
+                out << shown.view();
+            }
+            out << '\n';
+            if (each.row != nullptr) write_frames(out, *each.row, wanted_.frames, form_);
+        }
+        if (has_row_without_line_) {
+            out << '\n';
+            write_wrapped(out,
+                          "rows with +0x have no line: code shows its lines when it is compiled"
+                          " with -g",
+                          form_.width, 2);
+            out << '\n';
+        }
+    }
+
+private:
+    struct line {
+        text objects;
+        text objects_interval;
+        text bytes;
+        text bytes_interval;
+        text share;
+        text samples;
+        row_place place;
+        text function;
+        const snapshot::row* row = nullptr;  // whose stack is shown below; null: none
+        bool has_few = false;
+    };
+
+    void add(const snapshot::row& row, std::uint64_t all_bytes) {
+        line made = line_of({row.objects, row.objects_low, row.objects_high},
+                            {row.bytes, row.bytes_low, row.bytes_high},
+                            size_of_change(row.bytes, info_.is_difference), all_bytes);
+        made.has_few = is_sampled_ && has_few_samples(row, info_.is_difference);
+        made.samples = samples_of(row.samples, made.has_few);
+        made.place = place_of(form_.parts, row);
+        text_out function{form_.parts};
+        write_printable(function, row.function);
+        made.function = function.view();
+        made.row = &row;
+        lines_.push_back(made);
+        if (row.line == 0 && row.file[0] != '\0' && row.file[0] != '?') {
+            has_row_without_line_ = true;
+        }
+    }
+
+    void add(const row_selection::remainder& rest, std::uint64_t all_bytes) {
+        line made = line_of(rest.objects_reach.around(rest.objects),
+                            rest.bytes_reach.around(rest.bytes), rest.byte_magnitude, all_bytes);
+        made.samples = samples_of(rest.samples, false);
+        text_out places{form_.parts};
+        places << "and " << decimal{rest.places}
+               << (rest.places == 1 ? " more place" : " more places");
+        made.place.whole = places.view();
+        made.place.type = places.size();
+        lines_.push_back(made);
+    }
+
+    line line_of(const estimate& objects, const estimate& bytes, std::uint64_t size,
+                 std::uint64_t all_bytes) const {
+        line made;
+        made.objects = numbers_.count(objects.value);
+        made.bytes = numbers_.amount(bytes.value);
+        if (is_sampled_) {
+            made.objects_interval = numbers_.counts(objects.low, objects.high);
+            made.bytes_interval = numbers_.amounts(bytes.low, bytes.high);
+        }
+        text_out share{form_.parts};
+        write_share(share, size, all_bytes);
+        made.share = share.view();
+        return made;
+    }
+
+    text samples_of(std::uint64_t samples, bool has_few) const {
+        text_out made{form_.parts};
+        made << decimal{samples} << (has_few ? few_mark : "");
+        return made.view();
+    }
+
+    // Numbers below each other, whether or not they are marked.
+    void align_samples() {
+        bool is_any_marked = false;
+        for (const line& each : lines_) is_any_marked = is_any_marked || each.has_few;
+        if (!is_any_marked) return;
+        for (std::size_t i = 1; i < lines_.size(); ++i) {
+            if (lines_[i].has_few) continue;
+            text_out aligned{form_.parts};
+            write_left(aligned, lines_[i].samples, lines_[i].samples.size() + few_columns);
+            lines_[i].samples = aligned.view();
+        }
+    }
+
+    static void widen(std::size_t& columns, text shown) {
+        const std::size_t wanted = columns_of(shown);
+        if (wanted > columns) columns = wanted;
+    }
+
+    void measure() {
+        for (const line& each : lines_) {
+            widen(objects_, each.objects);
+            widen(bytes_, each.bytes);
+            widen(place_, each.place.whole);
+            widen(bare_place_, each.place.whole.substr(each.place.name));
+            widen(function_, each.function);
+            if (!is_sampled_) continue;
+            widen(objects_interval_, each.objects_interval);
+            widen(bytes_interval_, each.bytes_interval);
+            widen(samples_, each.samples);
+        }
+    }
+
+    // What the columns of numbers take, with the blanks behind each.
+    std::size_t number_columns() const {
+        std::size_t columns = objects_ + 2 + bytes_ + 2 + share_columns + 2;
+        if (samples_ != 0) columns += samples_ + 2;
+        if (objects_interval_ != 0) columns += objects_interval_ + 2;
+        if (bytes_interval_ != 0) columns += bytes_interval_ + 2;
+        return columns;
+    }
+
+    void fit(std::size_t width) {
+        if (number_columns() + least_place > width) bytes_interval_ = 0;
+        if (number_columns() + least_place > width) objects_interval_ = 0;
+        const std::size_t numbers = number_columns();
+        const std::size_t texts = width > numbers + 8 ? width - numbers : 8;
+        if (place_ + 2 + function_ <= texts) return;
+        const std::size_t beside_function = texts > function_ + 2 ? texts - function_ - 2 : 0;
+        std::size_t place = beside_function > bare_place_ ? beside_function : bare_place_;
+        if (place < place_) place_ = place;
+        if (place_ > texts) place_ = texts;
+        const std::size_t left = texts - place_;
+        function_ = left >= 2 + least_function ? left - 2 : 0;
+        if (function_ != 0) return;
+        place = bare_place_ > texts ? bare_place_ : texts;  // the function's columns are free
+        place_ = place < texts ? place : texts;
+    }
+
+    void write_line(text_out& out, const line& each) const {
+        write_right(out, each.objects, objects_);
+        if (objects_interval_ != 0) {
+            out << "  ";
+            write_right(out, each.objects_interval, objects_interval_);
+        }
+        out << "  ";
+        write_right(out, each.bytes, bytes_);
+        if (bytes_interval_ != 0) {
+            out << "  ";
+            write_right(out, each.bytes_interval, bytes_interval_);
+        }
+        out << "  ";
+        write_right(out, each.share, share_columns);
+        if (samples_ != 0) {
+            out << "  ";
+            write_right(out, each.samples, samples_);
+        }
+        out << "  ";
+        text_out place{form_.parts};
+        if (form_.width == 0) {
+            place << each.place.whole;
+        } else {
+            write_place(place, each.place, place_);
+        }
+        write_left(out, place.view(), place_);
+        if (function_ == 0) return;
+        out << "  ";
+        write_end_cut(out, each.function, form_.width == 0 ? each.function.size() : function_);
+    }
+
+    const snapshot::window_info& info_;
+    const number_form numbers_;
+    const text_options& wanted_;
+    const text_form& form_;
+    const bool is_sampled_;
+    list<line> lines_;
+    bool has_row_without_line_ = false;
+    // Columns of each; 0: there is no such column.
+    std::size_t objects_ = 7;
+    std::size_t objects_interval_ = 0;
+    std::size_t bytes_ = 0;
+    std::size_t bytes_interval_ = 0;
+    std::size_t samples_ = 0;
+    std::size_t place_ = 0;
+    std::size_t bare_place_ = 0;  // without directories
+    std::size_t function_ = 0;
+    static constexpr std::size_t share_columns = 6;
+    static constexpr std::size_t least_place = 32;     // else intervals give way
+    static constexpr std::size_t least_function = 8;   // else the column does
+    static constexpr std::size_t widest_padding = 80;  // where nothing is cut
+    static constexpr const char* few_mark = " few";
+    static constexpr std::size_t few_columns = 4;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_TEXT_TABLE_HPP
+
+// whole_report.hpp - a text report from its first line to its last.
+
+#ifndef ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
+#define ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+constexpr std::uint32_t least_text_width = 60;
+
+// Descriptor -1: the text goes to none, so to no terminal.
+inline std::uint32_t width_for(const text_options& wanted, int descriptor) {
+    std::uint32_t width = wanted.width;
+    if (width == 0) {
+        if (descriptor < 0 || !is_terminal(descriptor)) return 0;
+        width = terminal_columns(descriptor);
+    }
+    return width < least_text_width ? least_text_width : width;
+}
+
+// What stands in the place of the rows when there are none. "Nothing is alive" is said only when
+// that is known.
+inline void write_instead_of_rows(text_out& out, const snapshot& rows) {
+    const snapshot::window_info& info = rows.info();
+    const std::uint64_t alive = info.totals.live_objects();
+    if (is_all_unsampled(rows)) {
+        out << "no sample is alive: up to ";
+        write_bytes(out, info.estimates.live_bytes.high);
+        out << " may be alive (95%)";
+    } else if (info.record == recording::counters && alive != 0) {
+        out << "counters only: there are no rows";
+    } else if (info.is_filtered) {
+        out << "no row fits what was asked for";
+    } else if (info.is_difference) {
+        out << "no row has changed";
+    } else if (alive != 0) {
+        out << "where the objects that are alive were allocated was not recorded";
+    } else {
+        out << (info.loss_count == 0 ? "nothing is alive" : "nothing that was recorded is alive");
+    }
+}
+
+inline void write_report(text_out& out, const snapshot& rows, const text_options& wanted,
+                         int descriptor) {
+    arena parts;
+    const bool has_color =
+        wanted.color == text_color::always || (wanted.color == text_color::automatic &&
+                                               descriptor >= 0 && terminal_wants_color(descriptor));
+    const text_form form{parts, width_for(wanted, descriptor), has_color};
+    write_head(out, rows, form);
+    if (!rows.empty()) {
+        out << '\n';
+        const text_table table{rows, wanted, form};
+        table.write(out);
+    } else if (rows.info().not_recording[0] == '\0') {
+        text_out sentence{parts};
+        write_instead_of_rows(sentence, rows);
+        out << '\n';
+        write_wrapped(out, sentence.view(), form.width, 0);
+        out << '\n';
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_REPORT_WHOLE_REPORT_HPP
 
 // text_report.hpp - a snapshot for a person to read: head, rows in columns, what was lost.
 

@@ -30,7 +30,7 @@ ROOMS = {
     "integrations": (10, False, "measure report"),
     "formats": (11, False, "base platform plain snapshot grouping measure report page saved"),
     "define_once": (11, True,
-                    "base platform link state record hooks windows snapshot naming report verdict"),
+                    "base platform link state record hooks windows snapshot naming verdict"),
 }
 # Headers of the root that every room may include. The others in the root are doors.
 SHARED = ("config.hpp", "version.hpp", "fwd.hpp")

@@ -19,6 +19,7 @@
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/verdict/armed_faults.hpp>
 #include <allocscope/verdict/check_window.hpp>
+#include <allocscope/verdict/evidence_file.hpp>
 #include <allocscope/verdict/fault_sweep.hpp>
 #include <allocscope/verdict/guard_violation.hpp>
 #include <allocscope/windows/uncharged_work.hpp>
@@ -153,8 +154,7 @@ inline const char* engine_library_frames(const char* pattern) {
     return library_rule.add(pattern);
 }
 
-// `save` is handed in: whoever fills the table chooses what writes the evidence.
-constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcept {
+constexpr engine make_engine_table() noexcept {
     engine table{};
     table.abi_version = ALLOCSCOPE_ABI_VERSION;
     table.size_bytes = sizeof(engine);
@@ -168,7 +168,7 @@ constexpr engine make_engine_table(decltype(engine::save_evidence) save) noexcep
     table.library_frames = &engine_library_frames;
     table.check = &engine_check;
     table.check_expected_leaks = &engine_check_expected_leaks;
-    table.save_evidence = save;
+    table.save_evidence = &save_evidence_file;
     table.arm_guard = &engine_arm_guard;
     table.look_at_guard = &engine_look_at_guard;
     table.allow = &engine_allow;

@@ -19,7 +19,6 @@
 #include <allocscope/allocscope.hpp>
 #include <allocscope/define_once/engine_table.hpp>
 #include <allocscope/define_once/operator_new_entry.hpp>
-#include <allocscope/report/evidence_file.hpp>
 
 #include <cstddef>  // size_t
 #include <new>      // align_val_t, nothrow_t
@@ -90,7 +89,7 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 // The engine that answers for these operators.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table(&save_evidence_file);
+ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 

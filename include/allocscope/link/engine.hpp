@@ -76,7 +76,7 @@ struct engine {
     check_data* (*check)(const check_request& asked);
     // False: a line is not understood, and the message says which. `room` is at least 128.
     bool (*check_expected_leaks)(const char* lines, char* message, std::size_t room);
-    // Writes a text report with `head` before it. Returns 0 or an errno value.
+    // Writes `head` and every row with its stack to a file. Returns 0 or an errno value.
     int (*save_evidence)(const snapshot& rows, const char* head, const char* path);
     // --- link/watch_requests.hpp ---
     bool (*arm_guard)(guard_watch& watch);

@@ -1,7 +1,7 @@
 // whole_report.hpp - a text report from its first line to its last.
 //
 // Room:     report (floor 9), not malloc-safe
-// Called:   by report/text_report.hpp for users, by report/evidence_file.hpp for checks that failed
+// Called:   by report/text_report.hpp
 // Threads:  any
 // Memory:   of the text that is written to, and of an arena of its own meanwhile
 

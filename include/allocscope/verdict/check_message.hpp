@@ -135,8 +135,9 @@ inline void write_callers(text_out& out, arena& scratch, const snapshot::row& ro
     if (times > 1) out << ", " << decimal{times} << " times";
 }
 
+// Without its callers.
 inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, const char* mark,
-                      const char* indent) {
+                      const char* indent = "") {
     out << '\n' << indent << "  ";
     write_row_place(out, row);
     out << ": " << mark;
@@ -149,7 +150,6 @@ inline void write_row(text_out& out, arena& scratch, const snapshot::row& row, c
     write_count(out, row.bytes, "byte", "bytes");
     if (row.function[0] != '\0') out << ',';
     write_in_function(out, scratch, row.function);
-    write_callers(out, scratch, row, indent);
 }
 
 // One row without its numbers.
@@ -182,6 +182,7 @@ inline void write_top_rows(text_out& out, arena& scratch, const snapshot& rows, 
             return;
         }
         write_row(out, scratch, *order[i], mark, indent);
+        write_callers(out, scratch, *order[i], indent);
     }
 }
 

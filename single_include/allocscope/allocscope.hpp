@@ -3874,10 +3874,109 @@ ALLOCSCOPE_COLD_END
     defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <atomic>
 #include <cerrno>
 #include <sys/mman.h>
 #include <sys/resource.h>
+
+// atomic.hpp - a variable that threads share, without a header of the standard library.
+
+#ifndef ALLOCSCOPE_BASE_ATOMIC_HPP
+#define ALLOCSCOPE_BASE_ATOMIC_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+enum class memory_order : int {
+    relaxed = __ATOMIC_RELAXED,
+    acquire = __ATOMIC_ACQUIRE,
+    release = __ATOMIC_RELEASE,
+    acq_rel = __ATOMIC_ACQ_REL,
+    seq_cst = __ATOMIC_SEQ_CST
+};
+
+// Whether the builtins take the value itself; enumerations and doubles they take by address.
+template <class T>
+constexpr bool is_number_or_pointer = !__is_enum(T);
+template <>
+constexpr bool is_number_or_pointer<double> = false;
+
+template <class T>
+class atomic {
+public:
+    atomic() noexcept = default;  // as std::atomic in C++17: the value is not defined
+    constexpr atomic(T value) noexcept : value_(value) {}
+    atomic(const atomic&) = delete;
+    atomic& operator=(const atomic&) = delete;
+
+    ALLOCSCOPE_FAST_PATH T load(memory_order order = memory_order::seq_cst) const noexcept {
+        if constexpr (is_number_or_pointer<T>) {
+            return __atomic_load_n(&value_, static_cast<int>(order));
+        } else {
+            T value;
+            __atomic_load(&value_, &value, static_cast<int>(order));
+            return value;
+        }
+    }
+    ALLOCSCOPE_FAST_PATH operator T() const noexcept { return load(); }
+
+    ALLOCSCOPE_FAST_PATH void store(T value, memory_order order = memory_order::seq_cst) noexcept {
+        if constexpr (is_number_or_pointer<T>) {
+            __atomic_store_n(&value_, value, static_cast<int>(order));
+        } else {
+            __atomic_store(&value_, &value, static_cast<int>(order));
+        }
+    }
+
+    ALLOCSCOPE_FAST_PATH T operator=(T value) noexcept {
+        store(value);
+        return value;
+    }
+
+    ALLOCSCOPE_FAST_PATH T exchange(T value, memory_order order = memory_order::seq_cst) noexcept {
+        return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+    }
+
+    // On x86_64 there is one instruction for both forms.
+    ALLOCSCOPE_FAST_PATH bool compare_exchange_strong(
+        T& expected, T wanted, memory_order order = memory_order::seq_cst) noexcept {
+        return __atomic_compare_exchange(&value_, &expected, &wanted, false,
+                                         static_cast<int>(order), order_of_failure(order));
+    }
+    ALLOCSCOPE_FAST_PATH bool compare_exchange_weak(
+        T& expected, T wanted, memory_order order = memory_order::seq_cst) noexcept {
+        return compare_exchange_strong(expected, wanted, order);
+    }
+
+    ALLOCSCOPE_FAST_PATH T fetch_add(T step, memory_order order = memory_order::seq_cst) noexcept {
+        return __atomic_fetch_add(&value_, step, static_cast<int>(order));
+    }
+    ALLOCSCOPE_FAST_PATH T fetch_sub(T step, memory_order order = memory_order::seq_cst) noexcept {
+        return __atomic_fetch_sub(&value_, step, static_cast<int>(order));
+    }
+
+private:
+    // What is left of the order when nothing is stored.
+    ALLOCSCOPE_FAST_PATH static constexpr int order_of_failure(memory_order order) noexcept {
+        return order == memory_order::acq_rel   ? __ATOMIC_ACQUIRE
+               : order == memory_order::release ? __ATOMIC_RELAXED
+                                                : static_cast<int>(order);
+    }
+
+    static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0, "a machine word or less");
+
+    alignas(sizeof(T)) T value_;
+};
+
+ALLOCSCOPE_FAST_PATH void atomic_thread_fence(memory_order order) noexcept {
+    __atomic_thread_fence(static_cast<int>(order));
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_ATOMIC_HPP
 
 // page_memory.hpp - pages from the kernel, and back.
 
@@ -3891,15 +3990,15 @@ namespace detail {
 constexpr std::size_t page_bytes = 4096;
 
 // A test sets this to k >= 0: the k-th mapping from now on, and all after it, are refused.
-ALLOCSCOPE_HIDDEN inline std::atomic<std::int64_t> mappings_until_refusal{-1};
+ALLOCSCOPE_HIDDEN inline atomic<std::int64_t> mappings_until_refusal{-1};
 
 // Bytes that are mapped for tables and caches now (reservations of address space not included).
-ALLOCSCOPE_HIDDEN inline std::atomic<std::size_t> mapped_pages_bytes{0};
+ALLOCSCOPE_HIDDEN inline atomic<std::size_t> mapped_pages_bytes{0};
 
 inline bool is_mapping_refused() noexcept {
-    if (mappings_until_refusal.load(std::memory_order_relaxed) < 0) return false;
-    if (mappings_until_refusal.load(std::memory_order_relaxed) == 0) return true;
-    mappings_until_refusal.fetch_sub(1, std::memory_order_relaxed);
+    if (mappings_until_refusal.load(memory_order::relaxed) < 0) return false;
+    if (mappings_until_refusal.load(memory_order::relaxed) == 0) return true;
+    mappings_until_refusal.fetch_sub(1, memory_order::relaxed);
     return false;
 }
 
@@ -3962,7 +4061,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 // As reserve_pages, but never given back, and counted as our own memory.
 inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
-    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
 }
 
@@ -4219,7 +4318,9 @@ public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     constexpr text() noexcept = default;
-    ALLOCSCOPE_FAST_PATH constexpr text(const char* zero_ended) noexcept
+    // A call, as all below that take a literal: there are hundreds of those in code that is not
+    // optimised.
+    ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
     ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
         : data_(data), size_(size) {}
@@ -4271,15 +4372,17 @@ private:
     std::size_t size_ = 0;
 };
 
-ALLOCSCOPE_NOINLINE bool is_equal(text a, text b) noexcept {
+ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
-
-ALLOCSCOPE_FAST_PATH bool operator==(text a, text b) noexcept {
-    return is_equal(a, b);
+ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
+    return !(a == b);
 }
-ALLOCSCOPE_FAST_PATH bool operator!=(text a, text b) noexcept {
-    return !is_equal(a, b);
+ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
+    return a == text{b};
+}
+ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
+    return !(a == text{b});
 }
 ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;
@@ -6529,10 +6632,10 @@ public:
     // Sizes from here on stand in the slot after the record's own.
     static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
 
-    using slot = std::atomic<std::uint64_t>;
+    using slot = atomic<std::uint64_t>;
 
     // Until it is true, only prepare, for_each, wipe and resident may be called.
-    bool is_ready() const noexcept { return regions_.load(std::memory_order_acquire) != nullptr; }
+    bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
 
     // False when there is no memory for the first level. Called again after a failure.
     bool prepare() noexcept {
@@ -6572,12 +6675,12 @@ public:
     ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
                                                std::uint64_t head, std::uint64_t bytes) noexcept {
         head |= (address & 16U) << (half_shift - 4U);
-        where->store(head | bytes, std::memory_order_relaxed);
+        where->store(head | bytes, memory_order::relaxed);
     }
     static void put(slot* where, std::uintptr_t address, std::uint64_t head,
                     std::uint64_t bytes) noexcept {
         if (is_long_size(bytes)) {
-            where[1].store(bytes, std::memory_order_relaxed);
+            where[1].store(bytes, memory_order::relaxed);
             bytes = size_mask;
         }
         put_short(where, address, head, bytes);
@@ -6606,7 +6709,7 @@ public:
                                                        std::uint64_t record) noexcept {
         const std::uint64_t bytes = record & size_mask;
         if (ALLOCSCOPE_UNLIKELY(bytes == size_mask)) {
-            return where[1].load(std::memory_order_relaxed);
+            return where[1].load(memory_order::relaxed);
         }
         return bytes;
     }
@@ -6615,12 +6718,12 @@ public:
     // a block that dies or is born during the walk is visited or not. Stops when visit says false.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) noexcept {
-        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(std::memory_order_acquire);
-        for (std::size_t region = lowest_region_.load(std::memory_order_acquire); region <= last;
+        const std::size_t last = highest_region_.load(memory_order::acquire);
+        for (std::size_t region = lowest_region_.load(memory_order::acquire); region <= last;
              ++region) {
-            slot* leaf = regions[region].load(std::memory_order_acquire);
+            slot* leaf = regions[region].load(memory_order::acquire);
             if (leaf != nullptr && !visit_leaf(leaf, region, session, visit)) return;
         }
     }
@@ -6649,7 +6752,7 @@ private:
     static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
     static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
 
-    using leaf_pointer = std::atomic<slot*>;
+    using leaf_pointer = atomic<slot*>;
 
     static_assert(sizeof(slot) == 8, "a slot is one machine word");
     static_assert(GranuleShift >= 5 && smallest_block_bytes > 16,
@@ -6663,7 +6766,7 @@ private:
     ALLOCSCOPE_FAST_PATH slot* find_leaf(std::uintptr_t address) const noexcept {
         const std::uintptr_t region = address >> region_shift;
         if (ALLOCSCOPE_UNLIKELY(region >= region_count)) return nullptr;
-        return regions_.load(std::memory_order_relaxed)[region].load(std::memory_order_acquire);
+        return regions_.load(memory_order::relaxed)[region].load(memory_order::acquire);
     }
 
     ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
@@ -6672,9 +6775,9 @@ private:
         void* pages = reserve_pages(leaf_bytes);
         if (pages == nullptr) return nullptr;
         slot* expected = nullptr;
-        leaf_pointer& place = regions_.load(std::memory_order_relaxed)[region];
+        leaf_pointer& place = regions_.load(memory_order::relaxed)[region];
         if (!place.compare_exchange_strong(expected, static_cast<slot*>(pages),
-                                           std::memory_order_acq_rel)) {
+                                           memory_order::acq_rel)) {
             return_reservation(pages, leaf_bytes);
             return expected;
         }
@@ -6683,21 +6786,21 @@ private:
     }
 
     void widen(std::size_t region) noexcept {
-        std::size_t low = lowest_region_.load(std::memory_order_relaxed);
+        std::size_t low = lowest_region_.load(memory_order::relaxed);
         while (region < low && !lowest_region_.compare_exchange_weak(low, region)) {
         }
-        std::size_t high = highest_region_.load(std::memory_order_relaxed);
+        std::size_t high = highest_region_.load(memory_order::relaxed);
         while (region > high && !highest_region_.compare_exchange_weak(high, region)) {
         }
     }
 
     template <class Do>
     void for_each_leaf(Do&& action) noexcept {
-        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(std::memory_order_acquire);
-        for (std::size_t i = lowest_region_.load(std::memory_order_acquire); i <= last; ++i) {
-            if (slot* leaf = regions[i].load(std::memory_order_acquire)) action(leaf);
+        const std::size_t last = highest_region_.load(memory_order::acquire);
+        for (std::size_t i = lowest_region_.load(memory_order::acquire); i <= last; ++i) {
+            if (slot* leaf = regions[i].load(memory_order::acquire)) action(leaf);
         }
     }
 
@@ -6709,7 +6812,7 @@ private:
         for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
             if (resident_bytes(leaf + i, page_bytes) == 0) continue;
             for (std::size_t k = i; k < i + slots_of_page; ++k) {
-                const std::uint64_t record = leaf[k].load(std::memory_order_relaxed);
+                const std::uint64_t record = leaf[k].load(memory_order::relaxed);
                 if (session_of(record) != session) continue;
                 live_object found;
                 found.address = (region << region_shift) | (k << GranuleShift) |
@@ -6722,9 +6825,9 @@ private:
         return true;
     }
 
-    std::atomic<leaf_pointer*> regions_{nullptr};
-    std::atomic<std::size_t> lowest_region_{region_count};
-    std::atomic<std::size_t> highest_region_{0};
+    atomic<leaf_pointer*> regions_{nullptr};
+    atomic<std::size_t> lowest_region_{region_count};
+    atomic<std::size_t> highest_region_{0};
 };
 
 using live_object_map = object_map<5>;      // every block
@@ -6770,10 +6873,10 @@ public:
     // Takes over a block of glibc's. Null: there is none, or no room to remember it.
     void* keep(void* block) noexcept {
         if (block == nullptr) return nullptr;
-        for (std::atomic<void*>& each : blocks_) {
+        for (atomic<void*>& each : blocks_) {
             void* none = nullptr;
             if (each.compare_exchange_strong(none, block)) {
-                is_used_.store(true, std::memory_order_relaxed);
+                is_used_.store(true, memory_order::relaxed);
                 return block;
             }
         }
@@ -6783,7 +6886,7 @@ public:
     }
 
     ALLOCSCOPE_FAST_PATH bool contains(const void* block) const noexcept {
-        return ALLOCSCOPE_UNLIKELY(is_used_.load(std::memory_order_relaxed)) && find(block);
+        return ALLOCSCOPE_UNLIKELY(is_used_.load(memory_order::relaxed)) && find(block);
     }
 
     // Whether it was one; then it is free.
@@ -6806,19 +6909,19 @@ public:
 private:
     ALLOCSCOPE_SLOW_PATH bool find(const void* block) const noexcept {
         if (block == nullptr) return false;
-        for (const std::atomic<void*>& each : blocks_) {
-            if (each.load(std::memory_order_relaxed) == block) return true;
+        for (const atomic<void*>& each : blocks_) {
+            if (each.load(memory_order::relaxed) == block) return true;
         }
         return false;
     }
     void forget(const void* block) noexcept {
-        for (std::atomic<void*>& each : blocks_) {
-            if (each.load(std::memory_order_relaxed) == block) each.store(nullptr);
+        for (atomic<void*>& each : blocks_) {
+            if (each.load(memory_order::relaxed) == block) each.store(nullptr);
         }
     }
 
-    std::atomic<bool> is_used_{false};
-    std::atomic<void*> blocks_[most] = {};
+    atomic<bool> is_used_{false};
+    atomic<void*> blocks_[most] = {};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline early_blocks early{};
@@ -6880,14 +6983,14 @@ namespace detail {
 // One function of each kind.
 struct allocator_functions {
 #define ALLOCSCOPE_PRIVATE_MEMBER(result, name, parameters, arguments) \
-    std::atomic<result(*) parameters noexcept> name;
+    atomic<result(*) parameters noexcept> name;
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_MEMBER)
 #undef ALLOCSCOPE_PRIVATE_MEMBER
 };
 
 template <class Function>
-ALLOCSCOPE_FAST_PATH Function function_in(const std::atomic<Function>& place) noexcept {
-    return place.load(std::memory_order_acquire);
+ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcept {
+    return place.load(memory_order::acquire);
 }
 
 // Theirs, or glibc's where they have none.
@@ -7041,7 +7144,7 @@ public:
     ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
         // Relaxed: a thread that was told of the window by any synchronisation sees its number;
         // what is behind the number is read with acquire in load().
-        return word_.load(std::memory_order_relaxed);
+        return word_.load(memory_order::relaxed);
     }
 
     // For modules that ask whether a window is open before they report an event of a pool.
@@ -7061,23 +7164,23 @@ public:
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-        return (address & sampled_address_bits) < frees_below_.load(std::memory_order_relaxed);
+        return (address & sampled_address_bits) < frees_below_.load(memory_order::relaxed);
 #else
-        return (address & address_bits_.load(std::memory_order_relaxed)) == 0;
+        return (address & address_bits_.load(memory_order::relaxed)) == 0;
 #endif
     }
 
     void shut() noexcept {
-        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
-        frees_below_.store(0, std::memory_order_relaxed);
-        word_.store(0, std::memory_order_seq_cst);
+        address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
+        frees_below_.store(0, memory_order::relaxed);
+        word_.store(0, memory_order::seq_cst);
     }
 
     // A process that is recorded from outside shares its tables with whoever reads them; a child
     // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
     // child, which shuts it for every hook. True in such a child.
     bool is_wiped() const noexcept {
-        return is_whole_.load(std::memory_order_relaxed) == 0;
+        return is_whole_.load(memory_order::relaxed) == 0;
     }
 
     // The word of a process that records by itself from its first event on, and has had none.
@@ -7091,32 +7194,32 @@ public:
         last_number_ += 2;
         const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
         stored& place = views_[number / 2 % view_count];
-        place.number.store(0, std::memory_order_relaxed);
+        place.number.store(0, memory_order::relaxed);
         std::uint64_t words[view_words];
         std::memcpy(words, &next, sizeof(next));
         for (std::size_t i = 0; i < view_words; ++i) {
             // Release: who reads anything new here, reads 0 or the new number afterwards.
-            place.words[i].store(words[i], std::memory_order_release);
+            place.words[i].store(words[i], memory_order::release);
         }
-        place.number.store(number, std::memory_order_release);
+        place.number.store(number, memory_order::release);
         // Before the word, so that whoever was told of the window sees it too.
-        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
-        frees_below_.store(sees_every_event ? page_bytes : 1, std::memory_order_relaxed);
-        word_.store(number, std::memory_order_release);
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, memory_order::relaxed);
+        frees_below_.store(sees_every_event ? page_bytes : 1, memory_order::relaxed);
+        word_.store(number, memory_order::release);
     }
 
     // The view in force. False: the gate is shut.
     bool load(view& out) const noexcept {
         for (;;) {
-            const std::uint64_t number = word_.load(std::memory_order_acquire);
+            const std::uint64_t number = word_.load(memory_order::acquire);
             if (number == 0) return false;
             const stored& place = views_[number / 2 % view_count];
-            const std::uint64_t before = place.number.load(std::memory_order_acquire);
+            const std::uint64_t before = place.number.load(memory_order::acquire);
             std::uint64_t words[view_words];
             for (std::size_t i = 0; i < view_words; ++i) {
-                words[i] = place.words[i].load(std::memory_order_acquire);
+                words[i] = place.words[i].load(memory_order::acquire);
             }
-            const std::uint64_t after = place.number.load(std::memory_order_acquire);
+            const std::uint64_t after = place.number.load(memory_order::acquire);
             if (before != number || after != number) continue;
             std::memcpy(&out, words, sizeof(out));
             out.number = number;
@@ -7132,16 +7235,16 @@ private:
                   "a view is stored and read word by word");
 
     struct alignas(64) stored {
-        std::atomic<std::uint64_t> number{0};
-        std::atomic<std::uint64_t> words[view_words] = {};
+        atomic<std::uint64_t> number{0};
+        atomic<std::uint64_t> words[view_words] = {};
     };
     static_assert(sizeof(stored) == 64, "a cache line");
 
-    alignas(64) std::atomic<std::uint64_t> word_{
-        ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
-    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
-    std::atomic<std::uintptr_t> frees_below_{0};
-    std::atomic<std::uint32_t> is_whole_{1};
+    alignas(64) atomic<std::uint64_t> word_{ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched
+                                                                                      : 0};
+    atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    atomic<std::uintptr_t> frees_below_{0};
+    atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
 };
@@ -7171,29 +7274,29 @@ public:
         const bool is_wiped_by_fork = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0;
         errno = saved_errno;
         if (!is_wiped_by_fork) return;
-        auto* state = static_cast<std::atomic<std::uint32_t>*>(page);
-        state->store(settled, std::memory_order_relaxed);
-        state_.store(state, std::memory_order_release);
+        auto* state = static_cast<atomic<std::uint32_t>*>(page);
+        state->store(settled, memory_order::relaxed);
+        state_.store(state, memory_order::release);
     }
 
     // In a child that has not mended what its parent's threads left behind.
     ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
-        const std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        return state != nullptr && state->load(std::memory_order_acquire) != settled;
+        const atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
+        return state != nullptr && state->load(memory_order::acquire) != settled;
     }
 
     // True for one thread of such a child, which then has to call settle(); the others wait for it.
     bool claim() noexcept {
-        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         if (state == nullptr) return false;
         std::uint32_t seen = wiped;
         if (state->compare_exchange_strong(seen, claimed)) return true;
-        while (state->load(std::memory_order_acquire) == claimed) ::sched_yield();
+        while (state->load(memory_order::acquire) == claimed) ::sched_yield();
         return false;
     }
     void settle() noexcept {
-        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        if (state != nullptr) state->store(settled, std::memory_order_release);
+        atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
+        if (state != nullptr) state->store(settled, memory_order::release);
     }
 
 private:
@@ -7201,7 +7304,7 @@ private:
     static constexpr std::uint32_t settled = 1;
     static constexpr std::uint32_t claimed = 2;
 
-    std::atomic<std::atomic<std::uint32_t>*> state_{nullptr};
+    atomic<atomic<std::uint32_t>*> state_{nullptr};
 };
 
 }  // namespace detail
@@ -7223,7 +7326,7 @@ class lasting_area {
 public:
     // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
     // in the area, too.
-    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
+    void begin(atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
         end_ = end;
         next_ = next;
     }
@@ -7235,17 +7338,17 @@ public:
     // Whole pages; null when the area is full.
     void* take(std::size_t bytes) noexcept {
         const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-        std::uintptr_t at = next_->load(std::memory_order_relaxed);
+        std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
             if (whole > end_ - at) return nullptr;
-        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
+        } while (!next_->compare_exchange_weak(at, at + whole, memory_order::relaxed));
         return reinterpret_cast<void*>(at);
     }
 
 private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
-    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
+    atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
     std::uintptr_t end_ = 0;
 };
 
@@ -7267,7 +7370,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 // As map_pages.
 inline void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
-    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
 }
 
@@ -7309,9 +7412,9 @@ public:
     void* allocate(std::size_t bytes) noexcept {
         const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
         for (;;) {
-            block* current = current_.load(std::memory_order_acquire);
+            block* current = current_.load(memory_order::acquire);
             if (current != nullptr) {
-                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
+                const std::size_t at = current->used.fetch_add(rounded, memory_order::relaxed);
                 if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
             }
             if (!add_block(current)) return nullptr;
@@ -7320,7 +7423,7 @@ public:
 
     // Unmaps everything.
     void release() noexcept {
-        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
+        block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
             return_lasting_pages(next, block_bytes);
@@ -7331,8 +7434,8 @@ public:
     // Bytes handed out: no more than these are touched.
     std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
-        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
-            const std::size_t used = b->used.load(std::memory_order_relaxed);
+        for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
+            const std::size_t used = b->used.load(memory_order::relaxed);
             sum += used < block_bytes ? used : block_bytes;
         }
         return sum;
@@ -7341,7 +7444,7 @@ public:
 private:
     struct alignas(64) block {
         block* next;
-        std::atomic<std::size_t> used;
+        atomic<std::size_t> used;
     };
 
     bool add_block(block* seen) noexcept {
@@ -7349,15 +7452,15 @@ private:
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
-        fresh->used.store(sizeof(block), std::memory_order_relaxed);
+        fresh->used.store(sizeof(block), memory_order::relaxed);
         // Release: whoever sees the block sees its head.
-        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
+        if (!current_.compare_exchange_strong(seen, fresh, memory_order::acq_rel)) {
             return_lasting_pages(pages, block_bytes);
         }
         return true;
     }
 
-    std::atomic<block*> current_{nullptr};
+    atomic<block*> current_{nullptr};
 };
 
 }  // namespace detail
@@ -7438,14 +7541,14 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 #define ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
 struct alignas(64) followed_peak {
-    std::atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
-    std::atomic<std::int64_t> live_bytes{0};
-    std::atomic<std::int64_t> peak_bytes{0};
+    atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
+    atomic<std::int64_t> live_bytes{0};
+    atomic<std::int64_t> peak_bytes{0};
 };
 
 struct followed_peaks {
@@ -7454,9 +7557,9 @@ struct followed_peaks {
     followed_peak peaks[kept];
 
     // What is followed now. Written under the control lock.
-    std::atomic<std::uint64_t> number{0};     // 0: nothing
-    std::atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
-    std::atomic<std::uint64_t> instance{0};
+    atomic<std::uint64_t> number{0};     // 0: nothing
+    atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
+    atomic<std::uint64_t> instance{0};
     std::uint64_t last_number = 0;
 
     // Two clocks at one moment, before the first event with details; 0: there was none.
@@ -7465,22 +7568,21 @@ struct followed_peaks {
 
     // Control lock. The number of the peak of a window that opened then; 0: it is not followed.
     std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
-        return opened_at.load(std::memory_order_relaxed) == window_opened_at
-                   ? number.load(std::memory_order_relaxed)
+        return opened_at.load(memory_order::relaxed) == window_opened_at
+                   ? number.load(memory_order::relaxed)
                    : 0;
     }
 
     // Null: the peak is over.
     followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
-        return wanted != 0 && found.number.load(std::memory_order_acquire) == wanted ? &found
-                                                                                     : nullptr;
+        return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
     }
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 
@@ -7726,7 +7828,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_STATE_EPOCH_HPP
 #define ALLOCSCOPE_STATE_EPOCH_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -7735,18 +7837,18 @@ namespace detail {
 constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
 
 struct alignas(64) epoch {
-    std::atomic<std::uint64_t> began_at;  // boundary clock
-    std::atomic<std::uint64_t> instance;  // of the thread, never used twice
-    std::atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
-    std::atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
-    std::atomic<std::uint32_t> cohorts;   // first of the list; 0: none
-    std::atomic<epoch*> older;
-    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
+    atomic<std::uint64_t> began_at;  // boundary clock
+    atomic<std::uint64_t> instance;  // of the thread, never used twice
+    atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
+    atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
+    atomic<std::uint32_t> cohorts;   // first of the list; 0: none
+    atomic<epoch*> older;
+    atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP
 
@@ -7809,7 +7911,7 @@ struct count_sums {
 enum class question_step : std::uint32_t { nobody_asks, asked, being_answered, answered };
 
 struct reading_question {
-    std::atomic<question_step> step{question_step::nobody_asks};
+    atomic<question_step> step{question_step::nobody_asks};
     // The reader's own: the thread's numbers are in the sums; the question is of this reading.
     bool is_read = true;
     bool is_of_this_reading = false;
@@ -8194,7 +8296,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 #define ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -8218,12 +8320,12 @@ struct retired_family {
 };
 
 struct alignas(64) open_window {
-    std::atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free
-    std::atomic<std::uint64_t> instance{every_thread};
-    std::atomic<charge> mode{charge::nothing};
-    std::atomic<std::uint32_t> frames{0};
-    std::atomic<unwinding_set> methods{0};
-    std::atomic<std::uint64_t> sample_bytes{0};
+    atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free
+    atomic<std::uint64_t> instance{every_thread};
+    atomic<charge> mode{charge::nothing};
+    atomic<std::uint32_t> frames{0};
+    atomic<unwinding_set> methods{0};
+    atomic<std::uint64_t> sample_bytes{0};
 
     // From here on: control lock.
     std::uint32_t generation = 0;
@@ -8233,15 +8335,14 @@ struct alignas(64) open_window {
     char name[64] = {};
 
     window_wish wish() const noexcept {
-        return {mode.load(std::memory_order_relaxed), frames.load(std::memory_order_relaxed),
-                methods.load(std::memory_order_relaxed),
-                sample_bytes.load(std::memory_order_relaxed)};
+        return {mode.load(memory_order::relaxed), frames.load(memory_order::relaxed),
+                methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
     bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
-        const std::uint64_t opened = open_at.load(std::memory_order_acquire);
+        const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
-        const std::uint64_t watched = instance.load(std::memory_order_relaxed);
+        const std::uint64_t watched = instance.load(memory_order::relaxed);
         // Cohorts keep only the low half of an instance.
         return watched == every_thread ||
                static_cast<std::uint32_t>(watched) == static_cast<std::uint32_t>(by_instance);
@@ -8266,7 +8367,7 @@ public:
     // Control lock.
     void free_slot(std::uint32_t slot) noexcept {
         open_window* window = by_slot(slot);
-        window->open_at.store(0, std::memory_order_release);
+        window->open_at.store(0, memory_order::release);
         ++window->generation;
         note_free(slot);
     }
@@ -8274,7 +8375,7 @@ public:
     open_window* by_slot(std::uint32_t slot) noexcept {
         if (slot < chunk_windows) return first_ + slot;
         if (slot >= most_windows) return nullptr;
-        open_window* chunk = chunks_[slot / chunk_windows].load(std::memory_order_acquire);
+        open_window* chunk = chunks_[slot / chunk_windows].load(memory_order::acquire);
         return chunk == nullptr ? nullptr : chunk + slot % chunk_windows;
     }
 
@@ -8287,19 +8388,19 @@ public:
     }
 
     // All open windows are in slots below this.
-    std::uint32_t slot_end() const noexcept { return slot_end_.load(std::memory_order_acquire); }
+    std::uint32_t slot_end() const noexcept { return slot_end_.load(memory_order::acquire); }
     std::uint32_t open_count() const noexcept { return open_count_; }
     std::uint32_t unmasked_count() const noexcept { return unmasked_count_; }
 
     // At least the opening of the newest window without a mask bit.
     std::uint64_t newest_unmasked() const noexcept {
-        return newest_unmasked_.load(std::memory_order_acquire);
+        return newest_unmasked_.load(memory_order::acquire);
     }
 
     // Control lock. The window begins, perhaps anew.
     void begin(open_window& window, std::uint64_t now) noexcept {
-        if (mask_of(window) == 0) newest_unmasked_.store(now, std::memory_order_release);
-        window.open_at.store(now, std::memory_order_release);
+        if (mask_of(window) == 0) newest_unmasked_.store(now, memory_order::release);
+        window.open_at.store(now, memory_order::release);
     }
 
     // --- control lock: process-wide windows, as all threads are to see them ---
@@ -8316,11 +8417,11 @@ public:
     void change_demand(window_demand& demand, const open_window& window, int change) noexcept {
         demand.change(window.wish(), change);
         if (!demand.lacks_interval()) return;
-        const std::uint64_t watched = window.instance.load(std::memory_order_relaxed);
+        const std::uint64_t watched = window.instance.load(memory_order::relaxed);
         for_each_open([&](const open_window& each) {
-            const bool is_of_these = each.instance.load(std::memory_order_relaxed) == watched;
-            if (is_of_these && each.mode.load(std::memory_order_relaxed) == charge::samples) {
-                demand.add_interval(each.sample_bytes.load(std::memory_order_relaxed));
+            const bool is_of_these = each.instance.load(memory_order::relaxed) == watched;
+            if (is_of_these && each.mode.load(memory_order::relaxed) == charge::samples) {
+                demand.add_interval(each.sample_bytes.load(memory_order::relaxed));
             }
         });
     }
@@ -8334,13 +8435,13 @@ public:
         unmasked_count_ = 0;
         demand_ = {};
         wide_mask_ = 0;
-        slot_end_.store(0, std::memory_order_release);
+        slot_end_.store(0, memory_order::release);
         for (std::uint32_t slot = 0; slot < most_windows; ++slot) {
             const open_window* window = by_slot(slot);
             if (window == nullptr) break;
-            if (window->open_at.load(std::memory_order_relaxed) == 0) continue;
+            if (window->open_at.load(memory_order::relaxed) == 0) continue;
             note_taken(slot);
-            if (window->instance.load(std::memory_order_relaxed) == every_thread) {
+            if (window->instance.load(memory_order::relaxed) == every_thread) {
                 change_demand(*window, +1);
             }
         }
@@ -8362,7 +8463,7 @@ private:
         void* pages = map_pages(chunk_windows * sizeof(open_window));
         if (pages == nullptr) return nullptr;
         auto* chunk = static_cast<open_window*>(pages);  // zeroed pages are free windows
-        chunks_[slot / chunk_windows].store(chunk, std::memory_order_release);
+        chunks_[slot / chunk_windows].store(chunk, memory_order::release);
         return chunk + slot % chunk_windows;
     }
 
@@ -8370,7 +8471,7 @@ private:
     void visit_word(std::uint32_t word, Visit&& visit) noexcept {
         for (std::uint64_t left = taken_[word]; left != 0; left &= left - 1) {
             open_window& window = *by_slot(word * 64 + lowest_bit(left));
-            if (window.open_at.load(std::memory_order_relaxed) != 0) visit(window);
+            if (window.open_at.load(memory_order::relaxed) != 0) visit(window);
         }
     }
 
@@ -8391,8 +8492,8 @@ private:
         if (word == ~std::uint64_t{0}) full_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
         ++open_count_;
         if (slot >= masked_windows) ++unmasked_count_;
-        if (slot >= slot_end_.load(std::memory_order_relaxed)) {
-            slot_end_.store(slot + 1, std::memory_order_release);
+        if (slot >= slot_end_.load(memory_order::relaxed)) {
+            slot_end_.store(slot + 1, memory_order::release);
         }
     }
 
@@ -8403,11 +8504,11 @@ private:
         if (taken_[slot / 64] == 0) some_[slot / 4096] &= ~bit_of_word;
         --open_count_;
         if (slot >= masked_windows) --unmasked_count_;
-        if (slot + 1 != slot_end_.load(std::memory_order_relaxed)) return;
+        if (slot + 1 != slot_end_.load(memory_order::relaxed)) return;
         std::uint32_t word = slot / 64;
         while (word != 0 && taken_[word] == 0) --word;
         const std::uint32_t end = taken_[word] == 0 ? 0 : word * 64 + highest_bit(taken_[word]) + 1;
-        slot_end_.store(end, std::memory_order_release);
+        slot_end_.store(end, memory_order::release);
     }
 
     static std::uint32_t lowest_bit(std::uint64_t word) noexcept {
@@ -8418,12 +8519,12 @@ private:
     }
 
     open_window first_[chunk_windows];
-    std::atomic<open_window*> chunks_[chunk_count] = {};
+    atomic<open_window*> chunks_[chunk_count] = {};
     std::uint64_t taken_[chunk_count] = {};      // a bit for each slot
     std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_: not 0
     std::uint64_t full_[chunk_count / 64] = {};  // likewise: all bits are set
-    std::atomic<std::uint32_t> slot_end_{0};
-    std::atomic<std::uint64_t> newest_unmasked_{0};
+    atomic<std::uint32_t> slot_end_{0};
+    atomic<std::uint64_t> newest_unmasked_{0};
     std::uint32_t open_count_ = 0;
     std::uint32_t unmasked_count_ = 0;
     std::uint64_t wide_mask_ = 0;
@@ -8432,7 +8533,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
@@ -8448,7 +8549,7 @@ namespace detail {
 // One distinct call stack: return addresses, innermost first.
 struct site {
     std::uint64_t hash;
-    std::atomic<site*> next;
+    atomic<site*> next;
     std::uint32_t id;
     std::uint16_t frame_count;
     std::uint16_t tag;  // number of an allocation_tag; behind frame_count, see is_stack
@@ -8490,10 +8591,10 @@ public:
     ALLOCSCOPE_FAST_PATH const site* known(std::uint64_t hash, const std::uintptr_t* frames,
                                            std::uint32_t frame_count,
                                            std::uint32_t tag = 0) const noexcept {
-        const bucket* buckets = buckets_.load(std::memory_order_acquire);
+        const bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return nullptr;
-        return find(buckets[hash & (bucket_count - 1U)].load(std::memory_order_acquire), nullptr,
-                    hash, frames, frame_count, tag);
+        return find(buckets[hash & (bucket_count - 1U)].load(memory_order::acquire), nullptr, hash,
+                    frames, frame_count, tag);
     }
 
     // The one site of this stack, or null when there is no room for another.
@@ -8502,15 +8603,15 @@ public:
         bucket* buckets = prepared_buckets();
         if (buckets == nullptr) return nullptr;
         bucket& place = buckets[hash & (bucket_count - 1U)];
-        site* first = place.load(std::memory_order_acquire);
+        site* first = place.load(memory_order::acquire);
         if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
         site* fresh = make_site(arena, hash, frames, frame_count, tag);
         if (fresh == nullptr) return nullptr;
         site* seen = first;
         for (;;) {
-            fresh->next.store(seen, std::memory_order_relaxed);
+            fresh->next.store(seen, memory_order::relaxed);
             // Release: whoever finds the site finds its frames.
-            if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
+            if (place.compare_exchange_weak(seen, fresh, memory_order::acq_rel)) break;
             if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
         }
@@ -8521,13 +8622,13 @@ public:
     // The site with this number; null for site 0, and when there was no memory to index the site.
     const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
-        const site_slot* chunk = chunks_[id / chunk_sites].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(std::memory_order_acquire);
+        const site_slot* chunk = chunks_[id / chunk_sites].load(memory_order::acquire);
+        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(memory_order::acquire);
     }
 
-    std::uint32_t size() const noexcept { return next_id_.load(std::memory_order_relaxed) - 1; }
+    std::uint32_t size() const noexcept { return next_id_.load(memory_order::relaxed) - 1; }
     std::size_t used_bytes() const noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return 0;
         const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
         return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
@@ -8535,40 +8636,40 @@ public:
 
     // Forgets every site. The arena that held them is released by the caller.
     void release() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_relaxed);
+        bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
         for (auto& chunk : chunks_) {
-            if (chunk.load(std::memory_order_relaxed) != nullptr) {
-                chunk.store(nullptr, std::memory_order_relaxed);
+            if (chunk.load(memory_order::relaxed) != nullptr) {
+                chunk.store(nullptr, memory_order::relaxed);
             }
         }
-        next_id_.store(1, std::memory_order_relaxed);
+        next_id_.store(1, memory_order::relaxed);
     }
 
     // How many sites there may be; a test makes it small.
-    std::atomic<std::uint32_t> limit{most_sites - 1};
+    atomic<std::uint32_t> limit{most_sites - 1};
 
 private:
-    using bucket = std::atomic<site*>;
-    using site_slot = std::atomic<const site*>;
+    using bucket = atomic<site*>;
+    using site_slot = atomic<const site*>;
     static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
 
     ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
                                            const std::uintptr_t* frames, std::uint32_t frame_count,
                                            std::uint32_t tag) noexcept {
-        for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
+        for (site* s = from; s != until; s = s->next.load(memory_order::relaxed)) {
             if (s->is_stack(hash, frames, frame_count, tag)) return s;
         }
         return nullptr;
     }
 
     bucket* prepared_buckets() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets != nullptr) return buckets;
         void* pages = reserve_pages(bucket_count * sizeof(bucket));
         if (pages == nullptr) return nullptr;
         if (buckets_.compare_exchange_strong(buckets, static_cast<bucket*>(pages),
-                                             std::memory_order_acq_rel)) {
+                                             memory_order::acq_rel)) {
             return static_cast<bucket*>(pages);
         }
         return_reservation(pages, bucket_count * sizeof(bucket));
@@ -8577,16 +8678,16 @@ private:
 
     site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
                     std::uint32_t frame_count, std::uint32_t tag) noexcept {
-        if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
+        if (size() >= limit.load(memory_order::relaxed)) return nullptr;
         const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
         auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
         if (fresh == nullptr) return nullptr;
         fresh->hash = hash;
         fresh->frame_count = static_cast<std::uint16_t>(frame_count);
         fresh->tag = static_cast<std::uint16_t>(tag);
-        fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
+        fresh->id = next_id_.fetch_add(1, memory_order::relaxed);
         if (fresh->id >= most_sites) {
-            next_id_.fetch_sub(1, std::memory_order_relaxed);
+            next_id_.fetch_sub(1, memory_order::relaxed);
             return nullptr;
         }
         std::memcpy(static_cast<void*>(fresh + 1), frames, frame_bytes);
@@ -8595,18 +8696,18 @@ private:
 
     void index(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
-        site_slot* chunk = place.load(std::memory_order_acquire);
+        site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {
             auto* made = static_cast<site_slot*>(arena.allocate(chunk_sites * sizeof(site_slot)));
             if (made == nullptr) return;
-            if (place.compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
+            if (place.compare_exchange_strong(chunk, made, memory_order::acq_rel)) chunk = made;
         }
-        chunk[fresh->id % chunk_sites].store(fresh, std::memory_order_release);
+        chunk[fresh->id % chunk_sites].store(fresh, memory_order::release);
     }
 
-    std::atomic<bucket*> buckets_{nullptr};
-    std::atomic<std::uint32_t> next_id_{1};
-    std::atomic<site_slot*> chunks_[chunk_count] = {};
+    atomic<bucket*> buckets_{nullptr};
+    atomic<std::uint32_t> next_id_{1};
+    atomic<site_slot*> chunks_[chunk_count] = {};
 };
 
 }  // namespace detail
@@ -8681,14 +8782,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct cohort_facts {
-    std::atomic<std::uint64_t> born_at;  // the boundary clock when the cohort's epoch began
-    std::atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
-    std::atomic<std::uint32_t> owner;    // number of the thread state that made it
-    std::atomic<std::uint32_t> site;
-    std::atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
+    atomic<std::uint64_t> born_at;  // the boundary clock when the cohort's epoch began
+    atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
+    atomic<std::uint32_t> owner;    // number of the thread state that made it
+    atomic<std::uint32_t> site;
+    atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
     // Low half of the thread's instance number. It tells the thread from another one that had the
     // same state, unless 2^32 threads were started in between.
-    std::atomic<std::uint32_t> instance;
+    atomic<std::uint32_t> instance;
 };
 
 struct death_counts {
@@ -8722,15 +8823,15 @@ static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page e
 struct sampled_part {
     // As in sampling/sample_sums.hpp; sums of weights.
     struct sums {
-        std::atomic<double> objects;
-        std::atomic<double> objects_variance;
-        std::atomic<double> bytes_variance;
-        std::atomic<double> objects_skew;
-        std::atomic<double> bytes_skew;
+        atomic<double> objects;
+        atomic<double> objects_variance;
+        atomic<double> bytes_variance;
+        atomic<double> objects_skew;
+        atomic<double> bytes_skew;
     };
     sums births;
     sums deaths;
-    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
+    atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
 };
 // Ids of sampled cohorts are multiples of it, so that all parts of one lie in one page.
 constexpr std::uint32_t sampled_cohort_parts = 4;
@@ -8741,7 +8842,7 @@ static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort
 constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
 inline bool is_sampled(const cohort& which) noexcept {
-    return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
+    return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
 // What a cohort had at a peak, and at which: one value of 16 bytes, so that a thread which is held
@@ -8779,7 +8880,7 @@ struct alignas(16) kept_at_peak {
 // may count a death in it, with locked instructions; all else is of the thread that made it.
 struct detailed_part {
     kept_at_peak kept;
-    std::atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
+    atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
     // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
     owned_counter birth_times;
     owned_counter death_times;
@@ -8794,7 +8895,7 @@ static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(coho
 constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
 
 inline bool is_detailed(const cohort& which) noexcept {
-    return (which.facts().owner.load(std::memory_order_relaxed) & detailed_owner) != 0;
+    return (which.facts().owner.load(memory_order::relaxed) & detailed_owner) != 0;
 }
 
 class cohort_table {
@@ -8806,7 +8907,7 @@ public:
 
     // False when there are no addresses for the table. Called again after a failure.
     bool prepare() noexcept {
-        if (is_prepared_.load(std::memory_order_acquire)) return true;
+        if (is_prepared_.load(memory_order::acquire)) return true;
         // Where addresses are few, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
@@ -8817,14 +8918,14 @@ public:
             bytes /= 4;
         }
         if (addresses == nullptr) return false;
-        cohorts_.store(static_cast<cohort*>(addresses), std::memory_order_relaxed);
+        cohorts_.store(static_cast<cohort*>(addresses), memory_order::relaxed);
         reserved_pages_ = static_cast<std::uint32_t>(bytes / page_bytes);
-        is_prepared_.store(true, std::memory_order_release);
+        is_prepared_.store(true, memory_order::release);
         return true;
     }
 
     ALLOCSCOPE_FAST_PATH cohort* by_id(std::uint32_t id) const noexcept {
-        return cohorts_.load(std::memory_order_relaxed) + id;
+        return cohorts_.load(memory_order::relaxed) + id;
     }
 
     sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
@@ -8838,32 +8939,32 @@ public:
     // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are
     // never given out, so that 0 can mean "none".
     std::uint32_t add_page() noexcept {
-        std::uint32_t page = next_page_.load(std::memory_order_relaxed);
+        std::uint32_t page = next_page_.load(memory_order::relaxed);
         do {
-            if (page >= reserved_pages_ || page >= limit.load(std::memory_order_relaxed)) return 0;
-            if (page >= opened_pages_.load(std::memory_order_acquire) && !open_up_to(page)) {
+            if (page >= reserved_pages_ || page >= limit.load(memory_order::relaxed)) return 0;
+            if (page >= opened_pages_.load(memory_order::acquire) && !open_up_to(page)) {
                 return 0;
             }
-        } while (!next_page_.compare_exchange_weak(page, page + 1, std::memory_order_acq_rel));
+        } while (!next_page_.compare_exchange_weak(page, page + 1, memory_order::acq_rel));
         return page * page_ids;
     }
 
     // Bytes of the pages given out.
     std::size_t used_bytes() const noexcept {
-        return std::size_t{next_page_.load(std::memory_order_relaxed) - 1} * page_bytes;
+        return std::size_t{next_page_.load(memory_order::relaxed) - 1} * page_bytes;
     }
 
     // Forgets every cohort and gives the memory back.
     void release() noexcept {
-        const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        const std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         if (opened != 0) {
-            empty_lasting_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+            empty_lasting_pages(cohorts_.load(memory_order::relaxed), opened * page_bytes);
         }
-        next_page_.store(1, std::memory_order_relaxed);
+        next_page_.store(1, memory_order::relaxed);
     }
 
     // How many pages there may be; a test makes it small.
-    std::atomic<std::uint32_t> limit{page_count};
+    atomic<std::uint32_t> limit{page_count};
 
 private:
     static constexpr std::uint32_t least_pages = 256;
@@ -8874,21 +8975,21 @@ private:
     // Makes the page, and those up to the next multiple of pages_at_once, readable and writable.
     ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
         const std::uint32_t first = page / pages_at_once * pages_at_once;
-        cohort* from = cohorts_.load(std::memory_order_relaxed) + first * page_ids;
+        cohort* from = cohorts_.load(memory_order::relaxed) + first * page_ids;
         if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
-        std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         while (opened < first + pages_at_once &&
                !opened_pages_.compare_exchange_weak(opened, first + pages_at_once,
-                                                    std::memory_order_acq_rel)) {
+                                                    memory_order::acq_rel)) {
         }
         return true;
     }
 
-    std::atomic<cohort*> cohorts_{nullptr};
-    std::atomic<std::uint32_t> next_page_{1};
-    std::atomic<std::uint32_t> opened_pages_{0};
+    atomic<cohort*> cohorts_{nullptr};
+    atomic<std::uint32_t> next_page_{1};
+    atomic<std::uint32_t> opened_pages_{0};
     std::uint32_t reserved_pages_ = 0;  // set before is_prepared_
-    std::atomic<bool> is_prepared_{false};
+    atomic<bool> is_prepared_{false};
 };
 
 }  // namespace detail
@@ -8910,10 +9011,10 @@ using foreign_count = death_counts;
 
 struct foreign_chunk {
     foreign_count counts[cohort_table::page_cohorts];
-    std::atomic<foreign_chunk*> next;
+    atomic<foreign_chunk*> next;
 };
 
-using foreign_chunk_pointer = std::atomic<foreign_chunk*>;
+using foreign_chunk_pointer = atomic<foreign_chunk*>;
 constexpr std::size_t foreign_directory_bytes =
     cohort_table::page_count * sizeof(foreign_chunk_pointer);
 
@@ -8927,7 +9028,7 @@ public:
         if (fresh == nullptr) return false;
         foreign_chunk_pointer* expected = nullptr;
         if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
-                                               std::memory_order_acq_rel)) {
+                                               memory_order::acq_rel)) {
             return_lasting_pages(fresh, foreign_directory_bytes);  // another thread was faster
         }
         return true;
@@ -8936,37 +9037,36 @@ public:
     // Any thread, after prepare(): the chunk is for the page of this cohort.
     void add(foreign_chunk& fresh, std::uint32_t id) noexcept {
         foreign_chunk_pointer& first =
-            first_of_.load(std::memory_order_acquire)[id / cohort_table::page_ids];
-        foreign_chunk* next = first.load(std::memory_order_relaxed);
+            first_of_.load(memory_order::acquire)[id / cohort_table::page_ids];
+        foreign_chunk* next = first.load(memory_order::relaxed);
         do {
-            fresh.next.store(next, std::memory_order_relaxed);
+            fresh.next.store(next, memory_order::relaxed);
             // Release: whoever finds the chunk finds its `next`.
-        } while (!first.compare_exchange_weak(next, &fresh, std::memory_order_acq_rel));
+        } while (!first.compare_exchange_weak(next, &fresh, memory_order::acq_rel));
     }
 
     // Whether a thread has ever freed what another one allocated.
-    bool is_empty() const noexcept { return first_of_.load(std::memory_order_acquire) == nullptr; }
+    bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
     template <class Visit>
     void for_each(std::uint32_t id, Visit&& visit) const noexcept {
-        const foreign_chunk_pointer* lists = first_of_.load(std::memory_order_acquire);
+        const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
         if (lists == nullptr) return;
-        for (foreign_chunk* chunk =
-                 lists[id / cohort_table::page_ids].load(std::memory_order_acquire);
-             chunk != nullptr; chunk = chunk->next.load(std::memory_order_relaxed)) {
+        for (foreign_chunk* chunk = lists[id / cohort_table::page_ids].load(memory_order::acquire);
+             chunk != nullptr; chunk = chunk->next.load(memory_order::relaxed)) {
             visit(chunk->counts[id % cohort_table::page_ids]);
         }
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
-        foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
+        foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
 
 private:
-    std::atomic<foreign_chunk_pointer*> first_of_{nullptr};
+    atomic<foreign_chunk_pointer*> first_of_{nullptr};
 };
 
 // What one thread freed of the cohorts of others. Only that thread uses it.
@@ -9126,16 +9226,16 @@ public:
     // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
     void note(const met_module& seen) noexcept {
         if (find(seen) != nullptr) return;
-        const std::uint32_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+        const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
         if (at >= most) {
-            taken_.store(most, std::memory_order_relaxed);
+            taken_.store(most, memory_order::relaxed);
             return;
         }
         met_module& made = modules_[at];
         made = seen;
         made.number = first_number_ + at;
         made.path = keep(seen.path);
-        is_ready_[at].store(true, std::memory_order_release);
+        is_ready_[at].store(true, memory_order::release);
     }
 
     // The one that was noted first of those that held the address; null: none.
@@ -9149,11 +9249,11 @@ public:
 
     // How many there may be: at() is null for those that are not there yet.
     std::uint32_t count() const noexcept {
-        const std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+        const std::uint32_t taken = taken_.load(memory_order::relaxed);
         return taken < most ? taken : most;
     }
     const met_module* at(std::uint32_t index) const noexcept {
-        return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+        return is_ready_[index].load(memory_order::acquire) ? &modules_[index] : nullptr;
     }
 
     // This is a copy of what lay at `address`: the paths are found here.
@@ -9185,9 +9285,9 @@ private:
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =
-            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
+            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), memory_order::relaxed);
         if (at > text_bytes || bytes > text_bytes - at) {
-            text_used_.store(text_bytes, std::memory_order_relaxed);
+            text_used_.store(text_bytes, memory_order::relaxed);
             return "";
         }
         std::memcpy(texts_ + at, path, bytes);
@@ -9195,9 +9295,9 @@ private:
     }
 
     std::uint32_t first_number_ = 1;
-    std::atomic<std::uint32_t> taken_{0};
-    std::atomic<std::uint32_t> text_used_{0};
-    std::atomic<bool> is_ready_[most] = {};
+    atomic<std::uint32_t> taken_{0};
+    atomic<std::uint32_t> text_used_{0};
+    atomic<bool> is_ready_[most] = {};
     met_module modules_[most];
     char texts_[text_bytes] = {};
 };
@@ -10381,7 +10481,7 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10389,12 +10489,12 @@ class known_rules {
 public:
     // Until it was called and found memory, nothing is kept.
     void prepare() noexcept {
-        if (elements_.load(std::memory_order_acquire) != nullptr) return;
+        if (elements_.load(memory_order::acquire) != nullptr) return;
         void* pages = reserve_pages(element_count * sizeof(element));
         if (pages == nullptr) return;
         element* none = nullptr;
         if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
-                                               std::memory_order_acq_rel)) {
+                                               memory_order::acq_rel)) {
             return_reservation(pages, element_count * sizeof(element));
         }
     }
@@ -10404,8 +10504,8 @@ public:
         const element* line = line_of(pc);
         if (line == nullptr) return false;
         for (std::size_t i = 0; i < line_elements; ++i) {
-            const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
-            if (line[i].check.load(std::memory_order_relaxed) != check_of(pc, word)) continue;
+            const std::uint64_t word = line[i].rule.load(memory_order::relaxed);
+            if (line[i].check.load(memory_order::relaxed) != check_of(pc, word)) continue;
             std::memcpy(static_cast<void*>(&out), &word, sizeof out);
             return true;
         }
@@ -10419,17 +10519,17 @@ public:
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
-            if (line[i].check.load(std::memory_order_relaxed) != 0) continue;
-            line[i].check.store(check_of(pc, word), std::memory_order_relaxed);
-            line[i].rule.store(word, std::memory_order_relaxed);
+            if (line[i].check.load(memory_order::relaxed) != 0) continue;
+            line[i].check.store(check_of(pc, word), memory_order::relaxed);
+            line[i].rule.store(word, memory_order::relaxed);
             return;
         }
     }
 
 private:
     struct element {
-        std::atomic<std::uint64_t> check;  // 0: the element is free
-        std::atomic<std::uint64_t> rule;
+        atomic<std::uint64_t> check;  // 0: the element is free
+        atomic<std::uint64_t> rule;
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
     static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
@@ -10443,19 +10543,19 @@ private:
     }
 
     element* line_of(std::uintptr_t pc) const noexcept {
-        element* first = elements_.load(std::memory_order_acquire);
+        element* first = elements_.load(memory_order::acquire);
         if (first == nullptr) return nullptr;
         return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
     }
 
-    std::atomic<element*> elements_{nullptr};
+    atomic<element*> elements_{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_all{};
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 
@@ -10464,7 +10564,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 #define ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -10599,7 +10699,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_RULE_CACHE_HPP
 
@@ -11071,7 +11171,8 @@ public:
             different |= (compare(single[0]) | compare(single[1])) |
                          (compare(single[2]) | compare(single[3]));
         }
-        return _mm_movemask_epi8(equal) == 0xffff && different == 0;
+        different |= static_cast<std::uintptr_t>(_mm_movemask_epi8(equal)) ^ 0xffffU;
+        return different == 0;
     }
 
     // For a stack that starts at `frame` and differs from the remembered one in return addresses
@@ -11365,17 +11466,17 @@ namespace detail {
 
 // What one thread added to one window's live bytes, and the most that window had as seen from here.
 struct window_share {
-    std::atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
-    std::atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
-    std::atomic<std::int64_t> peak_bytes;
+    atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
+    atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
+    atomic<std::int64_t> peak_bytes;
     std::uint64_t reserved;
 };
 
 // What a thread added to the live bytes between two boundaries, and the most it was in between.
 struct unsettled_bytes {
-    std::atomic<std::uint64_t> clock;  // boundary clock of its view then
-    std::atomic<std::int64_t> net;
-    std::atomic<std::int64_t> highest;
+    atomic<std::uint64_t> clock;  // boundary clock of its view then
+    atomic<std::int64_t> net;
+    atomic<std::int64_t> highest;
 };
 
 // The shares of a thread in windows without a mask bit. They may be many, so that a boundary only
@@ -11383,8 +11484,8 @@ struct unsettled_bytes {
 struct unmasked_shares {
     static constexpr std::uint32_t most_unsettled = 1024;
 
-    std::atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
-    std::atomic<std::uint32_t> count;
+    atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
+    atomic<std::uint32_t> count;
     std::int64_t net;  // of all that is unsettled
     unsettled_bytes unsettled[most_unsettled];
     window_share shares[window_table::most_windows];  // by slot
@@ -11392,14 +11493,14 @@ struct unmasked_shares {
 
 // What the windows that watch one thread alone want together.
 struct own_demand {
-    window_demand demand;                    // control lock
-    std::atomic<std::uint64_t> instance{0};  // of the thread that is meant
-    std::atomic<std::uint32_t> count{0};
-    std::atomic<std::uint64_t> windows{0};  // slots 0..63
-    std::atomic<charge> mode{charge::nothing};
-    std::atomic<std::uint32_t> frames{0};
-    std::atomic<unwinding_set> methods{0};
-    std::atomic<std::uint64_t> sample_bytes{0};
+    window_demand demand;               // control lock
+    atomic<std::uint64_t> instance{0};  // of the thread that is meant
+    atomic<std::uint32_t> count{0};
+    atomic<std::uint64_t> windows{0};  // slots 0..63
+    atomic<charge> mode{charge::nothing};
+    atomic<std::uint32_t> frames{0};
+    atomic<unwinding_set> methods{0};
+    atomic<std::uint64_t> sample_bytes{0};
 };
 
 // Why something was not recorded.
@@ -11426,14 +11527,14 @@ constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
 // the usual path of a hook needs one test only.
 struct alignas(64) thread_entry {
-    std::atomic<std::uintptr_t> busy{0};
+    atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
     // called at once; else no_view.
     std::uint64_t straight_view = no_view;
     // Bytes until the next sample: a request of as many or more is sampled, a smaller one is
     // subtracted. never_sampled: this thread is not sampled.
-    std::atomic<std::uint64_t> bytes_left{never_sampled};
+    atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
 // Where a thread counts objects whose stacks are not wanted.
@@ -11467,7 +11568,7 @@ struct thread_state : thread_entry {
     // changes each by one instruction and looks at the sign.
     std::int64_t bytes_below_peak = 0;                 // less than 0: there is a new peak
     std::int64_t bytes_above_floor = flush_bytes - 1;  // less than 0: a flush is due
-    std::atomic<std::int64_t> pending_peak{0};
+    atomic<std::int64_t> pending_peak{0};
     chain_memo memo;
     stack_bounds bounds;
 
@@ -11480,9 +11581,9 @@ struct thread_state : thread_entry {
     std::uint64_t sample_bytes = 0;  // mean bytes between samples; 0: not sampled
     random_source dice{};
     bool has_dice = false;
-    std::atomic<std::uint64_t> clock{0};  // boundary clock of the view
-    std::atomic<std::uint64_t> instance{0};
-    std::atomic<epoch*> newest_epoch{nullptr};
+    atomic<std::uint64_t> clock{0};  // boundary clock of the view
+    atomic<std::uint64_t> instance{0};
+    atomic<epoch*> newest_epoch{nullptr};
     bool is_epoch_current = false;  // newest_epoch is of this view and this thread
     // Of the tag that was last asked for without a stack, and the epoch for which it is right.
     std::uint32_t tagged_cohort = 0;
@@ -11500,18 +11601,18 @@ struct thread_state : thread_entry {
     std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
 
     // --- control lock, or the list ---
-    std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
-    std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
-    std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
-    std::atomic<std::uint32_t> returned_detailed{0};
-    std::atomic<epoch*> returned_epochs{nullptr};  // reclaimed: list through epoch::older
-    std::atomic<bool> is_taken{false};
-    thread_state* next_state = nullptr;                 // in the list of all; set once
-    std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
-    std::atomic<thread_state*> nested{nullptr};
+    atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
+    atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
+    atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
+    atomic<std::uint32_t> returned_detailed{0};
+    atomic<epoch*> returned_epochs{nullptr};  // reclaimed: list through epoch::older
+    atomic<bool> is_taken{false};
+    thread_state* next_state = nullptr;            // in the list of all; set once
+    atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
+    atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
-    std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
-    std::atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
+    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
+    atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
 
@@ -11519,12 +11620,10 @@ struct thread_state : thread_entry {
     owned_counter new_cohorts;  // how many were ever made
 
     window_share shares[window_table::masked_windows] = {};
-    std::atomic<unmasked_shares*> more_shares{nullptr};
+    atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
-    thread_state& primary() const noexcept {
-        return *primary_state.load(std::memory_order_relaxed);
-    }
+    thread_state& primary() const noexcept { return *primary_state.load(memory_order::relaxed); }
     // Also from a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);
@@ -11554,7 +11653,7 @@ struct allocation_tag {
     std::uint64_t hash;
     std::uint32_t family_number;
     std::uint32_t number;
-    std::atomic<allocation_tag*> next;
+    atomic<allocation_tag*> next;
 };
 
 class allocation_tags {
@@ -11609,15 +11708,15 @@ public:
     }
     // False: all that was ever allocated is operator new's.
     bool has_families() const noexcept {
-        return has_malloc_.load(std::memory_order_relaxed) ||
-               tables_.load(std::memory_order_acquire) != nullptr;
+        return has_malloc_.load(memory_order::relaxed) ||
+               tables_.load(memory_order::acquire) != nullptr;
     }
     // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
-    void note_malloc_family() noexcept { has_malloc_.store(true, std::memory_order_relaxed); }
-    bool has_malloc_family() const noexcept { return has_malloc_.load(std::memory_order_relaxed); }
+    void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
+    bool has_malloc_family() const noexcept { return has_malloc_.load(memory_order::relaxed); }
 
 private:
-    using tag_pointer = std::atomic<allocation_tag*>;
+    using tag_pointer = atomic<allocation_tag*>;
     static constexpr std::size_t bucket_count = 4096;
     struct tables {
         tag_pointer buckets[bucket_count];
@@ -11642,15 +11741,15 @@ private:
     }
 
     const allocation_tag* by_number(std::uint32_t number) const noexcept {
-        const tables* all = tables_.load(std::memory_order_acquire);
+        const tables* all = tables_.load(memory_order::acquire);
         if (all == nullptr || number > most) return nullptr;
-        return all->by_number[number].load(std::memory_order_acquire);
+        return all->by_number[number].load(memory_order::acquire);
     }
 
     static allocation_tag* find_in(allocation_tag* from, std::uint64_t hash, const char* family,
                                    std::size_t family_length, const char* type,
                                    std::size_t type_length) noexcept {
-        for (allocation_tag* t = from; t != nullptr; t = t->next.load(std::memory_order_relaxed)) {
+        for (allocation_tag* t = from; t != nullptr; t = t->next.load(memory_order::relaxed)) {
             if (t->hash == hash && t->family_length == family_length &&
                 t->type_length == type_length &&
                 std::memcmp(t->family, family, family_length) == 0 &&
@@ -11663,20 +11762,20 @@ private:
 
     const allocation_tag* find(const char* family, std::size_t family_length, const char* type,
                                std::size_t type_length) const noexcept {
-        const tables* all = tables_.load(std::memory_order_acquire);
+        const tables* all = tables_.load(memory_order::acquire);
         if (all == nullptr) return nullptr;
         const std::uint64_t hash = hash_of(type, type_length, hash_of(family, family_length, 0));
-        return find_in(all->buckets[hash % bucket_count].load(std::memory_order_acquire), hash,
-                       family, family_length, type, type_length);
+        return find_in(all->buckets[hash % bucket_count].load(memory_order::acquire), hash, family,
+                       family_length, type, type_length);
     }
 
     tables* prepared() noexcept {
-        tables* all = tables_.load(std::memory_order_acquire);
+        tables* all = tables_.load(memory_order::acquire);
         if (all != nullptr) return all;
         void* pages = reserve_pages(sizeof(tables));
         if (pages == nullptr) return nullptr;
         if (tables_.compare_exchange_strong(all, static_cast<tables*>(pages),
-                                            std::memory_order_acq_rel)) {
+                                            memory_order::acq_rel)) {
             return static_cast<tables*>(pages);
         }
         return_reservation(pages, sizeof(tables));
@@ -11699,7 +11798,7 @@ private:
             return known->number;
         }
         tables* const all = prepared();
-        if (all == nullptr || next_number_.load(std::memory_order_relaxed) > most) return 0;
+        if (all == nullptr || next_number_.load(memory_order::relaxed) > most) return 0;
         auto* fresh = static_cast<allocation_tag*>(texts_.allocate(sizeof(allocation_tag)));
         if (fresh == nullptr) return 0;
         fresh->family = copy(family, family_length);
@@ -11708,29 +11807,29 @@ private:
         fresh->family_length = family_length;
         fresh->type_length = type_length;
         fresh->hash = hash_of(type, type_length, hash_of(family, family_length, 0));
-        fresh->number = next_number_.fetch_add(1, std::memory_order_relaxed);
+        fresh->number = next_number_.fetch_add(1, memory_order::relaxed);
         if (fresh->number > most) {
-            next_number_.fetch_sub(1, std::memory_order_relaxed);
+            next_number_.fetch_sub(1, memory_order::relaxed);
             return 0;
         }
         fresh->family_number = family_number == 0 ? fresh->number : family_number;
-        all->by_number[fresh->number].store(fresh, std::memory_order_release);
+        all->by_number[fresh->number].store(fresh, memory_order::release);
         tag_pointer& place = all->buckets[fresh->hash % bucket_count];
-        allocation_tag* seen = place.load(std::memory_order_acquire);
+        allocation_tag* seen = place.load(memory_order::acquire);
         do {
             if (const allocation_tag* known =
                     find_in(seen, fresh->hash, family, family_length, type, type_length)) {
                 return known->number;
             }
-            fresh->next.store(seen, std::memory_order_relaxed);
+            fresh->next.store(seen, memory_order::relaxed);
             // Release: whoever finds the tag finds its texts.
-        } while (!place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel));
+        } while (!place.compare_exchange_weak(seen, fresh, memory_order::acq_rel));
         return fresh->number;
     }
 
-    std::atomic<tables*> tables_{nullptr};
-    std::atomic<bool> has_malloc_{false};
-    std::atomic<std::uint32_t> next_number_{first_pool};
+    atomic<tables*> tables_{nullptr};
+    atomic<bool> has_malloc_{false};
+    atomic<std::uint32_t> next_number_{first_pool};
     page_arena texts_;
 };
 
@@ -11752,40 +11851,39 @@ namespace detail {
 class pool_object_map {
 public:
     struct cell {
-        std::atomic<std::uint64_t> key;
-        std::atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
-        std::atomic<std::uint64_t> bytes;
+        atomic<std::uint64_t> key;
+        atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
+        atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
-            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed)) &
+            return static_cast<std::uint32_t>(record.load(memory_order::relaxed)) &
                    live_object_map::last_cohort;
         }
         std::uint32_t tag() const noexcept {
-            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >> tag_shift) &
+            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> tag_shift) &
                    0xffffU;
         }
         std::uint32_t depth() const noexcept {
-            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >>
-                                              depth_shift);
+            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
         // Forgets the object: the cell may be used for another one.
         void clear() noexcept {
-            record.store(0, std::memory_order_relaxed);
-            key.store(0, std::memory_order_release);
+            record.store(0, memory_order::relaxed);
+            key.store(0, memory_order::release);
         }
     };
 
     // The newest record of an address for which fits(tag) holds; null when there is none.
     template <class Fits>
     cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
-        const bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        const bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
-        for (knot* k = buckets[index_of(address)].load(std::memory_order_acquire); k != nullptr;
+        for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
              k = k->next) {
             for (cell& each : k->cells) {
-                if (each.key.load(std::memory_order_relaxed) != key || !fits(each.tag())) continue;
+                if (each.key.load(memory_order::relaxed) != key || !fits(each.tag())) continue;
                 if (found == nullptr || each.depth() > found->depth()) found = &each;
             }
         }
@@ -11799,22 +11897,22 @@ public:
         if (buckets == nullptr || (address >> address_bits) != 0) return false;
         bucket& place = buckets[index_of(address)];
         const std::uint64_t key = key_of(address, session);
-        cell* free = take_cell(place.load(std::memory_order_acquire), key, session);
+        cell* free = take_cell(place.load(memory_order::acquire), key, session);
         if (free == nullptr) {
             auto* fresh = static_cast<knot*>(arena.allocate(sizeof(knot)));  // zeroed
             if (fresh == nullptr) return false;
-            knots_.fetch_add(1, std::memory_order_relaxed);
+            knots_.fetch_add(1, memory_order::relaxed);
             free = fresh->cells;
-            free->key.store(filling | key, std::memory_order_relaxed);
-            fresh->next = place.load(std::memory_order_acquire);
-            while (!place.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+            free->key.store(filling | key, memory_order::relaxed);
+            fresh->next = place.load(memory_order::acquire);
+            while (!place.compare_exchange_weak(fresh->next, fresh, memory_order::acq_rel)) {
             }
         }
-        free->bytes.store(bytes, std::memory_order_relaxed);
+        free->bytes.store(bytes, memory_order::relaxed);
         free->record.store(
             std::uint64_t{depth} << depth_shift | std::uint64_t{tag} << tag_shift | cohort,
-            std::memory_order_relaxed);
-        free->key.store(key, std::memory_order_release);
+            memory_order::relaxed);
+        free->key.store(key, memory_order::release);
         return true;
     }
 
@@ -11822,7 +11920,7 @@ public:
     // may go on meanwhile, as in live_object_map::for_each.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
-        bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return;
         constexpr std::size_t of_page = page_bytes / sizeof(bucket);
         constexpr std::size_t of_stretch = of_page * 64;
@@ -11842,16 +11940,16 @@ public:
     // At most so many bytes of the buckets are in memory.
     std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
-        const std::size_t touched = knots_.load(std::memory_order_relaxed) * page_bytes;
+        const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
     // Forgets every record. The arena that held them is released by the caller.
     void release() noexcept {
-        bucket* const buckets = buckets_.load(std::memory_order_relaxed);
-        if (buckets == nullptr || knots_.load(std::memory_order_relaxed) == 0) return;
+        bucket* const buckets = buckets_.load(memory_order::relaxed);
+        if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
         empty_pages(buckets, bucket_count_ * sizeof(bucket));
-        knots_.store(0, std::memory_order_relaxed);
+        knots_.store(0, memory_order::relaxed);
     }
 
 private:
@@ -11868,7 +11966,7 @@ private:
         knot* next;  // never changed once the knot is found
     };
     static_assert(sizeof(knot) <= 64, "a piece of the arena");
-    using bucket = std::atomic<knot*>;
+    using bucket = atomic<knot*>;
 
     static std::uint64_t key_of(std::uintptr_t address, std::uint32_t session) noexcept {
         return std::uint64_t{session} << address_bits | address;
@@ -11884,10 +11982,10 @@ private:
     static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
-                std::uint64_t seen = each.key.load(std::memory_order_relaxed);
+                std::uint64_t seen = each.key.load(memory_order::relaxed);
                 const bool is_free = seen == 0 || session_of(seen) != session;
-                if (is_free && each.key.compare_exchange_strong(seen, filling | key,
-                                                                std::memory_order_acq_rel)) {
+                if (is_free &&
+                    each.key.compare_exchange_strong(seen, filling | key, memory_order::acq_rel)) {
                     return &each;
                 }
             }
@@ -11896,7 +11994,7 @@ private:
     }
 
     bucket* prepared_buckets() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        bucket* buckets = buckets_.load(memory_order::acquire);
         return buckets != nullptr ? buckets : prepare();
     }
 
@@ -11913,7 +12011,7 @@ private:
         if (pages == nullptr) return nullptr;
         bucket* expected = nullptr;
         if (buckets_.compare_exchange_strong(expected, static_cast<bucket*>(pages),
-                                             std::memory_order_acq_rel)) {
+                                             memory_order::acq_rel)) {
             return static_cast<bucket*>(pages);
         }
         return_reservation(pages, count * sizeof(bucket));
@@ -11922,23 +12020,23 @@ private:
 
     template <class Visit>
     static bool visit_bucket(const bucket& from, std::uint32_t session, Visit& visit) noexcept {
-        for (knot* k = from.load(std::memory_order_acquire); k != nullptr; k = k->next) {
+        for (knot* k = from.load(memory_order::acquire); k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
-                const std::uint64_t key = each.key.load(std::memory_order_acquire);
+                const std::uint64_t key = each.key.load(memory_order::acquire);
                 if ((key & filling) != 0 || session_of(key) != session) continue;
                 live_object found;
                 found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
                 found.cohort = each.cohort();
-                found.bytes = each.bytes.load(std::memory_order_relaxed);
+                found.bytes = each.bytes.load(memory_order::relaxed);
                 if (found.cohort != 0 && !visit(found)) return false;
             }
         }
         return true;
     }
 
-    std::atomic<bucket*> buckets_{nullptr};
-    std::atomic<std::size_t> bucket_count_{0};
-    std::atomic<std::size_t> knots_{0};
+    atomic<bucket*> buckets_{nullptr};
+    atomic<std::size_t> bucket_count_{0};
+    atomic<std::size_t> knots_{0};
 };
 
 }  // namespace detail
@@ -11970,13 +12068,13 @@ struct process_state {
 
     followed_peaks followed;
 
-    std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
-    std::atomic<std::uint32_t> last_state_number{0};
-    std::atomic<std::uint64_t> last_instance{0};
-    std::atomic<std::uint32_t> last_epoch_serial{0};
+    atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
+    atomic<std::uint32_t> last_state_number{0};
+    atomic<std::uint64_t> last_instance{0};
+    atomic<std::uint32_t> last_epoch_serial{0};
 
     // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
-    std::atomic<std::uint64_t> clock{1};
+    atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named; taken before the two below and never while one is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
@@ -11986,12 +12084,12 @@ struct process_state {
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
     // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
     // the process is a child which has not mended them yet; and how it does.
-    std::atomic<const void*> forking{nullptr};
+    atomic<const void*> forking{nullptr};
     child_mark mark;
     void (*mend_child)() noexcept = nullptr;
-    std::atomic<bool> are_sums_moving{false};  // under the control lock
-    std::atomic<bool> is_releasing{false};     // likewise: tables are given back
-    bool are_names_torn = false;               // naming lock: the book was left half written
+    atomic<bool> are_sums_moving{false};  // under the control lock
+    atomic<bool> is_releasing{false};     // likewise: tables are given back
+    bool are_names_torn = false;          // naming lock: the book was left half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
     bool is_reclaim_put_off = false;      // until the reader is done
@@ -12009,26 +12107,26 @@ struct process_state {
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
     // The seed of sampling; 0: another one in each process. A test sets it.
-    std::atomic<std::uint64_t> sampling_seed{0};
+    atomic<std::uint64_t> sampling_seed{0};
 
-    std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
-    std::atomic<bool> is_prepared{false};
-    std::atomic<bool> has_thread_key{false};
+    atomic<std::uint64_t> events_without_state{0};  // for lack of memory
+    atomic<bool> is_prepared{false};
+    atomic<bool> has_thread_key{false};
     // Threads end without telling us, because no key was free; looked for when the last instance
     // is at least the second number.
-    std::atomic<bool> has_untold_ends{false};
-    std::atomic<std::uint64_t> collect_at_instance{0};
+    atomic<bool> has_untold_ends{false};
+    atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
     // What threads use after their last destructor, one at a time; as many more as were needed at
     // the same time are its nested states. Made before the first window opens.
-    std::atomic<thread_state*> latecomer{nullptr};
+    atomic<thread_state*> latecomer{nullptr};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
     void (*reclaim)() noexcept = nullptr;
 
     // Looks for modules that were loaded since attach_hooks(), which sets it. Null: not attached.
-    std::atomic<void (*)() noexcept> look_for_modules{nullptr};
+    atomic<void (*)() noexcept> look_for_modules{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
@@ -12071,7 +12169,7 @@ inline thread_state* current_state() noexcept {
 
 // Whether the calling thread is in fork(), between our handlers: then it holds all locks.
 inline bool is_forking() noexcept {
-    return process.forking.load(std::memory_order_relaxed) == &current_entry;
+    return process.forking.load(memory_order::relaxed) == &current_entry;
 }
 
 // One of the locks above. In a forked child the first one that is taken mends them all.
@@ -12260,8 +12358,7 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions und
 };
 
 // Whether that is glibc's malloc itself.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::atomic<bool> is_glibc_underlying{
-    false};
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
 // This thread looks for the functions: what it allocates meanwhile is for the lookup.
 ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
@@ -12350,9 +12447,9 @@ inline bool is_of_glibc(const module_of& module) noexcept {
 }
 
 template <class Function>
-inline void use(std::atomic<Function>& place, Function function) noexcept {
+inline void use(atomic<Function>& place, Function function) noexcept {
     // Release: whoever calls it finds next_definitions filled.
-    place.store(function, std::memory_order_release);
+    place.store(function, memory_order::release);
 }
 
 // `other` is the module of the other malloc.
@@ -12401,7 +12498,7 @@ inline void call_beside_unready() noexcept {
 }
 
 inline void call_glibc() noexcept {
-    is_glibc_underlying.store(true, std::memory_order_relaxed);
+    is_glibc_underlying.store(true, memory_order::relaxed);
 #define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
     use(underlying.name, function_in(next_definitions.name));
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_USE)
@@ -12492,7 +12589,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 #define ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -12503,17 +12600,17 @@ ALLOCSCOPE_FAST_PATH std::int64_t pending_bytes(const thread_state& thread) noex
 inline void forget_pending(thread_state& thread) noexcept {
     thread.bytes_below_peak = 0;
     thread.bytes_above_floor = flush_bytes - 1;
-    thread.pending_peak.store(0, std::memory_order_relaxed);
+    thread.pending_peak.store(0, memory_order::relaxed);
 }
 
 inline unmasked_shares* existing_more_shares(const thread_state& thread) noexcept {
-    return thread.more_shares.load(std::memory_order_acquire);
+    return thread.more_shares.load(memory_order::acquire);
 }
 inline unmasked_shares* make_more_shares(thread_state& thread) noexcept {
     unmasked_shares* more = existing_more_shares(thread);
     if (more != nullptr) return more;
     more = static_cast<unmasked_shares*>(reserve_pages(sizeof(unmasked_shares)));
-    thread.more_shares.store(more, std::memory_order_release);
+    thread.more_shares.store(more, memory_order::release);
     return more;
 }
 
@@ -12528,14 +12625,14 @@ inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool mak
 inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
                                     const thread_state* except) noexcept {
     std::int64_t sum = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         if (t == except) continue;
         const window_share* share = share_of(*t, slot, false);
-        if (share == nullptr || share->opened_at.load(std::memory_order_acquire) != opened_at) {
+        if (share == nullptr || share->opened_at.load(memory_order::acquire) != opened_at) {
             continue;
         }
-        sum += share->live_bytes.load(std::memory_order_relaxed);
+        sum += share->live_bytes.load(memory_order::relaxed);
     }
     return sum;
 }
@@ -12544,11 +12641,11 @@ inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
 inline window_share* current_share(thread_state& thread, std::uint32_t slot,
                                    std::uint64_t opened_at) noexcept {
     window_share* share = share_of(thread, slot, true);
-    if (share != nullptr && share->opened_at.load(std::memory_order_relaxed) != opened_at) {
-        share->opened_at.store(0, std::memory_order_relaxed);
-        share->live_bytes.store(0, std::memory_order_release);
-        share->peak_bytes.store(0, std::memory_order_relaxed);
-        share->opened_at.store(opened_at, std::memory_order_release);
+    if (share != nullptr && share->opened_at.load(memory_order::relaxed) != opened_at) {
+        share->opened_at.store(0, memory_order::relaxed);
+        share->live_bytes.store(0, memory_order::release);
+        share->peak_bytes.store(0, memory_order::relaxed);
+        share->opened_at.store(opened_at, memory_order::release);
     }
     return share;
 }
@@ -12558,15 +12655,15 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
                             std::int64_t net, std::int64_t highest) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
-    const std::uint64_t opened_at = window->open_at.load(std::memory_order_acquire);
+    const std::uint64_t opened_at = window->open_at.load(memory_order::acquire);
     // The window of this view may have closed meanwhile, and another one opened in its slot.
     if (opened_at == 0 || opened_at > clock) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
-    const std::int64_t live = share->live_bytes.load(std::memory_order_relaxed);
+    const std::int64_t live = share->live_bytes.load(memory_order::relaxed);
     std::int64_t others = published_bytes(slot, opened_at, &thread);
     const std::int64_t highest_others =
-        share->peak_bytes.load(std::memory_order_relaxed) - live - highest;
+        share->peak_bytes.load(memory_order::relaxed) - live - highest;
     if (others > highest_others) {
         // A thread that was interrupted while it added up may have seen the same bytes with two
         // others, so a new peak is looked at twice.
@@ -12574,9 +12671,9 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
         if (again < others) others = again;
     }
     if (others > highest_others) {
-        share->peak_bytes.store(others + live + highest, std::memory_order_relaxed);
+        share->peak_bytes.store(others + live + highest, memory_order::relaxed);
     }
-    share->live_bytes.store(live + net, std::memory_order_release);
+    share->live_bytes.store(live + net, memory_order::release);
 }
 
 // --- windows without a mask bit ---
@@ -12586,41 +12683,41 @@ inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexce
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];
-        const std::int64_t net = here.net.load(std::memory_order_relaxed);
-        const std::int64_t reached = net + later.highest.load(std::memory_order_relaxed);
-        if (reached > here.highest.load(std::memory_order_relaxed)) {
-            here.highest.store(reached, std::memory_order_relaxed);
+        const std::int64_t net = here.net.load(memory_order::relaxed);
+        const std::int64_t reached = net + later.highest.load(memory_order::relaxed);
+        if (reached > here.highest.load(memory_order::relaxed)) {
+            here.highest.store(reached, memory_order::relaxed);
         }
-        here.net.store(net + later.net.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        here.net.store(net + later.net.load(memory_order::relaxed), memory_order::relaxed);
     }
 }
 
 // Tells each window what is unsettled of the time since it opened.
 ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
     unmasked_shares* more = existing_more_shares(thread);
-    const std::uint32_t count = more == nullptr ? 0 : more->count.load(std::memory_order_relaxed);
+    const std::uint32_t count = more == nullptr ? 0 : more->count.load(memory_order::relaxed);
     if (count == 0) return;
-    const std::uint32_t settlings = more->settlings.load(std::memory_order_relaxed);
-    more->settlings.store(settlings + 1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
+    const std::uint32_t settlings = more->settlings.load(memory_order::relaxed);
+    more->settlings.store(settlings + 1, memory_order::relaxed);
+    atomic_thread_fence(memory_order::release);
     sum_from_the_last(*more, count);
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     const std::uint32_t end = process.windows.slot_end();
     for (std::uint32_t slot = window_table::masked_windows; slot < end; ++slot) {
         const open_window* window = process.windows.by_slot(slot);
         std::uint32_t first = 0;
         const auto clock_of = [more](std::uint32_t entry) {
-            return more->unsettled[entry].clock.load(std::memory_order_relaxed);
+            return more->unsettled[entry].clock.load(memory_order::relaxed);
         };
         if (!window->owns(clock_of(count - 1), instance)) continue;  // the latest
         while (!window->owns(clock_of(first), instance) && first + 1 < count) ++first;
         flush_to_window(thread, slot, clock_of(first),
-                        more->unsettled[first].net.load(std::memory_order_relaxed),
-                        more->unsettled[first].highest.load(std::memory_order_relaxed));
+                        more->unsettled[first].net.load(memory_order::relaxed),
+                        more->unsettled[first].highest.load(memory_order::relaxed));
     }
-    more->count.store(0, std::memory_order_relaxed);
+    more->count.store(0, memory_order::relaxed);
     more->net = 0;
-    more->settlings.store(settlings + 2, std::memory_order_release);
+    more->settlings.store(settlings + 2, memory_order::release);
 }
 
 ALLOCSCOPE_SLOW_PATH void note_unsettled(thread_state& thread, std::int64_t net,
@@ -12630,12 +12727,12 @@ ALLOCSCOPE_SLOW_PATH void note_unsettled(thread_state& thread, std::int64_t net,
         thread.lose(loss_reason::no_room_for_peak);
         return;
     }
-    const std::uint32_t count = more->count.load(std::memory_order_relaxed);
+    const std::uint32_t count = more->count.load(memory_order::relaxed);
     unsettled_bytes& entry = more->unsettled[count];
-    entry.clock.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    entry.net.store(net, std::memory_order_relaxed);
-    entry.highest.store(highest, std::memory_order_relaxed);
-    more->count.store(count + 1, std::memory_order_release);
+    entry.clock.store(thread.clock.load(memory_order::relaxed), memory_order::relaxed);
+    entry.net.store(net, memory_order::relaxed);
+    entry.highest.store(highest, memory_order::relaxed);
+    more->count.store(count + 1, memory_order::release);
     const std::int64_t reached = more->net + highest;
     more->net += net;
     if (count + 1 == unmasked_shares::most_unsettled || reached >= flush_bytes ||
@@ -12655,23 +12752,23 @@ inline unsettled_sum unsettled_of(const thread_state& thread, const open_window&
     const unmasked_shares* more = existing_more_shares(thread);
     unsettled_sum sum;
     for (int i = 0; more != nullptr && i < most_tries; ++i) {
-        const std::uint32_t before = more->settlings.load(std::memory_order_acquire);
+        const std::uint32_t before = more->settlings.load(memory_order::acquire);
         if ((before & 1U) != 0) {
             ::sched_yield();
             continue;
         }
         sum = {};
-        const std::uint32_t count = more->count.load(std::memory_order_acquire);
-        const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+        const std::uint32_t count = more->count.load(memory_order::acquire);
+        const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
         for (std::uint32_t k = 0; k < count; ++k) {
             const unsettled_bytes& each = more->unsettled[k];
-            if (!window.owns(each.clock.load(std::memory_order_relaxed), instance)) continue;
-            const std::int64_t reached = sum.net + each.highest.load(std::memory_order_relaxed);
+            if (!window.owns(each.clock.load(memory_order::relaxed), instance)) continue;
+            const std::int64_t reached = sum.net + each.highest.load(memory_order::relaxed);
             if (reached > sum.highest) sum.highest = reached;
-            sum.net += each.net.load(std::memory_order_relaxed);
+            sum.net += each.net.load(memory_order::relaxed);
         }
-        std::atomic_thread_fence(std::memory_order_acquire);
-        if (more->settlings.load(std::memory_order_relaxed) == before) break;
+        atomic_thread_fence(memory_order::acquire);
+        if (more->settlings.load(memory_order::relaxed) == before) break;
     }
     return sum;
 }
@@ -12692,9 +12789,9 @@ inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noex
 // Adds the pending bytes to the windows that watched the thread while they were summed.
 ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
-    const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
+    const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
     if (net == 0 && highest == 0) return;
-    const std::uint64_t clock = thread.clock.load(std::memory_order_relaxed);
+    const std::uint64_t clock = thread.clock.load(memory_order::relaxed);
     for_each_window(thread.windows, false, [&](std::uint32_t slot) {
         flush_to_window(thread, slot, clock, net, highest);
     });
@@ -12708,7 +12805,7 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         const std::int64_t net = pending_bytes(thread);
         thread.bytes_below_peak = 0;
-        thread.pending_peak.store(net, std::memory_order_relaxed);
+        thread.pending_peak.store(net, memory_order::relaxed);
         if (net >= flush_bytes) flush_pending(thread);
     }
 }
@@ -12731,28 +12828,28 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
         const open_window* window = process.windows.by_slot(slot);
         if (window == nullptr || !window->owns(born_at, born_instance)) return;
         window_share* share =
-            current_share(thread, slot, window->open_at.load(std::memory_order_acquire));
+            current_share(thread, slot, window->open_at.load(memory_order::acquire));
         if (share == nullptr) {
             thread.lose(loss_reason::no_room_for_peak);
             return;
         }
         share->live_bytes.store(
-            share->live_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes),
-            std::memory_order_release);
+            share->live_bytes.load(memory_order::relaxed) - static_cast<std::int64_t>(bytes),
+            memory_order::release);
     });
 }
 
 // An object of any thread dies.
 ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
                                          std::uint64_t bytes) noexcept {
-    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
-    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
+    const std::uint64_t born_at = born.born_at.load(memory_order::relaxed);
+    const std::uint64_t windows = born.windows.load(memory_order::relaxed);
     if (ALLOCSCOPE_LIKELY(windows == thread.windows && born_at >= thread.newest_window &&
                           thread.many_windows == 0)) {
         remove_live_bytes(thread, bytes);
     } else {
         remove_older_bytes(thread, bytes, born_at, windows,
-                           born.instance.load(std::memory_order_relaxed));
+                           born.instance.load(memory_order::relaxed));
     }
 }
 
@@ -12762,16 +12859,16 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
     const open_window& window = *process.windows.by_slot(slot);
     const bool is_masked = slot < window_table::masked_windows;
     std::int64_t published = published_bytes(slot, opened_at, nullptr);
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+    for (const thread_state* t = process.threads.load(memory_order::acquire);
          t != nullptr && !is_masked; t = t->next_state) {
         published += unsettled_of(*t, window).net;
     }
     std::int64_t peak = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         const window_share* share = share_of(*t, slot, false);
-        if (share != nullptr && share->opened_at.load(std::memory_order_acquire) == opened_at) {
-            const std::int64_t seen = share->peak_bytes.load(std::memory_order_relaxed);
+        if (share != nullptr && share->opened_at.load(memory_order::acquire) == opened_at) {
+            const std::int64_t seen = share->peak_bytes.load(memory_order::relaxed);
             if (seen > peak) peak = seen;
         }
         if (!is_masked) {
@@ -12779,11 +12876,11 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
             const std::int64_t reached = published - own.net + own.highest;
             if (reached > peak) peak = reached;
         }
-        if (!window.owns(t->clock.load(std::memory_order_acquire),
-                         t->instance.load(std::memory_order_acquire))) {
+        if (!window.owns(t->clock.load(memory_order::acquire),
+                         t->instance.load(memory_order::acquire))) {
             continue;
         }
-        const std::int64_t reached = published + t->pending_peak.load(std::memory_order_relaxed);
+        const std::int64_t reached = published + t->pending_peak.load(memory_order::relaxed);
         if (reached > peak) peak = reached;
     }
     return static_cast<std::uint64_t>(peak);
@@ -12791,7 +12888,7 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 
@@ -12805,28 +12902,28 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline std::uint64_t new_instance() noexcept {
-    return process.last_instance.fetch_add(1, std::memory_order_relaxed) + 1;
+    return process.last_instance.fetch_add(1, memory_order::relaxed) + 1;
 }
 
 // Makes a state known to everybody who sums over threads.
 inline void enlist(thread_state& fresh) noexcept {
-    fresh.number = process.last_state_number.fetch_add(1, std::memory_order_relaxed) + 1;
-    thread_state* first = process.threads.load(std::memory_order_relaxed);
+    fresh.number = process.last_state_number.fetch_add(1, memory_order::relaxed) + 1;
+    thread_state* first = process.threads.load(memory_order::relaxed);
     do {
         fresh.next_state = first;
         // Release: whoever finds the state finds its number.
-    } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
+    } while (!process.threads.compare_exchange_weak(first, &fresh, memory_order::acq_rel));
 }
 
 // Takes a state that was given back; null when there is none.
 inline thread_state* take_used_state() noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t->is_taken.load(std::memory_order_relaxed)) continue;
+        if (t->is_taken.load(memory_order::relaxed)) continue;
         bool expected = false;
         // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
         // seen.
-        if (t->is_taken.compare_exchange_strong(expected, true, std::memory_order_acquire)) {
+        if (t->is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
             return t;
         }
     }
@@ -12835,20 +12932,20 @@ inline thread_state* take_used_state() noexcept {
 
 inline void give_back_state(thread_state& state) noexcept {
     // Acquire: pairs with the release in leave(), if it is the state of a thread that is gone.
-    static_cast<void>(state.busy.load(std::memory_order_acquire));
+    static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
     settle(state);
     state.forget_view();
     state.is_epoch_current = false;
-    state.nested.store(nullptr, std::memory_order_relaxed);
-    state.busy.store(0, std::memory_order_relaxed);
-    state.is_taken.store(false, std::memory_order_release);
+    state.nested.store(nullptr, memory_order::relaxed);
+    state.busy.store(0, memory_order::relaxed);
+    state.is_taken.store(false, memory_order::release);
 }
 
 // With those of the signal handlers that interrupted its hooks.
 inline void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
-        thread_state* next = inner->nested.load(std::memory_order_relaxed);
+        thread_state* next = inner->nested.load(memory_order::relaxed);
         give_back_state(*inner);
         inner = next;
     }
@@ -12867,12 +12964,12 @@ inline void reclaim_if_possible() noexcept {
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
     if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
-    const std::uint64_t begun = process.last_instance.load(std::memory_order_relaxed);
-    if (begun < process.collect_at_instance.load(std::memory_order_relaxed)) return;
+    const std::uint64_t begun = process.last_instance.load(memory_order::relaxed);
+    if (begun < process.collect_at_instance.load(memory_order::relaxed)) return;
     std::uint64_t left = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        std::int32_t id = t->thread_id.load(std::memory_order_acquire);
+        std::int32_t id = t->thread_id.load(memory_order::acquire);
         if (id == 0) continue;
         // Of two threads that do this at the same time, one gives the state back.
         if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
@@ -12881,14 +12978,14 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
             ++left;
         }
     }
-    process.collect_at_instance.store(begun + left + least, std::memory_order_relaxed);
+    process.collect_at_instance.store(begun + left + least, memory_order::relaxed);
     reclaim_if_possible();
 }
 
 // Takes a state that nobody uses; null when there is no memory.
 inline thread_state* take_state() noexcept {
     if (thread_state* used = take_used_state()) return used;
-    if (process.has_untold_ends.load(std::memory_order_relaxed)) {
+    if (process.has_untold_ends.load(memory_order::relaxed)) {
         collect_ended_threads();
         if (thread_state* used = take_used_state()) return used;
     }
@@ -12896,7 +12993,7 @@ inline thread_state* take_state() noexcept {
     void* pages = map_lasting_pages(bytes);
     if (pages == nullptr) return nullptr;
     auto* fresh = ::new (pages) thread_state;
-    fresh->is_taken.store(true, std::memory_order_relaxed);
+    fresh->is_taken.store(true, memory_order::relaxed);
     enlist(*fresh);
     return fresh;
 }
@@ -12923,25 +13020,25 @@ inline void thread_end(void* value) noexcept {
 // Control lock, before the first window opens. False when there is no memory. Called again after
 // a failure.
 inline bool prepare_threads() noexcept {
-    if (process.latecomer.load(std::memory_order_acquire) != nullptr) return true;
+    if (process.latecomer.load(memory_order::acquire) != nullptr) return true;
     rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
-    common->primary_state.store(common, std::memory_order_relaxed);
-    common->instance.store(new_instance(), std::memory_order_relaxed);
+    common->primary_state.store(common, memory_order::relaxed);
+    common->instance.store(new_instance(), memory_order::relaxed);
     // Release: whoever finds it finds it made.
-    process.latecomer.store(common, std::memory_order_release);
+    process.latecomer.store(common, memory_order::release);
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
-        process.has_thread_key.store(true, std::memory_order_release);
+        process.has_thread_key.store(true, memory_order::release);
     }
     return true;
 }
 
 inline void begin_state(thread_state& state, thread_state& primary,
                         std::uint64_t instance) noexcept {
-    state.primary_state.store(&primary, std::memory_order_relaxed);
-    state.instance.store(instance, std::memory_order_relaxed);
-    state.task.store(own_thread_id_unasked(), std::memory_order_relaxed);
+    state.primary_state.store(&primary, memory_order::relaxed);
+    state.instance.store(instance, memory_order::relaxed);
+    state.task.store(own_thread_id_unasked(), memory_order::relaxed);
     state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
@@ -12949,12 +13046,12 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.last_born = nullptr;
     state.pause_depth = 0;
     state.sample_bytes = 0;
-    state.bytes_left.store(never_sampled, std::memory_order_relaxed);
+    state.bytes_left.store(never_sampled, memory_order::relaxed);
     state.has_dice = false;  // each thread has its own
     state.end_rounds = 0;
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
-    state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
-    state.clock.store(0, std::memory_order_relaxed);
+    state.own_clock.store(process.clock.load(memory_order::acquire), memory_order::relaxed);
+    state.clock.store(0, memory_order::relaxed);
     state.windows = 0;
     state.bounds = {};
     // The memo's chains lie on a stack that is gone. They are dropped when the view is read,
@@ -12972,23 +13069,23 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     // Where the program has many keys, the C library allocates room for ours: that is charged to
     // nobody.
     state->pause_depth = 1;
-    const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
+    const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
     state->pause_depth = 0;
     state->forget_view();
     if (!is_end_told) {
-        state->thread_id.store(own_thread_id(), std::memory_order_release);
-        process.has_untold_ends.store(true, std::memory_order_relaxed);
+        state->thread_id.store(own_thread_id(), memory_order::release);
+        process.has_untold_ends.store(true, memory_order::relaxed);
     }
     return state;
 }
 
 inline thread_state* nested_state(thread_state& outer) noexcept {
-    thread_state* inner = outer.nested.load(std::memory_order_relaxed);
+    thread_state* inner = outer.nested.load(memory_order::relaxed);
     if (inner != nullptr) return inner;
     inner = take_state();
     if (inner == nullptr) return nullptr;
-    begin_state(*inner, outer.primary(), outer.instance.load(std::memory_order_relaxed));
+    begin_state(*inner, outer.primary(), outer.instance.load(memory_order::relaxed));
     thread_state* expected = nullptr;
     if (!outer.nested.compare_exchange_strong(expected, inner)) {
         give_back_state(*inner);  // another handler was faster
@@ -13016,10 +13113,10 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = process.latecomer.load(std::memory_order_acquire);
-         common != nullptr; common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer.load(memory_order::acquire); common != nullptr;
+         common = nested_state(*common)) {
         std::uintptr_t expected = 0;
-        if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
+        if (common->busy.compare_exchange_strong(expected, frame, memory_order::acquire)) {
             return common;
         }
     }
@@ -13034,7 +13131,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     thread_state* state = current_state();
     if (state == nullptr) return process.entry.word() != 0 ? attach_thread() : nullptr;
     for (int depth = 0; depth < deepest; ++depth) {
-        const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
+        const std::uintptr_t busy = state->busy.load(memory_order::relaxed);
         if (busy == 0) return state;
         if (is_abandoned(*state, busy, frame)) {
             state->lose(loss_reason::hook_abandoned);
@@ -13050,22 +13147,22 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
 // In a forked child: the states of threads that do not exist here are free again.
 inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t == process.latecomer.load(std::memory_order_acquire) ||
-            (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
+        if (t == process.latecomer.load(memory_order::acquire) ||
+            (own != nullptr && t->primary_state.load(memory_order::relaxed) == own))
             continue;
-        if (!t->is_taken.load(std::memory_order_relaxed)) continue;
-        t->thread_id.store(0, std::memory_order_relaxed);
+        if (!t->is_taken.load(memory_order::relaxed)) continue;
+        t->thread_id.store(0, memory_order::relaxed);
         give_back_state(*t);
     }
     if (own != nullptr) {
-        current_state()->task.store(own_thread_id_unasked(), std::memory_order_relaxed);
+        current_state()->task.store(own_thread_id_unasked(), memory_order::relaxed);
     }
-    thread_state* const common = process.latecomer.load(std::memory_order_acquire);
+    thread_state* const common = process.latecomer.load(memory_order::acquire);
     if (common == nullptr) return;
-    common->nested.store(nullptr, std::memory_order_relaxed);
-    common->busy.store(0, std::memory_order_relaxed);
+    common->nested.store(nullptr, memory_order::relaxed);
+    common->busy.store(0, memory_order::relaxed);
 }
 
 }  // namespace detail
@@ -13158,16 +13255,16 @@ ALLOCSCOPE_COOL_END
 #ifndef ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 #define ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
 // Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_cohort(const epoch& of, Visit&& visit) {
-    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
+    for (std::uint32_t id = of.cohorts.load(memory_order::acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
-        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
+        const std::uint32_t next = found.facts().next.load(memory_order::relaxed);
         visit(found, id);
         id = next;
     }
@@ -13177,13 +13274,13 @@ inline void for_each_cohort(const epoch& of, Visit&& visit) {
 // of a thread are in order of time. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
-    for (const epoch* e = thread.newest_epoch.load(std::memory_order_acquire); e != nullptr;
-         e = e->older.load(std::memory_order_relaxed)) {
-        const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
+    for (const epoch* e = thread.newest_epoch.load(memory_order::acquire); e != nullptr;
+         e = e->older.load(memory_order::relaxed)) {
+        const std::uint64_t began_at = e->began_at.load(memory_order::relaxed);
         if (began_at < range.from) return;
         if (began_at >= range.until) continue;
         if (range.instance != every_thread &&
-            range.instance != e->instance.load(std::memory_order_relaxed)) {
+            range.instance != e->instance.load(memory_order::relaxed)) {
             continue;
         }
         visit(*e);
@@ -13191,7 +13288,7 @@ inline void for_each_epoch_in(const thread_state& thread, const birth_range& ran
 }
 
 inline bool is_of_samples(const epoch& which) noexcept {
-    return which.sample_bytes.load(std::memory_order_relaxed) != 0;
+    return which.sample_bytes.load(memory_order::relaxed) != 0;
 }
 
 // The sums of all cohorts of events, and if wanted the counts of each.
@@ -13204,7 +13301,7 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
             // Deaths first: what has died was born, so there are never more of them.
             const std::uint64_t deaths = c.deaths.read();
             const std::uint64_t death_bytes = c.death_bytes.read();
-            const std::uint32_t site = c.facts().site.load(std::memory_order_relaxed);
+            const std::uint32_t site = c.facts().site.load(memory_order::relaxed);
             const cohort_count count{
                 c.births.read(), c.birth_bytes.read(), deaths, death_bytes, id, site};
             sums.add(count);
@@ -13218,25 +13315,25 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
 ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
     reading_question& question = thread.question;
     // A signal handler has jumped out of an answer: it stays half done.
-    if (question.step.load(std::memory_order_relaxed) == question_step::being_answered) {
-        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+    if (question.step.load(memory_order::relaxed) == question_step::being_answered) {
+        question.step.store(question_step::nobody_asks, memory_order::relaxed);
         return;
     }
     question_step expected = question_step::asked;
     // Acquire: what the reader wrote before it asked.
     if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
-                                               std::memory_order_acquire)) {
+                                               memory_order::acquire)) {
         return;
     }
     question.counts.clear();
     question.sums =
         add_up(thread, question.range, question.wants_counts ? &question.counts : nullptr);
-    question.step.store(question_step::answered, std::memory_order_release);
+    question.step.store(question_step::answered, memory_order::release);
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 
@@ -13303,49 +13400,48 @@ ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
 // --- plans ---
 
 struct armed_plan {
-    std::atomic<std::uint64_t> instance{0};  // of the thread; 0: every thread
-    std::atomic<bool> is_taken{false};
-    std::atomic<bool> is_armed{false};
+    atomic<std::uint64_t> instance{0};  // of the thread; 0: every thread
+    atomic<bool> is_taken{false};
+    atomic<bool> is_armed{false};
     std::uint64_t window = 0;  // keeps the gate open
     // From the fault_plan; written before is_armed. A hook that is late may still read them.
-    std::atomic<fault_kind> kind{fault_kind::nth};
-    std::atomic<std::uint64_t> number{0};
-    std::atomic<std::uint64_t> times{0};
-    std::atomic<std::uint64_t> seed{0};
+    atomic<fault_kind> kind{fault_kind::nth};
+    atomic<std::uint64_t> number{0};
+    atomic<std::uint64_t> times{0};
+    atomic<std::uint64_t> seed{0};
 
-    std::atomic<std::uint64_t> seen{0};  // allocations that the plan decided about
-    std::atomic<std::uint64_t> failed{0};
-    std::atomic<std::uint64_t> bytes{0};  // granted
+    atomic<std::uint64_t> seen{0};  // allocations that the plan decided about
+    atomic<std::uint64_t> failed{0};
+    atomic<std::uint64_t> bytes{0};  // granted
     // The stack of the first allocation that failed. The count is stored last.
-    std::atomic<std::uint32_t> frame_count{0};
-    std::atomic<std::uintptr_t> frames[most_fault_frames] = {};
+    atomic<std::uint32_t> frame_count{0};
+    atomic<std::uintptr_t> frames[most_fault_frames] = {};
 };
 
 constexpr std::uint32_t most_plans = 16;
 
 struct plan_table {
     armed_plan plans[most_plans];
-    std::atomic<std::uint32_t> armed{0};
+    atomic<std::uint32_t> armed{0};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline plan_table fault_plans{};
 
 inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
-    if (!plan.is_armed.load(std::memory_order_acquire)) return false;
-    const std::uint64_t whose = plan.instance.load(std::memory_order_relaxed);
+    if (!plan.is_armed.load(memory_order::acquire)) return false;
+    const std::uint64_t whose = plan.instance.load(memory_order::relaxed);
     return whose == 0 || whose == instance;
 }
 
 // While nothing is watched, this is all that a hook asks on its slow path.
 ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
-    return own_watches.innermost != nullptr ||
-           fault_plans.armed.load(std::memory_order_acquire) != 0;
+    return own_watches.innermost != nullptr || fault_plans.armed.load(memory_order::acquire) != 0;
 }
 
 // Whether a hook of the calling thread, which has this instance, must take the slow path.
 inline bool is_watched_thread(std::uint64_t instance) noexcept {
     if (own_watches.innermost != nullptr) return true;
-    if (fault_plans.armed.load(std::memory_order_acquire) == 0) return false;
+    if (fault_plans.armed.load(memory_order::acquire) == 0) return false;
     for (const armed_plan& each : fault_plans.plans) {
         if (concerns(each, instance)) return true;
     }
@@ -13361,28 +13457,28 @@ constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
 
 // Counts a request of so many bytes, and says whether it fails.
 inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
-    const std::uint64_t nth = plan.seen.fetch_add(1, std::memory_order_relaxed) + 1;
-    const std::uint64_t number = plan.number.load(std::memory_order_relaxed);
+    const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
+    const std::uint64_t number = plan.number.load(memory_order::relaxed);
     bool fails = false;
-    switch (plan.kind.load(std::memory_order_relaxed)) {
+    switch (plan.kind.load(memory_order::relaxed)) {
         case fault_kind::nth:
-            fails = nth >= number && nth - number < plan.times.load(std::memory_order_relaxed);
+            fails = nth >= number && nth - number < plan.times.load(memory_order::relaxed);
             break;
         case fault_kind::after_bytes: {
-            std::uint64_t granted = plan.bytes.load(std::memory_order_relaxed);
+            std::uint64_t granted = plan.bytes.load(memory_order::relaxed);
             do {
                 fails = bytes > number - granted;
             } while (!fails && !plan.bytes.compare_exchange_weak(granted, granted + bytes,
-                                                                 std::memory_order_relaxed));
+                                                                 memory_order::relaxed));
             break;
         }
         case fault_kind::random:
             // Decided by the allocation's number and the seed alone, so that a run can be repeated.
-            fails = scrambled(plan.seed.load(std::memory_order_relaxed) + nth * golden_multiplier) <
-                    number;
+            fails =
+                scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;
     }
-    if (fails) plan.failed.fetch_add(1, std::memory_order_relaxed);
+    if (fails) plan.failed.fetch_add(1, memory_order::relaxed);
     return fails;
 }
 
@@ -13416,19 +13512,18 @@ struct thread_needs {
     std::uint64_t sample_bytes = 0;
 
     void note_opening(const open_window& window) noexcept {
-        const std::uint64_t opened_at = window.open_at.load(std::memory_order_acquire);
+        const std::uint64_t opened_at = window.open_at.load(memory_order::acquire);
         if (opened_at > newest) newest = opened_at;
     }
 
     void add(const own_demand& own) noexcept {
-        windows |= own.windows.load(std::memory_order_relaxed);
-        const charge wanted = own.mode.load(std::memory_order_relaxed);
+        windows |= own.windows.load(memory_order::relaxed);
+        const charge wanted = own.mode.load(memory_order::relaxed);
         if (wanted > mode) mode = wanted;
-        const std::uint32_t depth = own.frames.load(std::memory_order_relaxed);
+        const std::uint32_t depth = own.frames.load(memory_order::relaxed);
         if (depth > frames) frames = depth;
-        methods |= own.methods.load(std::memory_order_relaxed);
-        sample_bytes =
-            least_interval(sample_bytes, own.sample_bytes.load(std::memory_order_relaxed));
+        methods |= own.methods.load(memory_order::relaxed);
+        sample_bytes = least_interval(sample_bytes, own.sample_bytes.load(memory_order::relaxed));
     }
 };
 
@@ -13441,9 +13536,8 @@ inline thread_needs needs_of(const thread_state& thread, const view& now) noexce
     needs.methods = now.methods;
     needs.sample_bytes = now.sample_bytes;
     const own_demand& own = thread.primary().own;
-    if (own.count.load(std::memory_order_acquire) != 0 &&
-        own.instance.load(std::memory_order_relaxed) ==
-            thread.instance.load(std::memory_order_relaxed)) {
+    if (own.count.load(memory_order::acquire) != 0 &&
+        own.instance.load(memory_order::relaxed) == thread.instance.load(memory_order::relaxed)) {
         needs.add(own);
     }
     for (std::uint64_t left = needs.windows; left != 0; left &= left - 1) {
@@ -13458,8 +13552,8 @@ inline thread_needs needs_of(const thread_state& thread, const view& now) noexce
 }
 
 inline void seed_dice(thread_state& thread) noexcept {
-    const std::uint64_t fixed = process.sampling_seed.load(std::memory_order_relaxed);
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint64_t fixed = process.sampling_seed.load(memory_order::relaxed);
+    const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     thread.dice.seed(hash_finish(hash_step(fixed != 0 ? fixed : random_seed(), instance)));
     thread.has_dice = true;
 }
@@ -13489,18 +13583,18 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         forget_pending(thread);
     }
     // Numbers that are asked for are those of before this event.
-    if (thread.question.step.load(std::memory_order_relaxed) != question_step::nobody_asks) {
+    if (thread.question.step.load(memory_order::relaxed) != question_step::nobody_asks) {
         answer_reading(thread);
     }
-    const std::uint64_t own = thread.primary().own_clock.load(std::memory_order_acquire);
+    const std::uint64_t own = thread.primary().own_clock.load(memory_order::acquire);
     const std::uint64_t clock = now.clock > own ? now.clock : own;
     const thread_needs needs = needs_of(thread, now);
-    if (clock != thread.clock.load(std::memory_order_relaxed) || needs.windows != thread.windows) {
+    if (clock != thread.clock.load(memory_order::relaxed) || needs.windows != thread.windows) {
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
         for (plain_place& each : thread.plain) each.cohort_id = 0;
     }
-    thread.clock.store(clock, std::memory_order_release);
+    thread.clock.store(clock, memory_order::release);
     thread.session = now.session;
     thread.session_head = live_object_map::record_head(now.session, 0);
     thread.windows = needs.windows;
@@ -13511,7 +13605,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     const std::uint64_t sample_bytes = thread.mode == charge::samples ? needs.sample_bytes : 0;
     if (sample_bytes == 0 || sample_bytes != thread.sample_bytes || !thread.has_dice) {
         thread.sample_bytes = sample_bytes;
-        thread.bytes_left.store(next_gap(thread), std::memory_order_relaxed);
+        thread.bytes_left.store(next_gap(thread), memory_order::relaxed);
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
@@ -13527,7 +13621,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow path.
-    const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
+    const bool is_watched = is_watched_thread(thread.instance.load(memory_order::relaxed));
     thread.view_number = is_watched ? no_view : now.number;
     thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
     // Where numbers are wanted, the next allocation finds the counters and straightens the view.
@@ -13553,7 +13647,7 @@ namespace detail {
 ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     compiler_barrier();
     // Release: whoever sees the thread idle sees all it wrote while it was busy.
-    thread.busy.store(0, std::memory_order_release);
+    thread.busy.store(0, memory_order::release);
 }
 
 // An event finds no state to be recorded in.
@@ -13562,7 +13656,7 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     if (own != nullptr) {
         own->lose(loss_reason::too_deeply_nested);
     } else {
-        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
+        process.events_without_state.fetch_add(1, memory_order::relaxed);
     }
 }
 
@@ -13575,14 +13669,14 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
 // thread sees the gate shut.
 inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
-    if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {
+    if (thread == nullptr || thread->busy.load(memory_order::relaxed) != 0) {
         thread = enter_slow(frame);
         if (thread == nullptr) {
             if (is_event && process.entry.word() != 0) lose_event();
             return nullptr;
         }
     }
-    thread->busy.store(frame, std::memory_order_relaxed);
+    thread->busy.store(frame, memory_order::relaxed);
     compiler_barrier();
     if (process.entry.word() != thread->view_number && !refresh_view(*thread, frame)) {
         leave(*thread);
@@ -13646,7 +13740,7 @@ inline guard_watch* tell_guards(const watched_event& event) noexcept {
 
 // The thread has entered. Whether a plan makes the request fail; every plan counts it.
 inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t frame) noexcept {
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     bool fails = false;
     for (armed_plan& each : fault_plans.plans) {
         if (!concerns(each, instance) || !decides_to_fail(each, bytes)) continue;
@@ -13657,9 +13751,9 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
             std::uintptr_t frames[most_fault_frames];
             const std::uint32_t found = capture_stack(thread, frame, frames);
             for (std::uint32_t i = 0; i < found; ++i) {
-                each.frames[i].store(frames[i], std::memory_order_relaxed);
+                each.frames[i].store(frames[i], memory_order::relaxed);
             }
-            each.frame_count.store(found, std::memory_order_release);
+            each.frame_count.store(found, memory_order::release);
         }
     }
     return fails;
@@ -13670,7 +13764,7 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
 // are charged to nobody do not count, nor do those of a signal handler that interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
-    const bool may_fail = fault_plans.armed.load(std::memory_order_acquire) != 0;
+    const bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
     thread_state* thread = enter(frame, false);
@@ -13723,12 +13817,11 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 template <class T>
-ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
+ALLOCSCOPE_FAST_PATH T own_value(const atomic<T>& variable) noexcept {
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
-    return variable.load(std::memory_order_relaxed);  // the sanitizer sees it
+    return variable.load(memory_order::relaxed);  // the sanitizer sees it
 #else
-    static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
-                  "the atomic is nothing but its value");
+    static_assert(sizeof(atomic<T>) == sizeof(T), "the atomic is nothing but its value");
     return reinterpret_cast<const T&>(variable);
 #endif
 }
@@ -13752,10 +13845,10 @@ constexpr std::uint32_t no_cohort = 0;
 
 // An epoch object to fill: a reclaimed one, or a new one.
 inline epoch* make_epoch(thread_state& thread) noexcept {
-    epoch* made = thread.returned_epochs.load(std::memory_order_acquire);
+    epoch* made = thread.returned_epochs.load(memory_order::acquire);
     while (made != nullptr &&
            !thread.returned_epochs.compare_exchange_weak(
-               made, made->older.load(std::memory_order_relaxed), std::memory_order_acq_rel)) {
+               made, made->older.load(memory_order::relaxed), memory_order::acq_rel)) {
     }
     if (made == nullptr) made = static_cast<epoch*>(process.arena.allocate(sizeof(epoch)));
     return made;
@@ -13764,28 +13857,27 @@ inline epoch* make_epoch(thread_state& thread) noexcept {
 inline std::uint32_t new_epoch_serial() noexcept {
     std::uint32_t serial;
     do {
-        serial = process.last_epoch_serial.fetch_add(1, std::memory_order_relaxed) + 1;
+        serial = process.last_epoch_serial.fetch_add(1, memory_order::relaxed) + 1;
     } while (serial == 0 || serial == no_epoch);
     return serial;
 }
 
 // The epoch of the thread's present view; null when there is no memory.
 inline epoch* present_epoch(thread_state& thread) noexcept {
-    epoch* newest = thread.newest_epoch.load(std::memory_order_relaxed);
+    epoch* newest = thread.newest_epoch.load(memory_order::relaxed);
     if (thread.is_epoch_current) return newest;
     epoch* fresh = make_epoch(thread);
     if (fresh == nullptr) return nullptr;
-    fresh->began_at.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    fresh->instance.store(thread.instance.load(std::memory_order_relaxed),
-                          std::memory_order_relaxed);
-    fresh->windows.store(thread.windows, std::memory_order_relaxed);
-    fresh->serial.store(new_epoch_serial(), std::memory_order_relaxed);
-    fresh->cohorts.store(0, std::memory_order_relaxed);
-    fresh->sample_bytes.store(thread.sample_bytes, std::memory_order_relaxed);
-    fresh->older.store(newest, std::memory_order_relaxed);
+    fresh->began_at.store(thread.clock.load(memory_order::relaxed), memory_order::relaxed);
+    fresh->instance.store(thread.instance.load(memory_order::relaxed), memory_order::relaxed);
+    fresh->windows.store(thread.windows, memory_order::relaxed);
+    fresh->serial.store(new_epoch_serial(), memory_order::relaxed);
+    fresh->cohorts.store(0, memory_order::relaxed);
+    fresh->sample_bytes.store(thread.sample_bytes, memory_order::relaxed);
+    fresh->older.store(newest, memory_order::relaxed);
     // Release: whoever finds the epoch finds all of it.
-    thread.newest_epoch.store(fresh, std::memory_order_release);
-    thread.epoch_serial = fresh->serial.load(std::memory_order_relaxed);
+    thread.newest_epoch.store(fresh, memory_order::release);
+    thread.epoch_serial = fresh->serial.load(memory_order::relaxed);
     thread.is_epoch_current = true;
     return fresh;
 }
@@ -13798,11 +13890,11 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
     auto& returned = has_details  ? thread.returned_detailed
                      : parts == 1 ? thread.returned_cohorts
                                   : thread.returned_sampled;
-    std::uint32_t id = returned.load(std::memory_order_acquire);
+    std::uint32_t id = returned.load(memory_order::acquire);
     while (id != no_cohort &&
            !returned.compare_exchange_weak(
-               id, process.cohorts.by_id(id)->facts().next.load(std::memory_order_relaxed),
-               std::memory_order_acq_rel)) {
+               id, process.cohorts.by_id(id)->facts().next.load(memory_order::relaxed),
+               memory_order::acq_rel)) {
     }
     if (id != no_cohort) return id;
     std::uint32_t& next = has_details ? thread.next_detailed : thread.next_cohort;
@@ -13821,13 +13913,13 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
 
 inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
     for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
-        sums->objects.store(0, std::memory_order_relaxed);
-        sums->objects_variance.store(0, std::memory_order_relaxed);
-        sums->bytes_variance.store(0, std::memory_order_relaxed);
-        sums->objects_skew.store(0, std::memory_order_relaxed);
-        sums->bytes_skew.store(0, std::memory_order_relaxed);
+        sums->objects.store(0, memory_order::relaxed);
+        sums->objects_variance.store(0, memory_order::relaxed);
+        sums->bytes_variance.store(0, memory_order::relaxed);
+        sums->objects_skew.store(0, memory_order::relaxed);
+        sums->bytes_skew.store(0, memory_order::relaxed);
     }
-    part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
+    part.sample_bytes.store(sample_bytes, memory_order::relaxed);
 }
 
 inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
@@ -13837,20 +13929,19 @@ inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     for (owned_counter& each : part.sizes) each.set(0);
     part.kept = kept_at_peak::of(0, 0, 0);
     const followed_peaks& followed = process.followed;
-    const std::uint64_t number = followed.number.load(std::memory_order_acquire);
-    const std::uint64_t instance = followed.instance.load(std::memory_order_relaxed);
+    const std::uint64_t number = followed.number.load(memory_order::acquire);
+    const std::uint64_t instance = followed.instance.load(memory_order::relaxed);
     const bool is_followed =
-        of.began_at.load(std::memory_order_relaxed) >=
-            followed.opened_at.load(std::memory_order_relaxed) &&
-        (instance == every_thread || instance == of.instance.load(std::memory_order_relaxed));
-    part.followed.store(is_followed ? number : 0, std::memory_order_relaxed);
+        of.began_at.load(memory_order::relaxed) >= followed.opened_at.load(memory_order::relaxed) &&
+        (instance == every_thread || instance == of.instance.load(memory_order::relaxed));
+    part.followed.store(is_followed ? number : 0, memory_order::relaxed);
 }
 
 // A new cohort of the present epoch for a site.
 ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
     epoch* now = present_epoch(thread);
     if (now == nullptr) return no_cohort;
-    const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
+    const std::uint64_t sample_bytes = now->sample_bytes.load(memory_order::relaxed);
     const bool has_details = thread.mode == charge::details;
     const std::uint32_t id = take_cohort(thread, sample_bytes != 0 ? sampled_cohort_parts
                                                  : has_details     ? detailed_cohort_parts
@@ -13870,14 +13961,14 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
     made.deaths.set(0);
     made.death_bytes.set(0);
     cohort_facts& facts = made.facts();
-    facts.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    facts.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    facts.owner.store(owner, std::memory_order_relaxed);
-    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
-                         std::memory_order_relaxed);
-    facts.site.store(site, std::memory_order_relaxed);
-    facts.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    now->cohorts.store(id, std::memory_order_release);
+    facts.born_at.store(now->began_at.load(memory_order::relaxed), memory_order::relaxed);
+    facts.windows.store(now->windows.load(memory_order::relaxed), memory_order::relaxed);
+    facts.owner.store(owner, memory_order::relaxed);
+    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(memory_order::relaxed)),
+                         memory_order::relaxed);
+    facts.site.store(site, memory_order::relaxed);
+    facts.next.store(now->cohorts.load(memory_order::relaxed), memory_order::relaxed);
+    now->cohorts.store(id, memory_order::release);
     thread.new_cohorts.add(1);
     return id;
 }
@@ -14105,7 +14196,7 @@ ALLOCSCOPE_NAMESPACE_END
 #ifndef ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 #define ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -14119,7 +14210,7 @@ inline std::uint64_t time_in_units() noexcept {
 // Before the cohort changes for the first time after the peak.
 inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
                                const followed_peak& peak) noexcept {
-    const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(std::memory_order_acquire));
+    const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(memory_order::acquire));
     const kept_at_peak known = part.kept.read();
     if (known.is_of(number)) return;
     // Deaths first: what has died was born.
@@ -14133,9 +14224,9 @@ inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
 
 // False: as many bytes were alive before. Else there is a new peak.
 inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
-    std::int64_t highest = peak.peak_bytes.load(std::memory_order_relaxed);
+    std::int64_t highest = peak.peak_bytes.load(memory_order::relaxed);
     while (live > highest) {
-        if (peak.peak_bytes.compare_exchange_weak(highest, live, std::memory_order_acq_rel)) {
+        if (peak.peak_bytes.compare_exchange_weak(highest, live, memory_order::acq_rel)) {
             return true;
         }
     }
@@ -14149,11 +14240,10 @@ ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters
     thread.last_born = place;
     part.birth_times.add(time_in_units());
     part.sizes[size_class_of(bytes)].add(1);
-    followed_peak* const peak =
-        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
     if (peak == nullptr) return;
     const auto more = static_cast<std::int64_t>(bytes);
-    const std::int64_t live = peak->live_bytes.fetch_add(more, std::memory_order_acq_rel) + more;
+    const std::int64_t live = peak->live_bytes.fetch_add(more, memory_order::acq_rel) + more;
     if (!is_new_peak(*peak, live)) keep_what_peak_had(counters, part, *peak);
 }
 
@@ -14164,13 +14254,12 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
         part.temporary.add(1);  // only the thread that made the cohort has this as its newest
         thread.last_born = nullptr;
     }
-    followed_peak* const peak =
-        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
     if (peak != nullptr) {
         // A thread that has brought the peak may not have got to say so.
-        is_new_peak(*peak, peak->live_bytes.load(std::memory_order_acquire));
+        is_new_peak(*peak, peak->live_bytes.load(memory_order::acquire));
         keep_what_peak_had(born, part, *peak);
-        peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_acq_rel);
+        peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::acq_rel);
     }
     part.death_times.add_shared(time_in_units());
     born.death_bytes.add_shared(bytes);
@@ -14179,7 +14268,7 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 
@@ -14197,9 +14286,9 @@ ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
 
-inline void add_to(std::atomic<double>& sum, double amount) noexcept {
-    double seen = sum.load(std::memory_order_relaxed);
-    while (!sum.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed)) {
+inline void add_to(atomic<double>& sum, double amount) noexcept {
+    double seen = sum.load(memory_order::relaxed);
+    while (!sum.compare_exchange_weak(seen, seen + amount, memory_order::relaxed)) {
     }
 }
 
@@ -14217,7 +14306,7 @@ inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
 }
 
 inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
-    return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
+    return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
 // A sample that gets no record leaves out what it stands for.
@@ -14256,10 +14345,10 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     if (!process.samples.is_ready()) return;
     auto* slot = process.samples.existing_slot(reinterpret_cast<std::uintptr_t>(block));
     if (slot == nullptr) return;
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    const std::uint64_t record = slot->load(memory_order::relaxed);
     if (sampled_object_map::session_of(record) != thread.session) return;
     const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
-    slot->store(0, std::memory_order_relaxed);
+    slot->store(0, memory_order::relaxed);
     count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
@@ -14270,7 +14359,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     auto* slot = process.samples.slot_for(address);
     if (slot != nullptr &&
-        sampled_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
+        sampled_object_map::session_of(slot->load(memory_order::relaxed)) == thread.session) {
         thread.lose(loss_reason::record_replaced);
         remove_sample(thread, block);
     }
@@ -14344,7 +14433,7 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
                                       std::uint64_t bytes, const void* place) noexcept {
     const cohort_facts& facts = born.facts();
     death_counts* counts = &born.own_deaths();
-    if (facts.owner.load(std::memory_order_relaxed) != thread.number) {
+    if (facts.owner.load(memory_order::relaxed) != thread.number) {
         counts = thread.foreign.existing(id);
         if (ALLOCSCOPE_UNLIKELY(counts == nullptr)) {
             count_rare_death(thread, born, id, bytes, place);
@@ -14358,11 +14447,11 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
 
 // Takes the record of a dying object out of its slot and counts the death.
 ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::slot* slot) noexcept {
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    const std::uint64_t record = slot->load(memory_order::relaxed);
     if (live_object_map::session_of(record) != thread.session) return;
     const std::uint64_t bytes = live_object_map::bytes_of(slot, record);
     const std::uint32_t id = live_object_map::cohort_of(record);
-    slot->store(0, std::memory_order_relaxed);
+    slot->store(0, memory_order::relaxed);
     count_death(thread, *process.cohorts.by_id(id), id, bytes, slot);
 }
 
@@ -14404,25 +14493,25 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
         return free_slowly<Release>(block, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
-    thread.busy.store(hook_mark(), std::memory_order_relaxed);
+    thread.busy.store(hook_mark(), memory_order::relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
-        thread.busy.store(0, std::memory_order_relaxed);
+        thread.busy.store(0, memory_order::relaxed);
         return free_slowly<Release>(block, hook_frame());
     }
     live_object_map::slot* const slot =
         process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
     const std::uint64_t record =
-        ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(std::memory_order_relaxed) : 0;
+        ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(memory_order::relaxed) : 0;
     const std::uint64_t id = live_object_map::cohort_in_session(record, thread.session_head);
     if (ALLOCSCOPE_LIKELY(id <= live_object_map::last_cohort)) {
         cohort& born = *process.cohorts.by_id(static_cast<std::uint32_t>(id));
         const auto bytes = static_cast<std::int64_t>(live_object_map::short_bytes_of(record));
         static_assert(live_object_map::least_long_bytes > 2 * flush_bytes,
                       "a long record, whose size stands elsewhere, is caught by the last test");
-        if (ALLOCSCOPE_UNLIKELY(
-                born.facts().owner.load(std::memory_order_relaxed) != thread.number ||
-                born.facts().born_at.load(std::memory_order_relaxed) < thread.newest_window)) {
+        if (ALLOCSCOPE_UNLIKELY(born.facts().owner.load(memory_order::relaxed) != thread.number ||
+                                born.facts().born_at.load(memory_order::relaxed) <
+                                    thread.newest_window)) {
             return remove_and_release<Release>(thread, slot, block);
         }
         thread.bytes_above_floor -= bytes;
@@ -14432,7 +14521,7 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
             return remove_and_release<Release>(thread, slot, block);
         }
         thread.bytes_below_peak += bytes;
-        slot->store(0, std::memory_order_relaxed);
+        slot->store(0, memory_order::relaxed);
         born.death_bytes.add(static_cast<std::uint64_t>(bytes));
         born.deaths.add(1);  // last: see count_death
     }
@@ -14455,7 +14544,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     live_object_map::slot* slot = process.objects.slot_for(address);
     if (slot != nullptr &&
-        live_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
+        live_object_map::session_of(slot->load(memory_order::relaxed)) == thread.session) {
         replace_record(thread, slot);
     }
     if (slot == nullptr || id == no_cohort) {
@@ -14522,7 +14611,7 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
             return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
         }
         thread.bytes_below_peak = 0;
-        thread.pending_peak.store(net, std::memory_order_relaxed);
+        thread.pending_peak.store(net, memory_order::relaxed);
     }
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
     counters->births.add(1);
@@ -14559,10 +14648,10 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcep
         return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
-    thread.busy.store(hook_frame(), std::memory_order_relaxed);
+    thread.busy.store(hook_frame(), memory_order::relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
-        thread.busy.store(0, std::memory_order_relaxed);
+        thread.busy.store(0, memory_order::relaxed);
         return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
     std::uint64_t head = thread.plain[Tag].record;
@@ -14625,9 +14714,9 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     // subtracting from what it has left could end below zero, and no sample would ever follow. Of
     // two that count at the same time the later one stands. That is no bias, because the time to
     // the next sample has no memory.
-    const std::uint64_t left = entry->bytes_left.load(std::memory_order_relaxed);
+    const std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
     if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
-    entry->bytes_left.store(left - counted, std::memory_order_relaxed);
+    entry->bytes_left.store(left - counted, memory_order::relaxed);
     return true;
 }
 
@@ -14642,10 +14731,10 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
     const bool is_shared = current_entry == &departed;
     thread_state& primary = is_shared ? thread : thread.primary();
     const bool is_known = primary.view_number == thread.view_number;
-    std::atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
-    const std::uint64_t left = countdown.load(std::memory_order_relaxed);
+    atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
+    const std::uint64_t left = countdown.load(memory_order::relaxed);
     const bool is_sample = counted >= left;
-    countdown.store(is_sample ? next_gap(thread) : left - counted, std::memory_order_relaxed);
+    countdown.store(is_sample ? next_gap(thread) : left - counted, memory_order::relaxed);
     return is_sample;
 }
 
@@ -14726,10 +14815,10 @@ inline std::uint64_t take_out_of(Map& map, const thread_state& thread, std::uint
                                  std::uint64_t& bytes) noexcept {
     auto* slot = map.is_ready() ? map.existing_slot(address) : nullptr;
     if (slot == nullptr) return 0;
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    const std::uint64_t record = slot->load(memory_order::relaxed);
     if (Map::session_of(record) != thread.session) return 0;
     bytes = Map::bytes_of(slot, record);
-    slot->store(0, std::memory_order_relaxed);
+    slot->store(0, memory_order::relaxed);
     return record;
 }
 
@@ -14760,11 +14849,9 @@ ALLOCSCOPE_NOINLINE void put_back(const taken_record& taken, const void* block,
     if (taken.is_of_session_of(*thread)) {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
         if (taken.of_sample != 0) {
-            process.samples.existing_slot(address)->store(taken.of_sample,
-                                                          std::memory_order_relaxed);
+            process.samples.existing_slot(address)->store(taken.of_sample, memory_order::relaxed);
         } else {
-            process.objects.existing_slot(address)->store(taken.of_event,
-                                                          std::memory_order_relaxed);
+            process.objects.existing_slot(address)->store(taken.of_event, memory_order::relaxed);
         }
     }
     leave(*thread);
@@ -14851,7 +14938,7 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
 // looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
 inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
-    if (!is_glibc_underlying.load(std::memory_order_relaxed)) return false;
+    if (!is_glibc_underlying.load(memory_order::relaxed)) return false;
     std::size_t chunk_size;
     std::memcpy(&chunk_size, block - sizeof(chunk_size), sizeof(chunk_size));
     return (chunk_size & is_mapped) != 0 && block[0] == 0;
@@ -14976,7 +15063,7 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 // malloc that is not glibc's tells the room.
 inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     const bool is_room_known =
-        room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);
+        room > smallest_block_bytes || is_glibc_underlying.load(memory_order::relaxed);
     return is_room_known && room < bytes ? room : bytes;
 }
 
@@ -15204,9 +15291,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct operator_calls {
-    std::atomic<void* (*)(std::size_t) noexcept> obtain;
-    std::atomic<int (*)(void**, std::size_t, std::size_t) noexcept> obtain_aligned;
-    std::atomic<void (*)(void*) noexcept> release;
+    atomic<void* (*)(std::size_t) noexcept> obtain;
+    atomic<int (*)(void**, std::size_t, std::size_t) noexcept> obtain_aligned;
+    atomic<void (*)(void*) noexcept> release;
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline operator_calls calls_of_operators{
@@ -15237,15 +15324,15 @@ struct the_operators;
 template <class User>
 struct memory_of {
     ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
-        return calls_of_operators.obtain.load(std::memory_order_relaxed)(bytes);
+        return calls_of_operators.obtain.load(memory_order::relaxed)(bytes);
     }
     ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
                                                    std::size_t bytes) noexcept {
-        return calls_of_operators.obtain_aligned.load(std::memory_order_relaxed)(place, alignment,
-                                                                                 bytes);
+        return calls_of_operators.obtain_aligned.load(memory_order::relaxed)(place, alignment,
+                                                                             bytes);
     }
     ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept {
-        calls_of_operators.release.load(std::memory_order_relaxed)(block);
+        calls_of_operators.release.load(memory_order::relaxed)(block);
     }
 };
 
@@ -15290,7 +15377,7 @@ namespace detail {
 inline void publish_view() noexcept {
     const window_wish wish = process.windows.demand().together();
     view next;
-    next.clock = process.clock.load(std::memory_order_relaxed);
+    next.clock = process.clock.load(memory_order::relaxed);
     next.session = process.session;
     next.tables = process.tables;
     next.many_windows = process.windows.unmasked_count();
@@ -15307,22 +15394,22 @@ inline void publish_view() noexcept {
 inline void change_own_demand(thread_state& watched, const open_window& window,
                               int change) noexcept {
     own_demand& own = watched.own;
-    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
-    if (own.instance.load(std::memory_order_relaxed) != instance) {
+    const std::uint64_t instance = window.instance.load(memory_order::relaxed);
+    if (own.instance.load(memory_order::relaxed) != instance) {
         own.demand = {};
-        own.windows.store(0, std::memory_order_relaxed);
-        own.instance.store(instance, std::memory_order_relaxed);
+        own.windows.store(0, memory_order::relaxed);
+        own.instance.store(instance, memory_order::relaxed);
     }
     process.windows.change_demand(own.demand, window, change);
     const std::uint64_t bit = process.windows.mask_of(window);
-    const std::uint64_t others = own.windows.load(std::memory_order_relaxed) & ~bit;
-    own.windows.store(change > 0 ? others | bit : others, std::memory_order_relaxed);
+    const std::uint64_t others = own.windows.load(memory_order::relaxed) & ~bit;
+    own.windows.store(change > 0 ? others | bit : others, memory_order::relaxed);
     const window_wish wish = own.demand.together();
-    own.mode.store(wish.mode, std::memory_order_relaxed);
-    own.frames.store(wish.frames, std::memory_order_relaxed);
-    own.methods.store(wish.methods, std::memory_order_relaxed);
-    own.sample_bytes.store(wish.sample_bytes, std::memory_order_relaxed);
-    own.count.store(own.demand.windows(), std::memory_order_release);
+    own.mode.store(wish.mode, memory_order::relaxed);
+    own.frames.store(wish.frames, memory_order::relaxed);
+    own.methods.store(wish.methods, memory_order::relaxed);
+    own.sample_bytes.store(wish.sample_bytes, memory_order::relaxed);
+    own.count.store(own.demand.windows(), memory_order::release);
 }
 
 }  // namespace detail
@@ -15372,14 +15459,14 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline birth_range births_in(const open_window& window) noexcept {
-    return {window.open_at.load(std::memory_order_relaxed), ~std::uint64_t{0},
-            window.instance.load(std::memory_order_relaxed)};
+    return {window.open_at.load(memory_order::relaxed), ~std::uint64_t{0},
+            window.instance.load(memory_order::relaxed)};
 }
 
 // Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         for_each_epoch_in(*t, range, visit);
     }
@@ -15440,12 +15527,12 @@ inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t sampl
                              std::uint64_t bytes) noexcept {
     sample_sums sums;
     sums.samples = samples;
-    sums.objects = from.objects.load(std::memory_order_relaxed);
+    sums.objects = from.objects.load(memory_order::relaxed);
     sums.bytes = static_cast<double>(bytes);
-    sums.objects_variance = from.objects_variance.load(std::memory_order_relaxed);
-    sums.bytes_variance = from.bytes_variance.load(std::memory_order_relaxed);
-    sums.objects_skew = from.objects_skew.load(std::memory_order_relaxed);
-    sums.bytes_skew = from.bytes_skew.load(std::memory_order_relaxed);
+    sums.objects_variance = from.objects_variance.load(memory_order::relaxed);
+    sums.bytes_variance = from.bytes_variance.load(memory_order::relaxed);
+    sums.objects_skew = from.objects_skew.load(memory_order::relaxed);
+    sums.bytes_skew = from.bytes_skew.load(memory_order::relaxed);
     return sums;
 }
 
@@ -15522,8 +15609,8 @@ inline bool read_between_samples(const birth_range& range, const Read& read) {
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() + process.pools.used_bytes() +
-                          mapped_pages_bytes.load(std::memory_order_relaxed);
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+                          mapped_pages_bytes.load(memory_order::relaxed);
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         bytes += t->memo.touched_bytes();
     }
@@ -15534,9 +15621,9 @@ inline std::uint64_t table_bytes() noexcept {
 inline std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {
-        sum = process.events_without_state.load(std::memory_order_relaxed);
+        sum = process.events_without_state.load(memory_order::relaxed);
     }
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         sum += t->losses[static_cast<std::uint32_t>(reason)].read();
     }
@@ -15561,8 +15648,8 @@ namespace detail {
 // While one lives, a forked child without fork handlers would find sums half moved.
 class moving_sums {
 public:
-    moving_sums() noexcept { process.are_sums_moving.store(true, std::memory_order_seq_cst); }
-    ~moving_sums() { process.are_sums_moving.store(false, std::memory_order_release); }
+    moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
+    ~moving_sums() { process.are_sums_moving.store(false, memory_order::release); }
     moving_sums(const moving_sums&) = delete;
     moving_sums& operator=(const moving_sums&) = delete;
 };
@@ -15631,9 +15718,9 @@ inline void add_retired(allocation_counts& counts, const cohort& dead,
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
                                 const death_sum& deaths) noexcept {
-    const std::uint64_t born_at = of.began_at.load(std::memory_order_relaxed);
-    const std::uint64_t instance = of.instance.load(std::memory_order_relaxed);
-    const std::uint32_t family = family_of_site(dead.facts().site.load(std::memory_order_relaxed));
+    const std::uint64_t born_at = of.began_at.load(memory_order::relaxed);
+    const std::uint64_t instance = of.instance.load(memory_order::relaxed);
+    const std::uint32_t family = family_of_site(dead.facts().site.load(memory_order::relaxed));
     process.windows.for_each_open([&](open_window& window) {
         if (!window.owns(born_at, instance)) return;
         retired_family* const own =
@@ -15655,21 +15742,21 @@ inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoc
 
 // Puts an item on the list from which its thread takes it again.
 template <class Item>
-inline void push_returned(std::atomic<Item>& head, Item item, std::atomic<Item>& link) noexcept {
-    Item first = head.load(std::memory_order_relaxed);
+inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noexcept {
+    Item first = head.load(memory_order::relaxed);
     do {
-        link.store(first, std::memory_order_relaxed);
+        link.store(first, memory_order::relaxed);
         // Release: the taker sees the cleared counters.
-    } while (!head.compare_exchange_weak(first, item, std::memory_order_acq_rel));
+    } while (!head.compare_exchange_weak(first, item, memory_order::acq_rel));
 }
 
 // Takes the cohorts without live objects out of a closed epoch.
 inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
     std::uint32_t kept_last = 0;
-    std::uint32_t id = closed.cohorts.load(std::memory_order_relaxed);
+    std::uint32_t id = closed.cohorts.load(memory_order::relaxed);
     while (id != 0) {
         cohort& c = *process.cohorts.by_id(id);
-        const std::uint32_t next = c.facts().next.load(std::memory_order_relaxed);
+        const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
         const death_sum deaths = deaths_of(c, id);
         if (deaths.deaths != c.births.read()) {
             kept_last = id;
@@ -15679,9 +15766,9 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         retire_into_windows(c, id, closed, deaths);
         clear_foreign_deaths(id);
         if (kept_last == 0) {
-            closed.cohorts.store(next, std::memory_order_relaxed);
+            closed.cohorts.store(next, memory_order::relaxed);
         } else {
-            process.cohorts.by_id(kept_last)->facts().next.store(next, std::memory_order_relaxed);
+            process.cohorts.by_id(kept_last)->facts().next.store(next, memory_order::relaxed);
         }
         push_returned(is_sampled(c)    ? thread.returned_sampled
                       : is_detailed(c) ? thread.returned_detailed
@@ -15693,13 +15780,13 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
 
 // The newest epoch of a thread may still grow; all older ones are closed for good.
 inline void reclaim_thread(thread_state& thread) noexcept {
-    epoch* newer = thread.newest_epoch.load(std::memory_order_acquire);
+    epoch* newer = thread.newest_epoch.load(memory_order::acquire);
     if (newer == nullptr) return;
-    for (epoch* e = newer->older.load(std::memory_order_relaxed); e != nullptr;) {
-        epoch* older = e->older.load(std::memory_order_relaxed);
+    for (epoch* e = newer->older.load(memory_order::relaxed); e != nullptr;) {
+        epoch* older = e->older.load(memory_order::relaxed);
         reclaim_epoch(thread, *e);
-        if (e->cohorts.load(std::memory_order_relaxed) == 0) {
-            newer->older.store(older, std::memory_order_relaxed);
+        if (e->cohorts.load(memory_order::relaxed) == 0) {
+            newer->older.store(older, memory_order::relaxed);
             push_returned(thread.returned_epochs, e, e->older);
         } else {
             newer = e;
@@ -15710,7 +15797,7 @@ inline void reclaim_thread(thread_state& thread) noexcept {
 
 inline std::uint64_t cohorts_ever_made() noexcept {
     std::uint64_t sum = 0;
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         sum += t->new_cohorts.read();
     }
@@ -15730,16 +15817,16 @@ inline void reclaim_unread() noexcept {
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
     compact_retired_families();
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         reclaim_thread(*t);
     }
     process.cohorts_at_last_reclaim = made;
     std::uint64_t kept = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
+        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+             e = e->older.load(memory_order::relaxed)) {
             for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
         }
     }
@@ -15762,10 +15849,10 @@ inline void reclaim_when_due() noexcept {
 inline bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         // Acquire: pairs with the release in leave().
-        for (int i = 0; t->busy.load(std::memory_order_acquire) != 0; ++i) {
+        for (int i = 0; t->busy.load(memory_order::acquire) != 0; ++i) {
             if (i == most_yields) return false;
             ::sched_yield();
         }
@@ -15775,15 +15862,15 @@ inline bool all_threads_are_outside() noexcept {
 
 inline void release_thread_tables(thread_state& thread) noexcept {
     thread.question.counts.release();
-    thread.question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+    thread.question.step.store(question_step::nobody_asks, memory_order::relaxed);
     thread.memo.release();
     thread.cohorts.release();
     thread.foreign.release();
-    thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
-    thread.returned_cohorts.store(0, std::memory_order_relaxed);
-    thread.returned_sampled.store(0, std::memory_order_relaxed);
-    thread.returned_detailed.store(0, std::memory_order_relaxed);
-    thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
+    thread.newest_epoch.store(nullptr, memory_order::relaxed);
+    thread.returned_cohorts.store(0, memory_order::relaxed);
+    thread.returned_sampled.store(0, memory_order::relaxed);
+    thread.returned_detailed.store(0, memory_order::relaxed);
+    thread.returned_epochs.store(nullptr, memory_order::relaxed);
     thread.next_cohort = thread.next_detailed = 0;
     thread.last_cohort = thread.last_detailed = 0;
 }
@@ -15792,8 +15879,8 @@ inline void release_thread_tables(thread_state& thread) noexcept {
 // back.
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
-    process.is_releasing.store(true, std::memory_order_seq_cst);
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    process.is_releasing.store(true, memory_order::seq_cst);
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         release_thread_tables(*t);
     }
@@ -15810,7 +15897,7 @@ inline bool release_unread_tables() noexcept {
     process.births_since_wipe = 0;
     process.cohorts_at_last_reclaim = cohorts_ever_made();
     process.cohorts_kept = 0;
-    process.is_releasing.store(false, std::memory_order_release);
+    process.is_releasing.store(false, memory_order::release);
     return true;
 }
 
@@ -15825,11 +15912,11 @@ inline bool release_tables() noexcept {
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
 inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            if (e->began_at.load(std::memory_order_relaxed) < clock || births >= enough) break;
+        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+             e = e->older.load(memory_order::relaxed)) {
+            if (e->began_at.load(memory_order::relaxed) < clock || births >= enough) break;
             for_each_cohort(
                 *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
         }
@@ -15882,11 +15969,11 @@ inline void before_fork() noexcept {
     ::pthread_mutex_lock(&process.naming);
     ::pthread_mutex_lock(&process.walking);
     ::pthread_mutex_lock(&process.control);
-    process.forking.store(&current_entry, std::memory_order_relaxed);
+    process.forking.store(&current_entry, memory_order::relaxed);
 }
 
 inline void after_fork_in_parent() noexcept {
-    process.forking.store(nullptr, std::memory_order_relaxed);
+    process.forking.store(nullptr, memory_order::relaxed);
     ::pthread_mutex_unlock(&process.control);
     ::pthread_mutex_unlock(&process.walking);
     ::pthread_mutex_unlock(&process.naming);
@@ -15895,12 +15982,12 @@ inline void after_fork_in_parent() noexcept {
 // Parent and child must not draw the same samples.
 inline void draw_anew_in_child() noexcept {
     thread_state* own = current_state();
-    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+    for (thread_state* t = own; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->has_dice = false;
         t->forget_view();
     }
-    if (own != nullptr && own->thread_id.load(std::memory_order_relaxed) != 0) {
-        own->thread_id.store(own_thread_id(), std::memory_order_relaxed);
+    if (own != nullptr && own->thread_id.load(memory_order::relaxed) != 0) {
+        own->thread_id.store(own_thread_id(), memory_order::relaxed);
     }
 }
 
@@ -15908,11 +15995,11 @@ inline void draw_anew_in_child() noexcept {
 inline void count_own_demand_anew() noexcept {
     thread_state* own = current_state();
     if (own == nullptr) return;
-    own->own.instance.store(0, std::memory_order_relaxed);
-    own->own.count.store(0, std::memory_order_relaxed);
-    const std::uint64_t instance = own->instance.load(std::memory_order_relaxed);
+    own->own.instance.store(0, memory_order::relaxed);
+    own->own.count.store(0, memory_order::relaxed);
+    const std::uint64_t instance = own->instance.load(memory_order::relaxed);
     process.windows.for_each_open([&](const open_window& window) {
-        if (window.instance.load(std::memory_order_relaxed) == instance) {
+        if (window.instance.load(memory_order::relaxed) == instance) {
             change_own_demand(*own, window, +1);
         }
     });
@@ -15921,16 +16008,16 @@ inline void count_own_demand_anew() noexcept {
 // Another thread of the parent was opening or closing a window, or giving memory back. A window is
 // open if it has begun; everything else follows from the windows that are.
 inline void mend_windows() noexcept {
-    if (process.are_sums_moving.load(std::memory_order_relaxed)) {
-        process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::torn_by_fork);
-        process.are_sums_moving.store(false, std::memory_order_relaxed);
+    if (process.are_sums_moving.load(memory_order::relaxed)) {
+        process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_by_fork);
+        process.are_sums_moving.store(false, memory_order::relaxed);
     }
     process.windows.count_anew();
     count_own_demand_anew();
     process.windows_of_every_event = process.windows.demand().of_every_event();
     process.sees_every_event = true;
     if (process.windows.open_count() != 0) {
-        process.clock.fetch_add(1, std::memory_order_acq_rel);
+        process.clock.fetch_add(1, memory_order::acq_rel);
         publish_view();
         return;
     }
@@ -15942,9 +16029,9 @@ inline void mend_windows() noexcept {
 // Who was reading does not exist here.
 inline void forget_readings() noexcept {
     process.window_being_read = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        t->question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        t->question.step.store(question_step::nobody_asks, memory_order::relaxed);
     }
 }
 
@@ -15962,7 +16049,7 @@ inline void mend_child() noexcept {
     process.walking = open;
     process.naming = open;
     forget_readings();
-    process.forking.store(nullptr, std::memory_order_relaxed);
+    process.forking.store(nullptr, memory_order::relaxed);
     forget_other_threads();
     draw_anew_in_child();
     if (!are_names_whole) process.are_names_torn = true;
@@ -16012,21 +16099,21 @@ constexpr std::uint32_t slot_of(window_id id) noexcept {
 inline open_window* find_window(window_id id) noexcept {
     if (id == 0) return nullptr;
     open_window* window = process.windows.by_slot(slot_of(id));
-    if (window == nullptr || window->open_at.load(std::memory_order_relaxed) == 0) return nullptr;
+    if (window == nullptr || window->open_at.load(memory_order::relaxed) == 0) return nullptr;
     return id_of(slot_of(id)) == id ? window : nullptr;
 }
 
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return process.latecomer.load(std::memory_order_acquire);
+    if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // The next event of this thread reads its view anew.
 inline void make_view_stale(thread_state& thread) noexcept {
-    for (thread_state* t = &thread; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+    for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
 }
@@ -16034,11 +16121,11 @@ inline void make_view_stale(thread_state& thread) noexcept {
 // --- boundaries ---
 
 inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t->primary_state.load(std::memory_order_relaxed) == t &&
-            t->is_taken.load(std::memory_order_acquire) &&
-            t->instance.load(std::memory_order_relaxed) == instance) {
+        if (t->primary_state.load(memory_order::relaxed) == t &&
+            t->is_taken.load(memory_order::acquire) &&
+            t->instance.load(memory_order::relaxed) == instance) {
             return t;
         }
     }
@@ -16047,9 +16134,9 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
 
 // Control lock. A window has opened or closed: tells the threads that it concerns.
 inline void announce(const open_window& window, int change) noexcept {
-    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     const bool is_first = process.entry.word() == 0;
-    const bool is_of_every_event = window.mode.load(std::memory_order_relaxed) >= charge::numbers;
+    const bool is_of_every_event = window.mode.load(memory_order::relaxed) >= charge::numbers;
     if (is_of_every_event) process.windows_of_every_event += static_cast<std::uint32_t>(change);
     // Any thread that frees an object of this window must look it up.
     const bool is_first_of_all_events = is_of_every_event && !process.sees_every_event;
@@ -16060,8 +16147,7 @@ inline void announce(const open_window& window, int change) noexcept {
     thread_state* watched = state_of_instance(instance);
     if (watched == nullptr) return;  // the thread has ended
     if (change != 0) change_own_demand(*watched, window, change);
-    watched->own_clock.store(process.clock.load(std::memory_order_relaxed),
-                             std::memory_order_release);
+    watched->own_clock.store(process.clock.load(memory_order::relaxed), memory_order::release);
     if (watched == own_state()) make_view_stale(*watched);
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
@@ -16075,39 +16161,38 @@ inline void follow_peak(const open_window& window, std::uint64_t before,
         followed.first_ticks = __builtin_ia32_rdtsc();
         followed.first_ns = monotonic_ns();
     }
-    const bool is_free = followed.number.load(std::memory_order_relaxed) == 0;
+    const bool is_free = followed.number.load(memory_order::relaxed) == 0;
     if (!is_free && followed.number_of(before) == 0) return;
     const std::uint64_t number = ++followed.last_number;
     followed_peak& peak = followed.peaks[number % followed_peaks::kept];
-    peak.number.store(0, std::memory_order_release);
-    peak.live_bytes.store(0, std::memory_order_relaxed);
-    peak.peak_bytes.store(0, std::memory_order_relaxed);
-    peak.number.store(number, std::memory_order_release);
-    followed.opened_at.store(opened_at, std::memory_order_relaxed);
-    followed.instance.store(window.instance.load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
-    followed.number.store(number, std::memory_order_release);
+    peak.number.store(0, memory_order::release);
+    peak.live_bytes.store(0, memory_order::relaxed);
+    peak.peak_bytes.store(0, memory_order::relaxed);
+    peak.number.store(number, memory_order::release);
+    followed.opened_at.store(opened_at, memory_order::relaxed);
+    followed.instance.store(window.instance.load(memory_order::relaxed), memory_order::relaxed);
+    followed.number.store(number, memory_order::release);
 }
 
 inline void stop_following(const open_window& window) noexcept {
-    if (process.followed.number_of(window.open_at.load(std::memory_order_relaxed)) == 0) return;
-    process.followed.number.store(0, std::memory_order_release);
+    if (process.followed.number_of(window.open_at.load(memory_order::relaxed)) == 0) return;
+    process.followed.number.store(0, memory_order::release);
 }
 
 // Control lock. From here on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
-    const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
+    const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
-    const std::uint64_t before = window.open_at.load(std::memory_order_relaxed);
+    const std::uint64_t before = window.open_at.load(memory_order::relaxed);
     process.windows.begin(window, now);
     if (window.wanted.details) follow_peak(window, before, now);
 }
 
 // Called before the first window.
 inline void prepare_process() noexcept {
-    if (process.is_prepared.exchange(true, std::memory_order_acq_rel)) return;
+    if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
     prepare_for_forks();
     prepare_thread_fence();
 }
@@ -16144,16 +16229,16 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     open_window& window = *process.windows.by_slot(slot);
     window.wanted = wanted;
     copy_name(window.name, sizeof(window.name), name);
-    window.mode.store(mode, std::memory_order_relaxed);
-    window.frames.store(wanted.stack_frames, std::memory_order_relaxed);
-    window.methods.store(only(wanted.unwind), std::memory_order_relaxed);
-    window.sample_bytes.store(wanted.sample_bytes, std::memory_order_relaxed);
+    window.mode.store(mode, memory_order::relaxed);
+    window.frames.store(wanted.stack_frames, memory_order::relaxed);
+    window.methods.store(only(wanted.unwind), memory_order::relaxed);
+    window.sample_bytes.store(wanted.sample_bytes, memory_order::relaxed);
     window.instance.store(
-        wanted.from == threads::all ? every_thread : self->instance.load(std::memory_order_relaxed),
-        std::memory_order_relaxed);
+        wanted.from == threads::all ? every_thread : self->instance.load(memory_order::relaxed),
+        memory_order::relaxed);
     begin_window(window);
     if (process.windows.open_count() == 1) {
-        process.session_began_at = window.open_at.load(std::memory_order_relaxed);
+        process.session_began_at = window.open_at.load(memory_order::relaxed);
         process.sees_every_event = false;
         process.windows_of_every_event = 0;
     }
@@ -16164,12 +16249,12 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
 // Whether an object is alive that was recorded while every event was.
 inline bool is_any_event_alive() noexcept {
     bool is_any = false;
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+    for (const thread_state* t = process.threads.load(memory_order::acquire);
          t != nullptr && !is_any; t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire);
-             e != nullptr && !is_any; e = e->older.load(std::memory_order_relaxed)) {
-            if (e->began_at.load(std::memory_order_relaxed) < process.session_began_at) break;
-            if (e->sample_bytes.load(std::memory_order_relaxed) != 0) continue;
+        for (const epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr && !is_any;
+             e = e->older.load(memory_order::relaxed)) {
+            if (e->began_at.load(memory_order::relaxed) < process.session_began_at) break;
+            if (e->sample_bytes.load(memory_order::relaxed) != 0) continue;
             for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
                 is_any = is_any || deaths_of(c, id).deaths != c.births.read();
             });
@@ -16192,7 +16277,7 @@ inline void look_up_frees_no_more() noexcept {
 inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
     stop_following(window);
     process.windows.free_slot(slot);
-    process.clock.fetch_add(1, std::memory_order_acq_rel);
+    process.clock.fetch_add(1, memory_order::acq_rel);
     if (process.windows.open_count() != 0) {
         announce(window, -1);
         reclaim_when_due();
@@ -16200,7 +16285,7 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
         return;
     }
     process.entry.shut();
-    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     if (instance == every_thread) {
         process.windows.change_demand(window, -1);
     } else if (thread_state* watched = state_of_instance(instance)) {
@@ -16227,12 +16312,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (process.latecomer.load(std::memory_order_acquire) == nullptr) {
+    if (process.latecomer.load(memory_order::acquire) == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == process.latecomer.load(std::memory_order_acquire)) return;
+    if (self == nullptr || self == process.latecomer.load(memory_order::acquire)) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }
@@ -16318,7 +16403,7 @@ private:
     // A thread that began meanwhile is not in it: when the reading began it had counted nothing.
     template <class Visit>
     static void for_each_thread(Visit&& visit) {
-        for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+        for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
              t = t->next_state) {
             visit(*t);
         }
@@ -16371,8 +16456,8 @@ private:
     }
 
     bool take_answer(reading_question& question) noexcept {
-        if (question.step.load(std::memory_order_acquire) != question_step::answered) return false;
-        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        if (question.step.load(memory_order::acquire) != question_step::answered) return false;
+        question.step.store(question_step::nobody_asks, memory_order::relaxed);
         if (!question.is_of_this_reading || question.counts.has_refused()) return false;
         if (counts_ != nullptr) {
             for (const cohort_count& count : question.counts) counts_->add(count);
@@ -16383,13 +16468,13 @@ private:
 
     // False: it is asked already, or is answering an older question.
     bool ask(reading_question& question) const noexcept {
-        if (question.step.load(std::memory_order_acquire) != question_step::nobody_asks) {
+        if (question.step.load(memory_order::acquire) != question_step::nobody_asks) {
             return false;
         }
         question.range = range_;
         question.wants_counts = counts_ != nullptr;
         question.is_of_this_reading = true;
-        question.step.store(question_step::asked, std::memory_order_release);
+        question.step.store(question_step::asked, memory_order::release);
         return true;
     }
 
@@ -16397,7 +16482,7 @@ private:
     static void withdraw(reading_question& question) noexcept {
         question_step expected = question_step::asked;
         question.step.compare_exchange_strong(expected, question_step::nobody_asks,
-                                              std::memory_order_acq_rel);
+                                              memory_order::acq_rel);
     }
 
     // Threads that neither answer nor rest.
@@ -16434,7 +16519,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         const sample_sums deaths = death_sums_of(c, id);
         read.deaths.add(deaths);
         if (counts == nullptr) return;
-        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths, {}});
+        counts->add({id, c.facts().site.load(memory_order::relaxed), deaths, {}});
     });
     if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
@@ -16526,13 +16611,13 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
     process.window_being_read = 0;
     std::uint64_t peak = facts.peak_bytes;
     const open_window& window = *process.windows.by_slot(facts.slot);
-    if (window.open_at.load(std::memory_order_relaxed) == facts.opened_at) {
+    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
         const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
         if (now > peak) peak = now;
     }
     if (process.is_reclaim_put_off) reclaim_unread();
     if (const followed_peak* const followed = process.followed.find(facts.followed)) {
-        peak = static_cast<std::uint64_t>(followed->peak_bytes.load(std::memory_order_relaxed));
+        peak = static_cast<std::uint64_t>(followed->peak_bytes.load(memory_order::relaxed));
     }
     return peak > live_bytes ? peak : live_bytes;
 }
@@ -16598,11 +16683,11 @@ public:
 private:
     void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
                   std::uint64_t bytes) const noexcept {
-        if (part.followed.load(std::memory_order_relaxed) != followed_) return;
+        if (part.followed.load(memory_order::relaxed) != followed_) return;
         const followed_peak* const peak = process.followed.find(followed_);
         if (peak == nullptr) return;
         const auto number =
-            static_cast<std::uint64_t>(peak->peak_bytes.load(std::memory_order_acquire));
+            static_cast<std::uint64_t>(peak->peak_bytes.load(memory_order::acquire));
         const kept_at_peak kept = part.kept.read();
         const bool has_changed = kept.is_of(number);
         to.peak_objects += has_changed ? kept.objects() : objects;
@@ -16687,7 +16772,7 @@ inline void add_other_families(list<family_sum>& sums, const retired_births& ret
     }
     for (const cohort_count& other : counts.foreign) {
         const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
-        const std::uint32_t family = family_of_site(facts.site.load(std::memory_order_relaxed));
+        const std::uint32_t family = family_of_site(facts.site.load(memory_order::relaxed));
         if (family == allocation_tags::operator_new) continue;
         add_events(sum_of_family(sums, family), 0, 0, other.deaths, other.death_bytes);
     }
@@ -16944,7 +17029,7 @@ public:
 
 private:
     static std::uint32_t instance_of(std::uint32_t id) noexcept {
-        return process.cohorts.by_id(id)->facts().instance.load(std::memory_order_relaxed);
+        return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
     cohort_part part_of(const cohort_count& own) const noexcept {
@@ -17132,7 +17217,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
         begin_window(*window);
         announce(*window, 0);
         all_threads_are_outside();  // an object born just now would else be in neither report
-        facts.range.until = window->open_at.load(std::memory_order_relaxed);
+        facts.range.until = window->open_at.load(memory_order::relaxed);
     }
     return true;
 }
@@ -17533,7 +17618,7 @@ public:
 
     text_out& operator<<(text added);
     text_out& operator<<(char added);
-    ALLOCSCOPE_FAST_PATH text_out& operator<<(const char* added) { return *this << text{added}; }
+    text_out& operator<<(const char* added);
 
     void fill(std::size_t count, char with);
 
@@ -17598,6 +17683,10 @@ ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(text added) {
     if (!added.empty()) std::memcpy(data_ + size_, added.data(), added.size());
     size_ += added.size();
     return *this;
+}
+
+ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(const char* added) {
+    return *this << text{added};
 }
 
 ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(char added) {
@@ -23919,11 +24008,11 @@ namespace detail {
 
 // 0: it has ended, or is of another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t->is_taken.load(std::memory_order_acquire) &&
-            static_cast<std::uint32_t>(t->instance.load(std::memory_order_relaxed)) == instance) {
-            return t->task.load(std::memory_order_relaxed);
+        if (t->is_taken.load(memory_order::acquire) &&
+            static_cast<std::uint32_t>(t->instance.load(memory_order::relaxed)) == instance) {
+            return t->task.load(memory_order::relaxed);
         }
     }
     return 0;
@@ -24152,7 +24241,7 @@ public:
     }
     // The stacks themselves; the table and what it points to lie in memory().
     void set_stacks(const stack_table& table) noexcept {
-        head_->stacks.store(&table, std::memory_order_relaxed);
+        head_->stacks.store(&table, memory_order::relaxed);
         head_->data.stacks = &stacks_in;
     }
 
@@ -24202,7 +24291,7 @@ private:
         std::size_t family_count;
         stack_finder find_stacks;  // null: `stacks` lie in the block
         const void* source;
-        std::atomic<const stack_table*> stacks;
+        atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
         char name[name_bytes];
     };
@@ -24220,7 +24309,7 @@ private:
     // Two threads may work the stacks out at once; those of the slower one are dropped.
     static const stack_table* stacks_in(const snapshot_data& of) {
         head& block = head_of(of);
-        const stack_table* known = block.stacks.load(std::memory_order_acquire);
+        const stack_table* known = block.stacks.load(memory_order::acquire);
         if (known != nullptr) return known;
         later_stacks* made = nullptr;
         const bool is_made = is_done_with_memory([&] {
@@ -24230,7 +24319,7 @@ private:
             block.find_stacks(of, block.source, *made);
         });
         if (is_made &&
-            block.stacks.compare_exchange_strong(known, &made->table, std::memory_order_acq_rel)) {
+            block.stacks.compare_exchange_strong(known, &made->table, memory_order::acq_rel)) {
             return &made->table;
         }
         if (made != nullptr) let_go(*made);
@@ -24244,7 +24333,7 @@ private:
     }
 
     static void let_go(head& of) noexcept {
-        const stack_table* stacks = of.stacks.load(std::memory_order_acquire);
+        const stack_table* stacks = of.stacks.load(memory_order::acquire);
         if (of.find_stacks != nullptr && stacks != nullptr) {
             let_go(*reinterpret_cast<later_stacks*>(const_cast<stack_table*>(stacks)));
         }
@@ -24897,7 +24986,7 @@ inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
     for (const auto& each : wanted) missing += each.value.wanted;
     const auto look_at = [&wanted, &missing](const live_object& object) {
         const cohort& born = *process.cohorts.by_id(object.cohort);
-        sample_of_stack* of = wanted.find(born.facts().site.load(std::memory_order_relaxed));
+        sample_of_stack* of = wanted.find(born.facts().site.load(memory_order::relaxed));
         if (of == nullptr || of->count == of->wanted) return true;
         of->blocks[of->count++] = {object.address, object.bytes};
         return --missing != 0;
@@ -25221,7 +25310,7 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
 // Takes the record away and counts the death.
 ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
     const std::uint32_t id = dying.cohort();
-    const std::uint64_t bytes = dying.bytes.load(std::memory_order_relaxed);
+    const std::uint64_t bytes = dying.bytes.load(memory_order::relaxed);
     dying.clear();
     cohort& born = *process.cohorts.by_id(id);
     if (is_sampled(born)) {
@@ -25568,7 +25657,7 @@ namespace detail {
 // A check that fails in a loop must not fill the disk.
 constexpr std::uint32_t most_evidence_files = 1000;
 
-ALLOCSCOPE_HIDDEN inline std::atomic<std::uint32_t> evidence_files{0};
+ALLOCSCOPE_HIDDEN inline atomic<std::uint32_t> evidence_files{0};
 
 // Letters, digits, '.', '_' and '-' of the name; whatever else is in it becomes '_'.
 inline void write_file_name(text_out& out, const char* name) {
@@ -25601,9 +25690,9 @@ inline void save_evidence_of(const snapshot& rows, const char* name, const char*
     if (folder == nullptr || *folder == '\0') return;
     const engine* own = find_engine();
     if (own == nullptr || own->save_evidence == nullptr) return;
-    const std::uint32_t number = evidence_files.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint32_t number = evidence_files.fetch_add(1, memory_order::relaxed) + 1;
     if (number > most_evidence_files) {
-        evidence_files.fetch_sub(1, std::memory_order_relaxed);
+        evidence_files.fetch_sub(1, memory_order::relaxed);
         problem << "this process has saved " << decimal{most_evidence_files} << " already";
         return;
     }
@@ -26811,7 +26900,7 @@ namespace detail {
 
 inline armed_plan* take_plan() noexcept {
     for (armed_plan& each : fault_plans.plans) {
-        if (!each.is_taken.exchange(true, std::memory_order_acq_rel)) return &each;
+        if (!each.is_taken.exchange(true, memory_order::acq_rel)) return &each;
     }
     return nullptr;
 }
@@ -26827,44 +26916,44 @@ inline plan_id engine_arm_plan(const fault_plan& wanted) {
     armed_plan* plan = take_plan();
     if (plan == nullptr) return 0;
     if (self == nullptr) {
-        plan->is_taken.store(false, std::memory_order_release);
+        plan->is_taken.store(false, memory_order::release);
         return 0;
     }
-    plan->kind.store(wanted.kind, std::memory_order_relaxed);
-    plan->number.store(wanted.number, std::memory_order_relaxed);
-    plan->times.store(wanted.times, std::memory_order_relaxed);
-    plan->seed.store(wanted.seed, std::memory_order_relaxed);
-    plan->seen.store(0, std::memory_order_relaxed);
-    plan->failed.store(0, std::memory_order_relaxed);
-    plan->bytes.store(0, std::memory_order_relaxed);
-    plan->frame_count.store(0, std::memory_order_relaxed);
+    plan->kind.store(wanted.kind, memory_order::relaxed);
+    plan->number.store(wanted.number, memory_order::relaxed);
+    plan->times.store(wanted.times, memory_order::relaxed);
+    plan->seed.store(wanted.seed, memory_order::relaxed);
+    plan->seen.store(0, memory_order::relaxed);
+    plan->failed.store(0, memory_order::relaxed);
+    plan->bytes.store(0, memory_order::relaxed);
+    plan->frame_count.store(0, memory_order::relaxed);
     plan->instance.store(
-        wanted.from == threads::all ? 0 : self->instance.load(std::memory_order_relaxed),
-        std::memory_order_relaxed);
-    plan->is_armed.store(true, std::memory_order_release);
-    fault_plans.armed.fetch_add(1, std::memory_order_release);
+        wanted.from == threads::all ? 0 : self->instance.load(memory_order::relaxed),
+        memory_order::relaxed);
+    plan->is_armed.store(true, memory_order::release);
+    fault_plans.armed.fetch_add(1, memory_order::release);
     // Last: whoever it concerns reads the view anew, and is told there that it is watched.
     plan->window = open_window_now("fault", counting(wanted.from));
     if (plan->window != 0) return static_cast<plan_id>(plan - fault_plans.plans) + 1;
-    plan->is_armed.store(false, std::memory_order_release);
-    fault_plans.armed.fetch_sub(1, std::memory_order_release);
-    plan->is_taken.store(false, std::memory_order_release);
+    plan->is_armed.store(false, memory_order::release);
+    fault_plans.armed.fetch_sub(1, memory_order::release);
+    plan->is_taken.store(false, memory_order::release);
     return 0;
 }
 
 inline plan_state engine_plan_state(plan_id id) {
     const armed_plan& plan = plan_of(id);
-    return {plan.seen.load(std::memory_order_relaxed), plan.failed.load(std::memory_order_relaxed)};
+    return {plan.seen.load(memory_order::relaxed), plan.failed.load(memory_order::relaxed)};
 }
 
 inline void engine_disarm_plan(plan_id id) {
     const uncharged_work meanwhile;
     armed_plan& plan = plan_of(id);
-    plan.is_armed.store(false, std::memory_order_release);
-    fault_plans.armed.fetch_sub(1, std::memory_order_release);
+    plan.is_armed.store(false, memory_order::release);
+    fault_plans.armed.fetch_sub(1, memory_order::release);
     close_window_now(plan.window);
     put_names_away();
-    plan.is_taken.store(false, std::memory_order_release);
+    plan.is_taken.store(false, memory_order::release);
 }
 
 }  // namespace detail
@@ -26985,11 +27074,11 @@ inline sweep_data* engine_begin_sweep(const char* name) {
 
 // Where the plan's first allocation failed; "" when that is not known.
 inline const char* failed_at(sweep_block& sweep, arena& scratch, const armed_plan& plan) {
-    const std::uint32_t count = plan.frame_count.load(std::memory_order_acquire);
+    const std::uint32_t count = plan.frame_count.load(memory_order::acquire);
     if (count == 0 || count > most_fault_frames) return "";
     std::uintptr_t frames[most_fault_frames];
     for (std::uint32_t i = 0; i < count; ++i) {
-        frames[i] = plan.frames[i].load(std::memory_order_relaxed);
+        frames[i] = plan.frames[i].load(memory_order::relaxed);
     }
     const snapshot rows = snapshot_of_event(scratch, sweep.name, {}, 0, frames, count);
     text_out place{sweep.memory};
@@ -27040,7 +27129,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
         run.leaked_bytes = seen.bytes;
     }
     const armed_plan& plan = plan_of(asked.plan);
-    run.nth = plan.failed.load(std::memory_order_relaxed) != 0 ? asked.nth : 0;
+    run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
     run.site = run.nth != 0 ? failed_at(sweep, scratch, plan) : "";
     run.detail = copy_of(sweep.memory, asked.detail).data();
@@ -27120,7 +27209,7 @@ namespace detail {
 
 // The window of start(); 0: not started. No lock guards it: the exchange decides a race of two
 // starts.
-ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
+ALLOCSCOPE_HIDDEN inline atomic<window_id> process_window{0};
 
 // Naming lock. The snapshot that stop() gave, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
@@ -27173,7 +27262,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // Calls of modules that were loaded since are seen from here on, after attach_hooks().
 inline void look_for_modules_if_attached() noexcept {
-    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+    if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
 inline window_id engine_open_window(const char* name, const options& wanted) {
@@ -27208,10 +27297,10 @@ inline snapshot_data* engine_stats(window_id id, after_stats then) {
 }
 
 inline void engine_start(const options& wanted) {
-    if (process_window.load(std::memory_order_acquire) != 0) return;
+    if (process_window.load(memory_order::acquire) != 0) return;
     const window_id opened = engine_open_window("start", wanted);
     window_id expected = 0;
-    if (!process_window.compare_exchange_strong(expected, opened, std::memory_order_acq_rel)) {
+    if (!process_window.compare_exchange_strong(expected, opened, memory_order::acq_rel)) {
         close_window_now(opened);  // another thread was faster
         return;
     }
@@ -27221,8 +27310,8 @@ inline void engine_start(const options& wanted) {
 
 inline snapshot_data* engine_process_stats(after_stats then) {
     const window_id id = then == after_stats::end
-                             ? process_window.exchange(0, std::memory_order_acq_rel)
-                             : process_window.load(std::memory_order_acquire);
+                             ? process_window.exchange(0, memory_order::acq_rel)
+                             : process_window.load(memory_order::acquire);
     snapshot_data* made = id != 0 ? engine_stats(id, then) : nullptr;
     if (made == nullptr) return repeat_last_of_process();
     if (then == after_stats::end) {
@@ -27636,6 +27725,8 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <atomic>
+
 // attached_functions.hpp - what other modules call in place of malloc after attach_hooks().
 
 #ifndef ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
@@ -27670,7 +27761,7 @@ ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) n
 ALLOCSCOPE_HIDDEN inline std::uintptr_t address_in_libc = 0;
 
 ALLOCSCOPE_NOINLINE void look_before_lookup() noexcept {
-    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+    if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
 ALLOCSCOPE_PRIVATE_PASSES_ON void* attached_dlsym(void* library, const char* name) {
@@ -28049,9 +28140,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct walks_and_forks {
-    std::atomic<std::uint32_t> walks{0};
-    std::atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
-    std::atomic<bool> is_prepared{false};
+    atomic<std::uint32_t> walks{0};
+    atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
+    atomic<bool> is_prepared{false};
 };
 
 ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;
@@ -28423,7 +28514,7 @@ inline bool detach_hooks() noexcept;
 namespace detail {
 
 // Set before the underlying allocator is chosen for attach_hooks().
-ALLOCSCOPE_HIDDEN inline std::atomic<bool> is_chosen_for_attaching{false};
+ALLOCSCOPE_HIDDEN inline atomic<bool> is_chosen_for_attaching{false};
 
 // Whether both addresses lie in one module.
 inline bool are_in_one_module(const void* first, const void* second) noexcept {
@@ -28448,7 +28539,7 @@ inline bool are_in_one_module(const void* first, const void* second) noexcept {
 inline const char* malloc_refusal() noexcept {
     const bool is_chosen =
         function_in(underlying.malloc) != &first_malloc || process.tags.has_malloc_family();
-    if (is_chosen && !is_chosen_for_attaching.load(std::memory_order_acquire)) {
+    if (is_chosen && !is_chosen_for_attaching.load(memory_order::acquire)) {
         return "malloc is replaced already: the program includes"
                " <allocscope/define_once/malloc_family.hpp>, which sees all calls";
     }
@@ -28489,7 +28580,7 @@ inline attached_hooks attach_hooks() noexcept {
     const detail::engine* const found = detail::find_engine();
     result.refusal = detail::attaching_refusal(found);
     if (result.refusal[0] != '\0') return result;
-    detail::is_chosen_for_attaching.store(true, std::memory_order_release);
+    detail::is_chosen_for_attaching.store(true, memory_order::release);
     detail::find_attached_functions();
     // Views of before do not know that malloc is hooked: a boundary makes each thread look anew.
     if (detail::process.entry.word() != 0) {
@@ -28498,8 +28589,7 @@ inline attached_hooks attach_hooks() noexcept {
         found->close_window(found->open_window("attach_hooks", numbers));
     }
     detail::walk_modules(purpose::attach);
-    detail::process.look_for_modules.store(&detail::look_for_modules_now,
-                                           std::memory_order_release);
+    detail::process.look_for_modules.store(&detail::look_for_modules_now, memory_order::release);
     // Until the loader's lookups that were under way have written what they found.
     detail::walk_request last = detail::walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
@@ -28514,7 +28604,7 @@ inline attached_hooks attach_hooks() noexcept {
 
 inline bool detach_hooks() noexcept {
     using purpose = detail::walk_request::purpose;
-    detail::process.look_for_modules.store(nullptr, std::memory_order_release);
+    detail::process.look_for_modules.store(nullptr, memory_order::release);
     const bool was_attached = detail::walk_modules(purpose::detach).is_detached;
     detail::walk_modules(purpose::forget);
     return was_attached;
@@ -42806,6 +42896,7 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>

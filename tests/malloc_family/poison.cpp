@@ -30,7 +30,7 @@ void abort_with(const char* text) {
 void look() {
     ++allocscope_test::calls_through_poison;
     const thread_state* own = current_state();
-    if (own != nullptr && own->busy.load(std::memory_order_relaxed) != 0) {
+    if (own != nullptr && own->busy.load() != 0) {
         abort_with("poison: a hook at work has called malloc or free. \n");
     }
     if (allocscope_test::is_malloc_forbidden) {

@@ -10,6 +10,7 @@
 #include "open_recording.hpp"
 #include "start_modules.hpp"
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
@@ -18,7 +19,6 @@
 #include <allocscope/state/recording_head.hpp>
 #include <allocscope/windows/window_control.hpp>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -92,9 +92,9 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     head.process_address = reinterpret_cast<std::uintptr_t>(&process);
     head.met_address = reinterpret_cast<std::uintptr_t>(&modules_met);
     head.start_address = reinterpret_cast<std::uintptr_t>(&modules_at_start);
-    head.next.store(head.address + lasting_offset, std::memory_order_relaxed);
-    head.step.store(recording_step::begun, std::memory_order_release);
-    process.is_prepared.store(true, std::memory_order_relaxed);  // it does without fork handlers
+    head.next.store(head.address + lasting_offset, memory_order::relaxed);
+    head.step.store(recording_step::begun, memory_order::release);
+    process.is_prepared.store(true, memory_order::relaxed);  // it does without fork handlers
     if (!put_in_file(&process, sizeof process, file, first + process_offset,
                      offset + process_offset) ||
         !put_in_file(&modules_met, sizeof modules_met, file, first + met_offset,
@@ -114,7 +114,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
     }
     head.window = open_window_now(file_name_of(head.program), wanted);
     for (std::uint64_t i = 0; head.window != 0 && i < unready.count(); ++i) {
-        process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::library_not_ready);
+        process.latecomer.load(memory_order::acquire)->lose(loss_reason::library_not_ready);
     }
     return head.window != 0 ? "" : "memory for its tables was refused";
 }
@@ -123,7 +123,7 @@ inline const char* record_into(recording_head& head, int file, std::uint64_t off
 inline recording_head* own_recording = nullptr;
 
 inline void record_into_file(int file, recording_request& request) noexcept {
-    const std::uint32_t index = request.segments_taken.fetch_add(1, std::memory_order_relaxed);
+    const std::uint32_t index = request.segments_taken.fetch_add(1, memory_order::relaxed);
     if (index >= most_segments) return;
     const std::size_t bytes = segment_bytes_here();
     const std::uint64_t offset = segment_offset(index);
@@ -136,11 +136,11 @@ inline void record_into_file(int file, recording_request& request) noexcept {
     const char* refusal = record_into(head, file, offset, bytes, request.wanted);
     own_recording = &head;
     if (refusal[0] == '\0') {
-        head.step.store(recording_step::running, std::memory_order_release);
+        head.step.store(recording_step::running, memory_order::release);
     } else {
         process.entry.shut();
         std::strncpy(head.refusal, refusal, sizeof head.refusal - 1);
-        head.step.store(recording_step::refused, std::memory_order_release);
+        head.step.store(recording_step::refused, memory_order::release);
     }
 }
 
@@ -152,7 +152,7 @@ inline recording_request* followed_request = nullptr;
 
 inline void count_refused_child() noexcept {
     if (followed_request == nullptr) return;
-    followed_request->children_refused.fetch_add(1, std::memory_order_relaxed);
+    followed_request->children_refused.fetch_add(1, memory_order::relaxed);
 }
 
 // The first page of the file; null: it cannot be mapped.
@@ -170,7 +170,7 @@ inline void record_if_asked() noexcept {
         request->layout == recording_layout) {
         if (request->follows_children != 0) followed_request = request;
         if (request->follows_children != 0 ||
-            request->process_id.load(std::memory_order_relaxed) == ::getpid()) {
+            request->process_id.load(memory_order::relaxed) == ::getpid()) {
             takes_last_look = request->explains_memory != 0;
             record_into_file(file, *request);
         }

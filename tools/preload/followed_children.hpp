@@ -32,7 +32,7 @@ inline void begin_anew_in_child() noexcept {
     recording_head* const parents = own_recording;
     const std::size_t bytes = parents->bytes;
     own_recording = nullptr;
-    if (process.has_thread_key.load(std::memory_order_relaxed)) {
+    if (process.has_thread_key.load(memory_order::relaxed)) {
         ::pthread_key_delete(process.thread_key);  // its value is a state of the parent
     }
     if (put_fresh_pages(&process, sizeof process) &&

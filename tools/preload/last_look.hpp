@@ -20,7 +20,7 @@ inline void take_last_look() noexcept {
     if (own_recording->process_id != ::getpid()) return;
     pause_now(+1);
     const bool is_known = look_at_own_memory(own_recording->last_look);
-    own_recording->has_last_look.store(is_known ? 1 : 0, std::memory_order_release);
+    own_recording->has_last_look.store(is_known ? 1 : 0, memory_order::release);
     pause_now(-1);
 }
 

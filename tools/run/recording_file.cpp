@@ -2,6 +2,7 @@
 
 #include "../recording_path.hpp"
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/state/recording_head.hpp>
 
 #include <cerrno>
@@ -121,7 +122,7 @@ recorded_program recording_file::program(std::uint32_t index) const {
     const auto& head = *reinterpret_cast<const recording_head*>(page.get());
     found.path = text_in(head.program, sizeof head.program);
     found.process_id = head.process_id;
-    found.has_last_look = head.has_last_look.load(std::memory_order_acquire) != 0;
+    found.has_last_look = head.has_last_look.load(allocscope::detail::memory_order::acquire) != 0;
     found.last_look = head.last_look;
     const recording_step step = head.step.load();
     if (step == recording_step::refused) {

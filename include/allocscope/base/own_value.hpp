@@ -14,21 +14,19 @@
 #ifndef ALLOCSCOPE_BASE_OWN_VALUE_HPP
 #define ALLOCSCOPE_BASE_OWN_VALUE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
-
-#include <atomic>  // atomic
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
 template <class T>
-ALLOCSCOPE_FAST_PATH T own_value(const std::atomic<T>& variable) noexcept {
+ALLOCSCOPE_FAST_PATH T own_value(const atomic<T>& variable) noexcept {
 #if ALLOCSCOPE_ON(THREAD_SANITIZER)
-    return variable.load(std::memory_order_relaxed);  // the sanitizer sees it
+    return variable.load(memory_order::relaxed);  // the sanitizer sees it
 #else
-    static_assert(sizeof(std::atomic<T>) == sizeof(T) && std::atomic<T>::is_always_lock_free,
-                  "the atomic is nothing but its value");
+    static_assert(sizeof(atomic<T>) == sizeof(T), "the atomic is nothing but its value");
     return reinterpret_cast<const T&>(variable);
 #endif
 }

@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_ENGINE_TABLE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/naming/live_window.hpp>
@@ -25,15 +26,13 @@
 #include <allocscope/windows/uncharged_work.hpp>
 #include <allocscope/windows/window_control.hpp>
 
-#include <atomic>  // atomic
-
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
 
 // The window of start(); 0: not started. No lock guards it: the exchange decides a race of two
 // starts.
-ALLOCSCOPE_HIDDEN inline std::atomic<window_id> process_window{0};
+ALLOCSCOPE_HIDDEN inline atomic<window_id> process_window{0};
 
 // Naming lock. The snapshot that stop() gave, until the next start().
 ALLOCSCOPE_HIDDEN inline snapshot_data* last_of_process = nullptr;
@@ -86,7 +85,7 @@ inline snapshot_data* snapshot_of_window(window_id id, after_stats then) {
 
 // Calls of modules that were loaded since are seen from here on, after attach_hooks().
 inline void look_for_modules_if_attached() noexcept {
-    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+    if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
 inline window_id engine_open_window(const char* name, const options& wanted) {
@@ -121,10 +120,10 @@ inline snapshot_data* engine_stats(window_id id, after_stats then) {
 }
 
 inline void engine_start(const options& wanted) {
-    if (process_window.load(std::memory_order_acquire) != 0) return;
+    if (process_window.load(memory_order::acquire) != 0) return;
     const window_id opened = engine_open_window("start", wanted);
     window_id expected = 0;
-    if (!process_window.compare_exchange_strong(expected, opened, std::memory_order_acq_rel)) {
+    if (!process_window.compare_exchange_strong(expected, opened, memory_order::acq_rel)) {
         close_window_now(opened);  // another thread was faster
         return;
     }
@@ -134,8 +133,8 @@ inline void engine_start(const options& wanted) {
 
 inline snapshot_data* engine_process_stats(after_stats then) {
     const window_id id = then == after_stats::end
-                             ? process_window.exchange(0, std::memory_order_acq_rel)
-                             : process_window.load(std::memory_order_acquire);
+                             ? process_window.exchange(0, memory_order::acq_rel)
+                             : process_window.load(memory_order::acquire);
     snapshot_data* made = id != 0 ? engine_stats(id, then) : nullptr;
     if (made == nullptr) return repeat_last_of_process();
     if (then == after_stats::end) {

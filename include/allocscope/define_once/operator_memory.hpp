@@ -14,10 +14,10 @@
 #ifndef ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 #define ALLOCSCOPE_DEFINE_ONCE_OPERATOR_MEMORY_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/operator_calls.hpp>
 
-#include <atomic>   // memory_order_relaxed
 #include <cstddef>  // size_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -29,15 +29,15 @@ struct the_operators;
 template <class User>
 struct memory_of {
     ALLOCSCOPE_FAST_PATH static void* obtain(std::size_t bytes) noexcept {
-        return calls_of_operators.obtain.load(std::memory_order_relaxed)(bytes);
+        return calls_of_operators.obtain.load(memory_order::relaxed)(bytes);
     }
     ALLOCSCOPE_FAST_PATH static int obtain_aligned(void** place, std::size_t alignment,
                                                    std::size_t bytes) noexcept {
-        return calls_of_operators.obtain_aligned.load(std::memory_order_relaxed)(place, alignment,
-                                                                                 bytes);
+        return calls_of_operators.obtain_aligned.load(memory_order::relaxed)(place, alignment,
+                                                                             bytes);
     }
     ALLOCSCOPE_FAST_PATH static void release(void* block) noexcept {
-        calls_of_operators.release.load(std::memory_order_relaxed)(block);
+        calls_of_operators.release.load(memory_order::relaxed)(block);
     }
 };
 

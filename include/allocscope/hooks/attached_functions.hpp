@@ -15,13 +15,13 @@
 #ifndef ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 #define ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/hooks/malloc_entry.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/state/process_state.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uintptr_t
 #include <cstring>  // memcpy
@@ -57,7 +57,7 @@ ALLOCSCOPE_HIDDEN inline void* (*next_dlvsym)(void*, const char*, const char*) n
 ALLOCSCOPE_HIDDEN inline std::uintptr_t address_in_libc = 0;
 
 ALLOCSCOPE_NOINLINE void look_before_lookup() noexcept {
-    if (auto look = process.look_for_modules.load(std::memory_order_acquire)) look();
+    if (auto look = process.look_for_modules.load(memory_order::acquire)) look();
 }
 
 ALLOCSCOPE_PRIVATE_PASSES_ON void* attached_dlsym(void* library, const char* name) {

@@ -13,13 +13,13 @@
 #ifndef ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_CHAINED_ALLOCATOR_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/early_blocks.hpp>
 #include <allocscope/hooks/intercepted_functions.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
 
@@ -30,14 +30,14 @@ namespace detail {
 // One function of each kind.
 struct allocator_functions {
 #define ALLOCSCOPE_PRIVATE_MEMBER(result, name, parameters, arguments) \
-    std::atomic<result(*) parameters noexcept> name;
+    atomic<result(*) parameters noexcept> name;
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_MEMBER)
 #undef ALLOCSCOPE_PRIVATE_MEMBER
 };
 
 template <class Function>
-ALLOCSCOPE_FAST_PATH Function function_in(const std::atomic<Function>& place) noexcept {
-    return place.load(std::memory_order_acquire);
+ALLOCSCOPE_FAST_PATH Function function_in(const atomic<Function>& place) noexcept {
+    return place.load(memory_order::acquire);
 }
 
 // Theirs, or glibc's where they have none.

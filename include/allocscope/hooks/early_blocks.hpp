@@ -12,11 +12,11 @@
 #ifndef ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 #define ALLOCSCOPE_HOOKS_EARLY_BLOCKS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno, ENOMEM
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t
@@ -41,10 +41,10 @@ public:
     // Takes over a block of glibc's. Null: there is none, or no room to remember it.
     void* keep(void* block) noexcept {
         if (block == nullptr) return nullptr;
-        for (std::atomic<void*>& each : blocks_) {
+        for (atomic<void*>& each : blocks_) {
             void* none = nullptr;
             if (each.compare_exchange_strong(none, block)) {
-                is_used_.store(true, std::memory_order_relaxed);
+                is_used_.store(true, memory_order::relaxed);
                 return block;
             }
         }
@@ -54,7 +54,7 @@ public:
     }
 
     ALLOCSCOPE_FAST_PATH bool contains(const void* block) const noexcept {
-        return ALLOCSCOPE_UNLIKELY(is_used_.load(std::memory_order_relaxed)) && find(block);
+        return ALLOCSCOPE_UNLIKELY(is_used_.load(memory_order::relaxed)) && find(block);
     }
 
     // Whether it was one; then it is free.
@@ -77,19 +77,19 @@ public:
 private:
     ALLOCSCOPE_SLOW_PATH bool find(const void* block) const noexcept {
         if (block == nullptr) return false;
-        for (const std::atomic<void*>& each : blocks_) {
-            if (each.load(std::memory_order_relaxed) == block) return true;
+        for (const atomic<void*>& each : blocks_) {
+            if (each.load(memory_order::relaxed) == block) return true;
         }
         return false;
     }
     void forget(const void* block) noexcept {
-        for (std::atomic<void*>& each : blocks_) {
-            if (each.load(std::memory_order_relaxed) == block) each.store(nullptr);
+        for (atomic<void*>& each : blocks_) {
+            if (each.load(memory_order::relaxed) == block) each.store(nullptr);
         }
     }
 
-    std::atomic<bool> is_used_{false};
-    std::atomic<void*> blocks_[most] = {};
+    atomic<bool> is_used_{false};
+    atomic<void*> blocks_[most] = {};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline early_blocks early{};

@@ -15,6 +15,7 @@
 #ifndef ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
 #define ALLOCSCOPE_HOOKS_MALLOC_ENTRY_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -70,7 +71,7 @@ inline void* moved_to_page(void* block, std::size_t kept, std::size_t bytes) noe
 // looks at the same bit before the block. (With M_PERTURB each byte of it is set to another value.)
 inline bool is_from_kernel(const char* block) noexcept {
     constexpr std::size_t is_mapped = 2;
-    if (!is_glibc_underlying.load(std::memory_order_relaxed)) return false;
+    if (!is_glibc_underlying.load(memory_order::relaxed)) return false;
     std::size_t chunk_size;
     std::memcpy(&chunk_size, block - sizeof(chunk_size), sizeof(chunk_size));
     return (chunk_size & is_mapped) != 0 && block[0] == 0;
@@ -195,7 +196,7 @@ ALLOCSCOPE_NOINLINE void* watched_pvalloc(std::size_t bytes, std::uintptr_t fram
 // malloc that is not glibc's tells the room.
 inline std::size_t bytes_to_keep(std::size_t room, std::size_t bytes) noexcept {
     const bool is_room_known =
-        room > smallest_block_bytes || is_glibc_underlying.load(std::memory_order_relaxed);
+        room > smallest_block_bytes || is_glibc_underlying.load(memory_order::relaxed);
     return is_room_known && room < bytes ? room : bytes;
 }
 

@@ -12,9 +12,9 @@
 #ifndef ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
 #define ALLOCSCOPE_HOOKS_OPERATOR_CALLS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdlib>  // malloc, free, posix_memalign
 
@@ -23,9 +23,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct operator_calls {
-    std::atomic<void* (*)(std::size_t) noexcept> obtain;
-    std::atomic<int (*)(void**, std::size_t, std::size_t) noexcept> obtain_aligned;
-    std::atomic<void (*)(void*) noexcept> release;
+    atomic<void* (*)(std::size_t) noexcept> obtain;
+    atomic<int (*)(void**, std::size_t, std::size_t) noexcept> obtain_aligned;
+    atomic<void (*)(void*) noexcept> release;
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline operator_calls calls_of_operators{

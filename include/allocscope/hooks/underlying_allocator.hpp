@@ -19,6 +19,7 @@
 #ifndef ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
 #define ALLOCSCOPE_HOOKS_UNDERLYING_ALLOCATOR_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/hooks/chained_allocator.hpp>
 #include <allocscope/hooks/early_blocks.hpp>
@@ -26,7 +27,6 @@
 #include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/state/process_state.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstring>  // memcpy
 
@@ -51,8 +51,7 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline allocator_functions und
 };
 
 // Whether that is glibc's malloc itself.
-ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline std::atomic<bool> is_glibc_underlying{
-    false};
+ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline atomic<bool> is_glibc_underlying{false};
 
 // This thread looks for the functions: what it allocates meanwhile is for the lookup.
 ALLOCSCOPE_HIDDEN inline thread_local bool is_choosing __attribute__((tls_model("initial-exec"))) =
@@ -141,9 +140,9 @@ inline bool is_of_glibc(const module_of& module) noexcept {
 }
 
 template <class Function>
-inline void use(std::atomic<Function>& place, Function function) noexcept {
+inline void use(atomic<Function>& place, Function function) noexcept {
     // Release: whoever calls it finds next_definitions filled.
-    place.store(function, std::memory_order_release);
+    place.store(function, memory_order::release);
 }
 
 // `other` is the module of the other malloc.
@@ -192,7 +191,7 @@ inline void call_beside_unready() noexcept {
 }
 
 inline void call_glibc() noexcept {
-    is_glibc_underlying.store(true, std::memory_order_relaxed);
+    is_glibc_underlying.store(true, memory_order::relaxed);
 #define ALLOCSCOPE_PRIVATE_USE(result, name, parameters, arguments) \
     use(underlying.name, function_in(next_definitions.name));
     ALLOCSCOPE_UNDERLYING_FUNCTIONS(ALLOCSCOPE_PRIVATE_USE)

@@ -13,11 +13,11 @@
 #ifndef ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 #define ALLOCSCOPE_HOOKS_WALKS_AND_FORKS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/clocks.hpp>
 #include <allocscope/state/process_state.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t
 
 #include <pthread.h>  // pthread_atfork
@@ -28,9 +28,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct walks_and_forks {
-    std::atomic<std::uint32_t> walks{0};
-    std::atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
-    std::atomic<bool> is_prepared{false};
+    atomic<std::uint32_t> walks{0};
+    atomic<const void*> forking{nullptr};  // the thread that is, by its `current_entry`
+    atomic<bool> is_prepared{false};
 };
 
 ALLOCSCOPE_HIDDEN inline walks_and_forks walks_now;

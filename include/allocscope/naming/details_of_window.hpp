@@ -12,6 +12,7 @@
 #ifndef ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_DETAILS_OF_WINDOW_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/platform/clocks.hpp>
@@ -19,7 +20,6 @@
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/windows/window_reading.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
@@ -56,11 +56,11 @@ public:
 private:
     void add_peak(snapshot::stack_details& to, const detailed_part& part, std::uint64_t objects,
                   std::uint64_t bytes) const noexcept {
-        if (part.followed.load(std::memory_order_relaxed) != followed_) return;
+        if (part.followed.load(memory_order::relaxed) != followed_) return;
         const followed_peak* const peak = process.followed.find(followed_);
         if (peak == nullptr) return;
         const auto number =
-            static_cast<std::uint64_t>(peak->peak_bytes.load(std::memory_order_acquire));
+            static_cast<std::uint64_t>(peak->peak_bytes.load(memory_order::acquire));
         const kept_at_peak kept = part.kept.read();
         const bool has_changed = kept.is_of(number);
         to.peak_objects += has_changed ? kept.objects() : objects;

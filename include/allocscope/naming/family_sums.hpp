@@ -12,6 +12,7 @@
 #define ALLOCSCOPE_NAMING_FAMILY_SUMS_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -76,7 +77,7 @@ inline void add_other_families(list<family_sum>& sums, const retired_births& ret
     }
     for (const cohort_count& other : counts.foreign) {
         const cohort_facts& facts = process.cohorts.by_id(other.id)->facts();
-        const std::uint32_t family = family_of_site(facts.site.load(std::memory_order_relaxed));
+        const std::uint32_t family = family_of_site(facts.site.load(memory_order::relaxed));
         if (family == allocation_tags::operator_new) continue;
         add_events(sum_of_family(sums, family), 0, 0, other.deaths, other.death_bytes);
     }

@@ -10,6 +10,7 @@
 #ifndef ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_LIVE_WINDOW_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/base/options.hpp>
@@ -130,7 +131,7 @@ public:
 
 private:
     static std::uint32_t instance_of(std::uint32_t id) noexcept {
-        return process.cohorts.by_id(id)->facts().instance.load(std::memory_order_relaxed);
+        return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
     cohort_part part_of(const cohort_count& own) const noexcept {
@@ -318,7 +319,7 @@ inline bool begin_taking(live_window& taken, window_facts& facts, window_id id, 
         begin_window(*window);
         announce(*window, 0);
         all_threads_are_outside();  // an object born just now would else be in neither report
-        facts.range.until = window->open_at.load(std::memory_order_relaxed);
+        facts.range.until = window->open_at.load(memory_order::relaxed);
     }
     return true;
 }

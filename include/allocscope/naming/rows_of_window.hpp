@@ -10,6 +10,7 @@
 #ifndef ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_ROWS_OF_WINDOW_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/naming/live_window.hpp>
@@ -49,7 +50,7 @@ inline void find_objects(const table<std::uint64_t, sample_of_stack>& wanted) {
     for (const auto& each : wanted) missing += each.value.wanted;
     const auto look_at = [&wanted, &missing](const live_object& object) {
         const cohort& born = *process.cohorts.by_id(object.cohort);
-        sample_of_stack* of = wanted.find(born.facts().site.load(std::memory_order_relaxed));
+        sample_of_stack* of = wanted.find(born.facts().site.load(memory_order::relaxed));
         if (of == nullptr || of->count == of->wanted) return true;
         of->blocks[of->count++] = {object.address, object.bytes};
         return --missing != 0;

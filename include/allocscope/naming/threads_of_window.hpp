@@ -12,6 +12,7 @@
 #ifndef ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
 #define ALLOCSCOPE_NAMING_THREADS_OF_WINDOW_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/naming/live_window.hpp>
 #include <allocscope/plain/arena.hpp>
@@ -34,11 +35,11 @@ namespace detail {
 
 // 0: it has ended, or is of another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t->is_taken.load(std::memory_order_acquire) &&
-            static_cast<std::uint32_t>(t->instance.load(std::memory_order_relaxed)) == instance) {
-            return t->task.load(std::memory_order_relaxed);
+        if (t->is_taken.load(memory_order::acquire) &&
+            static_cast<std::uint32_t>(t->instance.load(memory_order::relaxed)) == instance) {
+            return t->task.load(memory_order::relaxed);
         }
     }
     return 0;

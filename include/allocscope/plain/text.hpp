@@ -27,7 +27,9 @@ public:
     static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
     constexpr text() noexcept = default;
-    ALLOCSCOPE_FAST_PATH constexpr text(const char* zero_ended) noexcept
+    // A call, as all below that take a literal: there are hundreds of those in code that is not
+    // optimised.
+    ALLOCSCOPE_NOINLINE constexpr text(const char* zero_ended) noexcept
         : data_(zero_ended), size_(__builtin_strlen(zero_ended)) {}
     ALLOCSCOPE_FAST_PATH constexpr text(const char* data, std::size_t size) noexcept
         : data_(data), size_(size) {}
@@ -79,15 +81,17 @@ private:
     std::size_t size_ = 0;
 };
 
-ALLOCSCOPE_NOINLINE bool is_equal(text a, text b) noexcept {
+ALLOCSCOPE_NOINLINE bool operator==(text a, text b) noexcept {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
-
-ALLOCSCOPE_FAST_PATH bool operator==(text a, text b) noexcept {
-    return is_equal(a, b);
+ALLOCSCOPE_NOINLINE bool operator!=(text a, text b) noexcept {
+    return !(a == b);
 }
-ALLOCSCOPE_FAST_PATH bool operator!=(text a, text b) noexcept {
-    return !is_equal(a, b);
+ALLOCSCOPE_NOINLINE bool operator==(text a, const char* b) noexcept {
+    return a == text{b};
+}
+ALLOCSCOPE_NOINLINE bool operator!=(text a, const char* b) noexcept {
+    return !(a == text{b});
 }
 ALLOCSCOPE_FAST_PATH bool operator<(text a, text b) noexcept {
     return a.compare(b) < 0;

@@ -54,7 +54,7 @@ public:
 
     text_out& operator<<(text added);
     text_out& operator<<(char added);
-    ALLOCSCOPE_FAST_PATH text_out& operator<<(const char* added) { return *this << text{added}; }
+    text_out& operator<<(const char* added);
 
     void fill(std::size_t count, char with);
 
@@ -119,6 +119,10 @@ ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(text added) {
     if (!added.empty()) std::memcpy(data_ + size_, added.data(), added.size());
     size_ += added.size();
     return *this;
+}
+
+ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(const char* added) {
+    return *this << text{added};
 }
 
 ALLOCSCOPE_NOINLINE text_out& text_out::operator<<(char added) {

@@ -12,10 +12,10 @@
 #ifndef ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 #define ALLOCSCOPE_PLATFORM_CHILD_MARK_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstdint>  // uint32_t
 
@@ -36,29 +36,29 @@ public:
         const bool is_wiped_by_fork = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0;
         errno = saved_errno;
         if (!is_wiped_by_fork) return;
-        auto* state = static_cast<std::atomic<std::uint32_t>*>(page);
-        state->store(settled, std::memory_order_relaxed);
-        state_.store(state, std::memory_order_release);
+        auto* state = static_cast<atomic<std::uint32_t>*>(page);
+        state->store(settled, memory_order::relaxed);
+        state_.store(state, memory_order::release);
     }
 
     // In a child that has not mended what its parent's threads left behind.
     ALLOCSCOPE_FAST_PATH bool is_unsettled() const noexcept {
-        const std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        return state != nullptr && state->load(std::memory_order_acquire) != settled;
+        const atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
+        return state != nullptr && state->load(memory_order::acquire) != settled;
     }
 
     // True for one thread of such a child, which then has to call settle(); the others wait for it.
     bool claim() noexcept {
-        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
+        atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
         if (state == nullptr) return false;
         std::uint32_t seen = wiped;
         if (state->compare_exchange_strong(seen, claimed)) return true;
-        while (state->load(std::memory_order_acquire) == claimed) ::sched_yield();
+        while (state->load(memory_order::acquire) == claimed) ::sched_yield();
         return false;
     }
     void settle() noexcept {
-        std::atomic<std::uint32_t>* state = state_.load(std::memory_order_acquire);
-        if (state != nullptr) state->store(settled, std::memory_order_release);
+        atomic<std::uint32_t>* state = state_.load(memory_order::acquire);
+        if (state != nullptr) state->store(settled, memory_order::release);
     }
 
 private:
@@ -66,7 +66,7 @@ private:
     static constexpr std::uint32_t settled = 1;
     static constexpr std::uint32_t claimed = 2;
 
-    std::atomic<std::atomic<std::uint32_t>*> state_{nullptr};
+    atomic<atomic<std::uint32_t>*> state_{nullptr};
 };
 
 }  // namespace detail

@@ -18,10 +18,10 @@
 #ifndef ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 #define ALLOCSCOPE_PLATFORM_LASTING_PAGES_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
 #include <cstdint>  // uintptr_t
@@ -36,7 +36,7 @@ class lasting_area {
 public:
     // The addresses from `*next` to `end` are shared and cannot be read or written yet. `next` lies
     // in the area, too.
-    void begin(std::atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
+    void begin(atomic<std::uintptr_t>* next, std::uintptr_t end) noexcept {
         end_ = end;
         next_ = next;
     }
@@ -48,17 +48,17 @@ public:
     // Whole pages; null when the area is full.
     void* take(std::size_t bytes) noexcept {
         const std::size_t whole = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-        std::uintptr_t at = next_->load(std::memory_order_relaxed);
+        std::uintptr_t at = next_->load(memory_order::relaxed);
         do {
             if (whole > end_ - at) return nullptr;
-        } while (!next_->compare_exchange_weak(at, at + whole, std::memory_order_relaxed));
+        } while (!next_->compare_exchange_weak(at, at + whole, memory_order::relaxed));
         return reinterpret_cast<void*>(at);
     }
 
 private:
     std::uintptr_t first() const noexcept { return reinterpret_cast<std::uintptr_t>(next_); }
 
-    std::atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
+    atomic<std::uintptr_t>* next_ = nullptr;  // null: there is no area
     std::uintptr_t end_ = 0;
 };
 
@@ -80,7 +80,7 @@ inline void* reserve_lasting_pages(std::size_t bytes) noexcept {
 // As map_pages.
 inline void* map_lasting_pages(std::size_t bytes) noexcept {
     void* pages = reserve_lasting_pages(bytes);
-    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
 }
 

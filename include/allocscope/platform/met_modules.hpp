@@ -18,11 +18,11 @@
 #ifndef ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 #define ALLOCSCOPE_PLATFORM_MET_MODULES_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy, strlen
@@ -81,16 +81,16 @@ public:
     // `seen` must stay loaded meanwhile, its path too. Nothing is noted when there is no room.
     void note(const met_module& seen) noexcept {
         if (find(seen) != nullptr) return;
-        const std::uint32_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+        const std::uint32_t at = taken_.fetch_add(1, memory_order::relaxed);
         if (at >= most) {
-            taken_.store(most, std::memory_order_relaxed);
+            taken_.store(most, memory_order::relaxed);
             return;
         }
         met_module& made = modules_[at];
         made = seen;
         made.number = first_number_ + at;
         made.path = keep(seen.path);
-        is_ready_[at].store(true, std::memory_order_release);
+        is_ready_[at].store(true, memory_order::release);
     }
 
     // The one that was noted first of those that held the address; null: none.
@@ -104,11 +104,11 @@ public:
 
     // How many there may be: at() is null for those that are not there yet.
     std::uint32_t count() const noexcept {
-        const std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+        const std::uint32_t taken = taken_.load(memory_order::relaxed);
         return taken < most ? taken : most;
     }
     const met_module* at(std::uint32_t index) const noexcept {
-        return is_ready_[index].load(std::memory_order_acquire) ? &modules_[index] : nullptr;
+        return is_ready_[index].load(memory_order::acquire) ? &modules_[index] : nullptr;
     }
 
     // This is a copy of what lay at `address`: the paths are found here.
@@ -140,9 +140,9 @@ private:
         const std::size_t bytes = std::strlen(path) + 1;
         if (bytes > text_bytes) return "";
         const std::uint32_t at =
-            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), std::memory_order_relaxed);
+            text_used_.fetch_add(static_cast<std::uint32_t>(bytes), memory_order::relaxed);
         if (at > text_bytes || bytes > text_bytes - at) {
-            text_used_.store(text_bytes, std::memory_order_relaxed);
+            text_used_.store(text_bytes, memory_order::relaxed);
             return "";
         }
         std::memcpy(texts_ + at, path, bytes);
@@ -150,9 +150,9 @@ private:
     }
 
     std::uint32_t first_number_ = 1;
-    std::atomic<std::uint32_t> taken_{0};
-    std::atomic<std::uint32_t> text_used_{0};
-    std::atomic<bool> is_ready_[most] = {};
+    atomic<std::uint32_t> taken_{0};
+    atomic<std::uint32_t> text_used_{0};
+    atomic<bool> is_ready_[most] = {};
     met_module modules_[most];
     char texts_[text_bytes] = {};
 };

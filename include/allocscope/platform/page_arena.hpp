@@ -14,10 +14,10 @@
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_ARENA_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 
 ALLOCSCOPE_COOL_BEGIN
@@ -33,9 +33,9 @@ public:
     void* allocate(std::size_t bytes) noexcept {
         const std::size_t rounded = (bytes + 63U) & ~std::size_t{63};
         for (;;) {
-            block* current = current_.load(std::memory_order_acquire);
+            block* current = current_.load(memory_order::acquire);
             if (current != nullptr) {
-                const std::size_t at = current->used.fetch_add(rounded, std::memory_order_relaxed);
+                const std::size_t at = current->used.fetch_add(rounded, memory_order::relaxed);
                 if (at + rounded <= block_bytes) return reinterpret_cast<char*>(current) + at;
             }
             if (!add_block(current)) return nullptr;
@@ -44,7 +44,7 @@ public:
 
     // Unmaps everything.
     void release() noexcept {
-        block* next = current_.exchange(nullptr, std::memory_order_acq_rel);
+        block* next = current_.exchange(nullptr, memory_order::acq_rel);
         while (next != nullptr) {
             block* older = next->next;
             return_lasting_pages(next, block_bytes);
@@ -55,8 +55,8 @@ public:
     // Bytes handed out: no more than these are touched.
     std::size_t used_bytes() const noexcept {
         std::size_t sum = 0;
-        for (block* b = current_.load(std::memory_order_acquire); b != nullptr; b = b->next) {
-            const std::size_t used = b->used.load(std::memory_order_relaxed);
+        for (block* b = current_.load(memory_order::acquire); b != nullptr; b = b->next) {
+            const std::size_t used = b->used.load(memory_order::relaxed);
             sum += used < block_bytes ? used : block_bytes;
         }
         return sum;
@@ -65,7 +65,7 @@ public:
 private:
     struct alignas(64) block {
         block* next;
-        std::atomic<std::size_t> used;
+        atomic<std::size_t> used;
     };
 
     bool add_block(block* seen) noexcept {
@@ -73,15 +73,15 @@ private:
         if (pages == nullptr) return false;
         auto* fresh = static_cast<block*>(pages);
         fresh->next = seen;
-        fresh->used.store(sizeof(block), std::memory_order_relaxed);
+        fresh->used.store(sizeof(block), memory_order::relaxed);
         // Release: whoever sees the block sees its head.
-        if (!current_.compare_exchange_strong(seen, fresh, std::memory_order_acq_rel)) {
+        if (!current_.compare_exchange_strong(seen, fresh, memory_order::acq_rel)) {
             return_lasting_pages(pages, block_bytes);
         }
         return true;
     }
 
-    std::atomic<block*> current_{nullptr};
+    atomic<block*> current_{nullptr};
 };
 
 }  // namespace detail

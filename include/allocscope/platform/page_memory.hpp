@@ -11,9 +11,9 @@
 #ifndef ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 #define ALLOCSCOPE_PLATFORM_PAGE_MEMORY_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, SIZE_MAX
@@ -28,15 +28,15 @@ namespace detail {
 constexpr std::size_t page_bytes = 4096;
 
 // A test sets this to k >= 0: the k-th mapping from now on, and all after it, are refused.
-ALLOCSCOPE_HIDDEN inline std::atomic<std::int64_t> mappings_until_refusal{-1};
+ALLOCSCOPE_HIDDEN inline atomic<std::int64_t> mappings_until_refusal{-1};
 
 // Bytes that are mapped for tables and caches now (reservations of address space not included).
-ALLOCSCOPE_HIDDEN inline std::atomic<std::size_t> mapped_pages_bytes{0};
+ALLOCSCOPE_HIDDEN inline atomic<std::size_t> mapped_pages_bytes{0};
 
 inline bool is_mapping_refused() noexcept {
-    if (mappings_until_refusal.load(std::memory_order_relaxed) < 0) return false;
-    if (mappings_until_refusal.load(std::memory_order_relaxed) == 0) return true;
-    mappings_until_refusal.fetch_sub(1, std::memory_order_relaxed);
+    if (mappings_until_refusal.load(memory_order::relaxed) < 0) return false;
+    if (mappings_until_refusal.load(memory_order::relaxed) == 0) return true;
+    mappings_until_refusal.fetch_sub(1, memory_order::relaxed);
     return false;
 }
 
@@ -99,7 +99,7 @@ inline void return_reservation(void* pages, std::size_t bytes) noexcept {
 // As reserve_pages, but never given back, and counted as our own memory.
 inline void* map_pages(std::size_t bytes) noexcept {
     void* pages = reserve_pages(bytes);
-    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (pages != nullptr) mapped_pages_bytes.fetch_add(bytes, memory_order::relaxed);
     return pages;
 }
 

@@ -10,6 +10,7 @@
 #ifndef ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 #define ALLOCSCOPE_RECORD_ANSWER_READING_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/state/epoch.hpp>
 #include <allocscope/state/process_state.hpp>
@@ -18,19 +19,18 @@
 #include <allocscope/state/window_table.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
 // Calls visit(cohort, id) for every cohort of an epoch. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_cohort(const epoch& of, Visit&& visit) {
-    for (std::uint32_t id = of.cohorts.load(std::memory_order_acquire); id != 0;) {
+    for (std::uint32_t id = of.cohorts.load(memory_order::acquire); id != 0;) {
         const cohort& found = *process.cohorts.by_id(id);
-        const std::uint32_t next = found.facts().next.load(std::memory_order_relaxed);
+        const std::uint32_t next = found.facts().next.load(memory_order::relaxed);
         visit(found, id);
         id = next;
     }
@@ -40,13 +40,13 @@ inline void for_each_cohort(const epoch& of, Visit&& visit) {
 // of a thread are in order of time. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_in(const thread_state& thread, const birth_range& range, Visit&& visit) {
-    for (const epoch* e = thread.newest_epoch.load(std::memory_order_acquire); e != nullptr;
-         e = e->older.load(std::memory_order_relaxed)) {
-        const std::uint64_t began_at = e->began_at.load(std::memory_order_relaxed);
+    for (const epoch* e = thread.newest_epoch.load(memory_order::acquire); e != nullptr;
+         e = e->older.load(memory_order::relaxed)) {
+        const std::uint64_t began_at = e->began_at.load(memory_order::relaxed);
         if (began_at < range.from) return;
         if (began_at >= range.until) continue;
         if (range.instance != every_thread &&
-            range.instance != e->instance.load(std::memory_order_relaxed)) {
+            range.instance != e->instance.load(memory_order::relaxed)) {
             continue;
         }
         visit(*e);
@@ -54,7 +54,7 @@ inline void for_each_epoch_in(const thread_state& thread, const birth_range& ran
 }
 
 inline bool is_of_samples(const epoch& which) noexcept {
-    return which.sample_bytes.load(std::memory_order_relaxed) != 0;
+    return which.sample_bytes.load(memory_order::relaxed) != 0;
 }
 
 // The sums of all cohorts of events, and if wanted the counts of each.
@@ -67,7 +67,7 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
             // Deaths first: what has died was born, so there are never more of them.
             const std::uint64_t deaths = c.deaths.read();
             const std::uint64_t death_bytes = c.death_bytes.read();
-            const std::uint32_t site = c.facts().site.load(std::memory_order_relaxed);
+            const std::uint32_t site = c.facts().site.load(memory_order::relaxed);
             const cohort_count count{
                 c.births.read(), c.birth_bytes.read(), deaths, death_bytes, id, site};
             sums.add(count);
@@ -81,24 +81,24 @@ ALLOCSCOPE_NOINLINE count_sums add_up(const thread_state& thread, const birth_ra
 ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
     reading_question& question = thread.question;
     // A signal handler has jumped out of an answer: it stays half done.
-    if (question.step.load(std::memory_order_relaxed) == question_step::being_answered) {
-        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+    if (question.step.load(memory_order::relaxed) == question_step::being_answered) {
+        question.step.store(question_step::nobody_asks, memory_order::relaxed);
         return;
     }
     question_step expected = question_step::asked;
     // Acquire: what the reader wrote before it asked.
     if (!question.step.compare_exchange_strong(expected, question_step::being_answered,
-                                               std::memory_order_acquire)) {
+                                               memory_order::acquire)) {
         return;
     }
     question.counts.clear();
     question.sums =
         add_up(thread, question.range, question.wants_counts ? &question.counts : nullptr);
-    question.step.store(question_step::answered, std::memory_order_release);
+    question.step.store(question_step::answered, memory_order::release);
 }
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_ANSWER_READING_HPP

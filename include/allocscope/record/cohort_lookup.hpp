@@ -15,6 +15,7 @@
 #ifndef ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
 #define ALLOCSCOPE_RECORD_COHORT_LOOKUP_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
@@ -29,7 +30,6 @@
 #include <allocscope/unwind/chain_memo.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
-#include <atomic>            // atomic
 #include <cstdint>           // uint32_t, uintptr_t
 #include <initializer_list>  // initializer_list
 
@@ -41,10 +41,10 @@ constexpr std::uint32_t no_cohort = 0;
 
 // An epoch object to fill: a reclaimed one, or a new one.
 inline epoch* make_epoch(thread_state& thread) noexcept {
-    epoch* made = thread.returned_epochs.load(std::memory_order_acquire);
+    epoch* made = thread.returned_epochs.load(memory_order::acquire);
     while (made != nullptr &&
            !thread.returned_epochs.compare_exchange_weak(
-               made, made->older.load(std::memory_order_relaxed), std::memory_order_acq_rel)) {
+               made, made->older.load(memory_order::relaxed), memory_order::acq_rel)) {
     }
     if (made == nullptr) made = static_cast<epoch*>(process.arena.allocate(sizeof(epoch)));
     return made;
@@ -53,28 +53,27 @@ inline epoch* make_epoch(thread_state& thread) noexcept {
 inline std::uint32_t new_epoch_serial() noexcept {
     std::uint32_t serial;
     do {
-        serial = process.last_epoch_serial.fetch_add(1, std::memory_order_relaxed) + 1;
+        serial = process.last_epoch_serial.fetch_add(1, memory_order::relaxed) + 1;
     } while (serial == 0 || serial == no_epoch);
     return serial;
 }
 
 // The epoch of the thread's present view; null when there is no memory.
 inline epoch* present_epoch(thread_state& thread) noexcept {
-    epoch* newest = thread.newest_epoch.load(std::memory_order_relaxed);
+    epoch* newest = thread.newest_epoch.load(memory_order::relaxed);
     if (thread.is_epoch_current) return newest;
     epoch* fresh = make_epoch(thread);
     if (fresh == nullptr) return nullptr;
-    fresh->began_at.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    fresh->instance.store(thread.instance.load(std::memory_order_relaxed),
-                          std::memory_order_relaxed);
-    fresh->windows.store(thread.windows, std::memory_order_relaxed);
-    fresh->serial.store(new_epoch_serial(), std::memory_order_relaxed);
-    fresh->cohorts.store(0, std::memory_order_relaxed);
-    fresh->sample_bytes.store(thread.sample_bytes, std::memory_order_relaxed);
-    fresh->older.store(newest, std::memory_order_relaxed);
+    fresh->began_at.store(thread.clock.load(memory_order::relaxed), memory_order::relaxed);
+    fresh->instance.store(thread.instance.load(memory_order::relaxed), memory_order::relaxed);
+    fresh->windows.store(thread.windows, memory_order::relaxed);
+    fresh->serial.store(new_epoch_serial(), memory_order::relaxed);
+    fresh->cohorts.store(0, memory_order::relaxed);
+    fresh->sample_bytes.store(thread.sample_bytes, memory_order::relaxed);
+    fresh->older.store(newest, memory_order::relaxed);
     // Release: whoever finds the epoch finds all of it.
-    thread.newest_epoch.store(fresh, std::memory_order_release);
-    thread.epoch_serial = fresh->serial.load(std::memory_order_relaxed);
+    thread.newest_epoch.store(fresh, memory_order::release);
+    thread.epoch_serial = fresh->serial.load(memory_order::relaxed);
     thread.is_epoch_current = true;
     return fresh;
 }
@@ -87,11 +86,11 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
     auto& returned = has_details  ? thread.returned_detailed
                      : parts == 1 ? thread.returned_cohorts
                                   : thread.returned_sampled;
-    std::uint32_t id = returned.load(std::memory_order_acquire);
+    std::uint32_t id = returned.load(memory_order::acquire);
     while (id != no_cohort &&
            !returned.compare_exchange_weak(
-               id, process.cohorts.by_id(id)->facts().next.load(std::memory_order_relaxed),
-               std::memory_order_acq_rel)) {
+               id, process.cohorts.by_id(id)->facts().next.load(memory_order::relaxed),
+               memory_order::acq_rel)) {
     }
     if (id != no_cohort) return id;
     std::uint32_t& next = has_details ? thread.next_detailed : thread.next_cohort;
@@ -110,13 +109,13 @@ inline std::uint32_t take_cohort(thread_state& thread, std::uint32_t parts) noex
 
 inline void begin_sampled_part(sampled_part& part, std::uint64_t sample_bytes) noexcept {
     for (sampled_part::sums* sums : {&part.births, &part.deaths}) {
-        sums->objects.store(0, std::memory_order_relaxed);
-        sums->objects_variance.store(0, std::memory_order_relaxed);
-        sums->bytes_variance.store(0, std::memory_order_relaxed);
-        sums->objects_skew.store(0, std::memory_order_relaxed);
-        sums->bytes_skew.store(0, std::memory_order_relaxed);
+        sums->objects.store(0, memory_order::relaxed);
+        sums->objects_variance.store(0, memory_order::relaxed);
+        sums->bytes_variance.store(0, memory_order::relaxed);
+        sums->objects_skew.store(0, memory_order::relaxed);
+        sums->bytes_skew.store(0, memory_order::relaxed);
     }
-    part.sample_bytes.store(sample_bytes, std::memory_order_relaxed);
+    part.sample_bytes.store(sample_bytes, memory_order::relaxed);
 }
 
 inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
@@ -126,20 +125,19 @@ inline void begin_detailed_part(detailed_part& part, const epoch& of) noexcept {
     for (owned_counter& each : part.sizes) each.set(0);
     part.kept = kept_at_peak::of(0, 0, 0);
     const followed_peaks& followed = process.followed;
-    const std::uint64_t number = followed.number.load(std::memory_order_acquire);
-    const std::uint64_t instance = followed.instance.load(std::memory_order_relaxed);
+    const std::uint64_t number = followed.number.load(memory_order::acquire);
+    const std::uint64_t instance = followed.instance.load(memory_order::relaxed);
     const bool is_followed =
-        of.began_at.load(std::memory_order_relaxed) >=
-            followed.opened_at.load(std::memory_order_relaxed) &&
-        (instance == every_thread || instance == of.instance.load(std::memory_order_relaxed));
-    part.followed.store(is_followed ? number : 0, std::memory_order_relaxed);
+        of.began_at.load(memory_order::relaxed) >= followed.opened_at.load(memory_order::relaxed) &&
+        (instance == every_thread || instance == of.instance.load(memory_order::relaxed));
+    part.followed.store(is_followed ? number : 0, memory_order::relaxed);
 }
 
 // A new cohort of the present epoch for a site.
 ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32_t site) noexcept {
     epoch* now = present_epoch(thread);
     if (now == nullptr) return no_cohort;
-    const std::uint64_t sample_bytes = now->sample_bytes.load(std::memory_order_relaxed);
+    const std::uint64_t sample_bytes = now->sample_bytes.load(memory_order::relaxed);
     const bool has_details = thread.mode == charge::details;
     const std::uint32_t id = take_cohort(thread, sample_bytes != 0 ? sampled_cohort_parts
                                                  : has_details     ? detailed_cohort_parts
@@ -159,14 +157,14 @@ ALLOCSCOPE_SLOW_PATH std::uint32_t make_cohort(thread_state& thread, std::uint32
     made.deaths.set(0);
     made.death_bytes.set(0);
     cohort_facts& facts = made.facts();
-    facts.born_at.store(now->began_at.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    facts.windows.store(now->windows.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    facts.owner.store(owner, std::memory_order_relaxed);
-    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(std::memory_order_relaxed)),
-                         std::memory_order_relaxed);
-    facts.site.store(site, std::memory_order_relaxed);
-    facts.next.store(now->cohorts.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    now->cohorts.store(id, std::memory_order_release);
+    facts.born_at.store(now->began_at.load(memory_order::relaxed), memory_order::relaxed);
+    facts.windows.store(now->windows.load(memory_order::relaxed), memory_order::relaxed);
+    facts.owner.store(owner, memory_order::relaxed);
+    facts.instance.store(static_cast<std::uint32_t>(now->instance.load(memory_order::relaxed)),
+                         memory_order::relaxed);
+    facts.site.store(site, memory_order::relaxed);
+    facts.next.store(now->cohorts.load(memory_order::relaxed), memory_order::relaxed);
+    now->cohorts.store(id, memory_order::release);
     thread.new_cohorts.add(1);
     return id;
 }

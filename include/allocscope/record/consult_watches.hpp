@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 #define ALLOCSCOPE_RECORD_CONSULT_WATCHES_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/link/watch_requests.hpp>
 #include <allocscope/platform/stack_bounds.hpp>
@@ -16,7 +17,6 @@
 #include <allocscope/state/watches.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
@@ -64,7 +64,7 @@ inline guard_watch* tell_guards(const watched_event& event) noexcept {
 
 // The thread has entered. Whether a plan makes the request fail; every plan counts it.
 inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t frame) noexcept {
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     bool fails = false;
     for (armed_plan& each : fault_plans.plans) {
         if (!concerns(each, instance) || !decides_to_fail(each, bytes)) continue;
@@ -75,9 +75,9 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
             std::uintptr_t frames[most_fault_frames];
             const std::uint32_t found = capture_stack(thread, frame, frames);
             for (std::uint32_t i = 0; i < found; ++i) {
-                each.frames[i].store(frames[i], std::memory_order_relaxed);
+                each.frames[i].store(frames[i], memory_order::relaxed);
             }
-            each.frame_count.store(found, std::memory_order_release);
+            each.frame_count.store(found, memory_order::release);
         }
     }
     return fails;
@@ -88,7 +88,7 @@ inline bool is_to_fail(thread_state& thread, std::uint64_t bytes, std::uintptr_t
 // are charged to nobody do not count, nor do those of a signal handler that interrupted a hook.
 ALLOCSCOPE_SLOW_PATH bool is_refused_by_watch(std::uint64_t bytes, std::uintptr_t frame,
                                               bool may_throw = true) {
-    const bool may_fail = fault_plans.armed.load(std::memory_order_acquire) != 0;
+    const bool may_fail = fault_plans.armed.load(memory_order::acquire) != 0;
     const bool is_forbidden = has_guard_against(false);
     if ((!may_fail && !is_forbidden) || own_watches.is_telling) return false;
     thread_state* thread = enter(frame, false);

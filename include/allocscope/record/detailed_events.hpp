@@ -18,6 +18,7 @@
 #ifndef ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 #define ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/state/followed_peak.hpp>
@@ -25,10 +26,9 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -42,7 +42,7 @@ inline std::uint64_t time_in_units() noexcept {
 // Before the cohort changes for the first time after the peak.
 inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
                                const followed_peak& peak) noexcept {
-    const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(std::memory_order_acquire));
+    const auto number = static_cast<std::uint64_t>(peak.peak_bytes.load(memory_order::acquire));
     const kept_at_peak known = part.kept.read();
     if (known.is_of(number)) return;
     // Deaths first: what has died was born.
@@ -56,9 +56,9 @@ inline void keep_what_peak_had(const cohort& changing, detailed_part& part,
 
 // False: as many bytes were alive before. Else there is a new peak.
 inline bool is_new_peak(followed_peak& peak, std::int64_t live) noexcept {
-    std::int64_t highest = peak.peak_bytes.load(std::memory_order_relaxed);
+    std::int64_t highest = peak.peak_bytes.load(memory_order::relaxed);
     while (live > highest) {
-        if (peak.peak_bytes.compare_exchange_weak(highest, live, std::memory_order_acq_rel)) {
+        if (peak.peak_bytes.compare_exchange_weak(highest, live, memory_order::acq_rel)) {
             return true;
         }
     }
@@ -72,11 +72,10 @@ ALLOCSCOPE_NOINLINE void note_birth(thread_state& thread, const cohort& counters
     thread.last_born = place;
     part.birth_times.add(time_in_units());
     part.sizes[size_class_of(bytes)].add(1);
-    followed_peak* const peak =
-        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
     if (peak == nullptr) return;
     const auto more = static_cast<std::int64_t>(bytes);
-    const std::int64_t live = peak->live_bytes.fetch_add(more, std::memory_order_acq_rel) + more;
+    const std::int64_t live = peak->live_bytes.fetch_add(more, memory_order::acq_rel) + more;
     if (!is_new_peak(*peak, live)) keep_what_peak_had(counters, part, *peak);
 }
 
@@ -87,13 +86,12 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
         part.temporary.add(1);  // only the thread that made the cohort has this as its newest
         thread.last_born = nullptr;
     }
-    followed_peak* const peak =
-        process.followed.find(part.followed.load(std::memory_order_relaxed));
+    followed_peak* const peak = process.followed.find(part.followed.load(memory_order::relaxed));
     if (peak != nullptr) {
         // A thread that has brought the peak may not have got to say so.
-        is_new_peak(*peak, peak->live_bytes.load(std::memory_order_acquire));
+        is_new_peak(*peak, peak->live_bytes.load(memory_order::acquire));
         keep_what_peak_had(born, part, *peak);
-        peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_acq_rel);
+        peak->live_bytes.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::acq_rel);
     }
     part.death_times.add_shared(time_in_units());
     born.death_bytes.add_shared(bytes);
@@ -102,6 +100,6 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP

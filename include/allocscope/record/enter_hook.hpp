@@ -9,13 +9,13 @@
 #ifndef ALLOCSCOPE_RECORD_ENTER_HOOK_HPP
 #define ALLOCSCOPE_RECORD_ENTER_HOOK_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>
 #include <allocscope/record/view_refresh.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -25,7 +25,7 @@ namespace detail {
 ALLOCSCOPE_FAST_PATH void leave(thread_state& thread) noexcept {
     compiler_barrier();
     // Release: whoever sees the thread idle sees all it wrote while it was busy.
-    thread.busy.store(0, std::memory_order_release);
+    thread.busy.store(0, memory_order::release);
 }
 
 // An event finds no state to be recorded in.
@@ -34,7 +34,7 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
     if (own != nullptr) {
         own->lose(loss_reason::too_deeply_nested);
     } else {
-        process.events_without_state.fetch_add(1, std::memory_order_relaxed);
+        process.events_without_state.fetch_add(1, memory_order::relaxed);
     }
 }
 
@@ -47,14 +47,14 @@ ALLOCSCOPE_SLOW_PATH void lose_event() noexcept {
 // thread sees the gate shut.
 inline thread_state* enter(std::uintptr_t frame, bool is_event = true) noexcept {
     thread_state* thread = current_state();
-    if (thread == nullptr || thread->busy.load(std::memory_order_relaxed) != 0) {
+    if (thread == nullptr || thread->busy.load(memory_order::relaxed) != 0) {
         thread = enter_slow(frame);
         if (thread == nullptr) {
             if (is_event && process.entry.word() != 0) lose_event();
             return nullptr;
         }
     }
-    thread->busy.store(frame, std::memory_order_relaxed);
+    thread->busy.store(frame, memory_order::relaxed);
     compiler_barrier();
     if (process.entry.word() != thread->view_number && !refresh_view(*thread, frame)) {
         leave(*thread);

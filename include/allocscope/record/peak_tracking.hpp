@@ -24,18 +24,18 @@
 #ifndef ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 #define ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
 #include <sched.h>  // sched_yield
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -46,17 +46,17 @@ ALLOCSCOPE_FAST_PATH std::int64_t pending_bytes(const thread_state& thread) noex
 inline void forget_pending(thread_state& thread) noexcept {
     thread.bytes_below_peak = 0;
     thread.bytes_above_floor = flush_bytes - 1;
-    thread.pending_peak.store(0, std::memory_order_relaxed);
+    thread.pending_peak.store(0, memory_order::relaxed);
 }
 
 inline unmasked_shares* existing_more_shares(const thread_state& thread) noexcept {
-    return thread.more_shares.load(std::memory_order_acquire);
+    return thread.more_shares.load(memory_order::acquire);
 }
 inline unmasked_shares* make_more_shares(thread_state& thread) noexcept {
     unmasked_shares* more = existing_more_shares(thread);
     if (more != nullptr) return more;
     more = static_cast<unmasked_shares*>(reserve_pages(sizeof(unmasked_shares)));
-    thread.more_shares.store(more, std::memory_order_release);
+    thread.more_shares.store(more, memory_order::release);
     return more;
 }
 
@@ -71,14 +71,14 @@ inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool mak
 inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
                                     const thread_state* except) noexcept {
     std::int64_t sum = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         if (t == except) continue;
         const window_share* share = share_of(*t, slot, false);
-        if (share == nullptr || share->opened_at.load(std::memory_order_acquire) != opened_at) {
+        if (share == nullptr || share->opened_at.load(memory_order::acquire) != opened_at) {
             continue;
         }
-        sum += share->live_bytes.load(std::memory_order_relaxed);
+        sum += share->live_bytes.load(memory_order::relaxed);
     }
     return sum;
 }
@@ -87,11 +87,11 @@ inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
 inline window_share* current_share(thread_state& thread, std::uint32_t slot,
                                    std::uint64_t opened_at) noexcept {
     window_share* share = share_of(thread, slot, true);
-    if (share != nullptr && share->opened_at.load(std::memory_order_relaxed) != opened_at) {
-        share->opened_at.store(0, std::memory_order_relaxed);
-        share->live_bytes.store(0, std::memory_order_release);
-        share->peak_bytes.store(0, std::memory_order_relaxed);
-        share->opened_at.store(opened_at, std::memory_order_release);
+    if (share != nullptr && share->opened_at.load(memory_order::relaxed) != opened_at) {
+        share->opened_at.store(0, memory_order::relaxed);
+        share->live_bytes.store(0, memory_order::release);
+        share->peak_bytes.store(0, memory_order::relaxed);
+        share->opened_at.store(opened_at, memory_order::release);
     }
     return share;
 }
@@ -101,15 +101,15 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
                             std::int64_t net, std::int64_t highest) noexcept {
     const open_window* window = process.windows.by_slot(slot);
     if (window == nullptr) return;
-    const std::uint64_t opened_at = window->open_at.load(std::memory_order_acquire);
+    const std::uint64_t opened_at = window->open_at.load(memory_order::acquire);
     // The window of this view may have closed meanwhile, and another one opened in its slot.
     if (opened_at == 0 || opened_at > clock) return;
     window_share* share = current_share(thread, slot, opened_at);
     if (share == nullptr) return;
-    const std::int64_t live = share->live_bytes.load(std::memory_order_relaxed);
+    const std::int64_t live = share->live_bytes.load(memory_order::relaxed);
     std::int64_t others = published_bytes(slot, opened_at, &thread);
     const std::int64_t highest_others =
-        share->peak_bytes.load(std::memory_order_relaxed) - live - highest;
+        share->peak_bytes.load(memory_order::relaxed) - live - highest;
     if (others > highest_others) {
         // A thread that was interrupted while it added up may have seen the same bytes with two
         // others, so a new peak is looked at twice.
@@ -117,9 +117,9 @@ inline void flush_to_window(thread_state& thread, std::uint32_t slot, std::uint6
         if (again < others) others = again;
     }
     if (others > highest_others) {
-        share->peak_bytes.store(others + live + highest, std::memory_order_relaxed);
+        share->peak_bytes.store(others + live + highest, memory_order::relaxed);
     }
-    share->live_bytes.store(live + net, std::memory_order_release);
+    share->live_bytes.store(live + net, memory_order::release);
 }
 
 // --- windows without a mask bit ---
@@ -129,41 +129,41 @@ inline void sum_from_the_last(unmasked_shares& more, std::uint32_t count) noexce
     for (std::uint32_t i = count - 1; i-- > 0;) {
         unsettled_bytes& here = more.unsettled[i];
         const unsettled_bytes& later = more.unsettled[i + 1];
-        const std::int64_t net = here.net.load(std::memory_order_relaxed);
-        const std::int64_t reached = net + later.highest.load(std::memory_order_relaxed);
-        if (reached > here.highest.load(std::memory_order_relaxed)) {
-            here.highest.store(reached, std::memory_order_relaxed);
+        const std::int64_t net = here.net.load(memory_order::relaxed);
+        const std::int64_t reached = net + later.highest.load(memory_order::relaxed);
+        if (reached > here.highest.load(memory_order::relaxed)) {
+            here.highest.store(reached, memory_order::relaxed);
         }
-        here.net.store(net + later.net.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        here.net.store(net + later.net.load(memory_order::relaxed), memory_order::relaxed);
     }
 }
 
 // Tells each window what is unsettled of the time since it opened.
 ALLOCSCOPE_SLOW_PATH void settle(thread_state& thread) noexcept {
     unmasked_shares* more = existing_more_shares(thread);
-    const std::uint32_t count = more == nullptr ? 0 : more->count.load(std::memory_order_relaxed);
+    const std::uint32_t count = more == nullptr ? 0 : more->count.load(memory_order::relaxed);
     if (count == 0) return;
-    const std::uint32_t settlings = more->settlings.load(std::memory_order_relaxed);
-    more->settlings.store(settlings + 1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
+    const std::uint32_t settlings = more->settlings.load(memory_order::relaxed);
+    more->settlings.store(settlings + 1, memory_order::relaxed);
+    atomic_thread_fence(memory_order::release);
     sum_from_the_last(*more, count);
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     const std::uint32_t end = process.windows.slot_end();
     for (std::uint32_t slot = window_table::masked_windows; slot < end; ++slot) {
         const open_window* window = process.windows.by_slot(slot);
         std::uint32_t first = 0;
         const auto clock_of = [more](std::uint32_t entry) {
-            return more->unsettled[entry].clock.load(std::memory_order_relaxed);
+            return more->unsettled[entry].clock.load(memory_order::relaxed);
         };
         if (!window->owns(clock_of(count - 1), instance)) continue;  // the latest
         while (!window->owns(clock_of(first), instance) && first + 1 < count) ++first;
         flush_to_window(thread, slot, clock_of(first),
-                        more->unsettled[first].net.load(std::memory_order_relaxed),
-                        more->unsettled[first].highest.load(std::memory_order_relaxed));
+                        more->unsettled[first].net.load(memory_order::relaxed),
+                        more->unsettled[first].highest.load(memory_order::relaxed));
     }
-    more->count.store(0, std::memory_order_relaxed);
+    more->count.store(0, memory_order::relaxed);
     more->net = 0;
-    more->settlings.store(settlings + 2, std::memory_order_release);
+    more->settlings.store(settlings + 2, memory_order::release);
 }
 
 ALLOCSCOPE_SLOW_PATH void note_unsettled(thread_state& thread, std::int64_t net,
@@ -173,12 +173,12 @@ ALLOCSCOPE_SLOW_PATH void note_unsettled(thread_state& thread, std::int64_t net,
         thread.lose(loss_reason::no_room_for_peak);
         return;
     }
-    const std::uint32_t count = more->count.load(std::memory_order_relaxed);
+    const std::uint32_t count = more->count.load(memory_order::relaxed);
     unsettled_bytes& entry = more->unsettled[count];
-    entry.clock.store(thread.clock.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    entry.net.store(net, std::memory_order_relaxed);
-    entry.highest.store(highest, std::memory_order_relaxed);
-    more->count.store(count + 1, std::memory_order_release);
+    entry.clock.store(thread.clock.load(memory_order::relaxed), memory_order::relaxed);
+    entry.net.store(net, memory_order::relaxed);
+    entry.highest.store(highest, memory_order::relaxed);
+    more->count.store(count + 1, memory_order::release);
     const std::int64_t reached = more->net + highest;
     more->net += net;
     if (count + 1 == unmasked_shares::most_unsettled || reached >= flush_bytes ||
@@ -198,23 +198,23 @@ inline unsettled_sum unsettled_of(const thread_state& thread, const open_window&
     const unmasked_shares* more = existing_more_shares(thread);
     unsettled_sum sum;
     for (int i = 0; more != nullptr && i < most_tries; ++i) {
-        const std::uint32_t before = more->settlings.load(std::memory_order_acquire);
+        const std::uint32_t before = more->settlings.load(memory_order::acquire);
         if ((before & 1U) != 0) {
             ::sched_yield();
             continue;
         }
         sum = {};
-        const std::uint32_t count = more->count.load(std::memory_order_acquire);
-        const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+        const std::uint32_t count = more->count.load(memory_order::acquire);
+        const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
         for (std::uint32_t k = 0; k < count; ++k) {
             const unsettled_bytes& each = more->unsettled[k];
-            if (!window.owns(each.clock.load(std::memory_order_relaxed), instance)) continue;
-            const std::int64_t reached = sum.net + each.highest.load(std::memory_order_relaxed);
+            if (!window.owns(each.clock.load(memory_order::relaxed), instance)) continue;
+            const std::int64_t reached = sum.net + each.highest.load(memory_order::relaxed);
             if (reached > sum.highest) sum.highest = reached;
-            sum.net += each.net.load(std::memory_order_relaxed);
+            sum.net += each.net.load(memory_order::relaxed);
         }
-        std::atomic_thread_fence(std::memory_order_acquire);
-        if (more->settlings.load(std::memory_order_relaxed) == before) break;
+        atomic_thread_fence(memory_order::acquire);
+        if (more->settlings.load(memory_order::relaxed) == before) break;
     }
     return sum;
 }
@@ -235,9 +235,9 @@ inline void for_each_window(std::uint64_t mask, bool many, Action&& action) noex
 // Adds the pending bytes to the windows that watched the thread while they were summed.
 ALLOCSCOPE_NOINLINE void flush_pending(thread_state& thread) noexcept {
     const std::int64_t net = pending_bytes(thread);
-    const std::int64_t highest = thread.pending_peak.load(std::memory_order_relaxed);
+    const std::int64_t highest = thread.pending_peak.load(memory_order::relaxed);
     if (net == 0 && highest == 0) return;
-    const std::uint64_t clock = thread.clock.load(std::memory_order_relaxed);
+    const std::uint64_t clock = thread.clock.load(memory_order::relaxed);
     for_each_window(thread.windows, false, [&](std::uint32_t slot) {
         flush_to_window(thread, slot, clock, net, highest);
     });
@@ -251,7 +251,7 @@ ALLOCSCOPE_FAST_PATH void add_live_bytes(thread_state& thread, std::uint64_t byt
     if (ALLOCSCOPE_UNLIKELY(thread.bytes_below_peak < 0)) {
         const std::int64_t net = pending_bytes(thread);
         thread.bytes_below_peak = 0;
-        thread.pending_peak.store(net, std::memory_order_relaxed);
+        thread.pending_peak.store(net, memory_order::relaxed);
         if (net >= flush_bytes) flush_pending(thread);
     }
 }
@@ -274,28 +274,28 @@ ALLOCSCOPE_NOINLINE void remove_older_bytes(thread_state& thread, std::uint64_t 
         const open_window* window = process.windows.by_slot(slot);
         if (window == nullptr || !window->owns(born_at, born_instance)) return;
         window_share* share =
-            current_share(thread, slot, window->open_at.load(std::memory_order_acquire));
+            current_share(thread, slot, window->open_at.load(memory_order::acquire));
         if (share == nullptr) {
             thread.lose(loss_reason::no_room_for_peak);
             return;
         }
         share->live_bytes.store(
-            share->live_bytes.load(std::memory_order_relaxed) - static_cast<std::int64_t>(bytes),
-            std::memory_order_release);
+            share->live_bytes.load(memory_order::relaxed) - static_cast<std::int64_t>(bytes),
+            memory_order::release);
     });
 }
 
 // An object of any thread dies.
 ALLOCSCOPE_FAST_PATH void take_from_live(thread_state& thread, const cohort_facts& born,
                                          std::uint64_t bytes) noexcept {
-    const std::uint64_t born_at = born.born_at.load(std::memory_order_relaxed);
-    const std::uint64_t windows = born.windows.load(std::memory_order_relaxed);
+    const std::uint64_t born_at = born.born_at.load(memory_order::relaxed);
+    const std::uint64_t windows = born.windows.load(memory_order::relaxed);
     if (ALLOCSCOPE_LIKELY(windows == thread.windows && born_at >= thread.newest_window &&
                           thread.many_windows == 0)) {
         remove_live_bytes(thread, bytes);
     } else {
         remove_older_bytes(thread, bytes, born_at, windows,
-                           born.instance.load(std::memory_order_relaxed));
+                           born.instance.load(memory_order::relaxed));
     }
 }
 
@@ -305,16 +305,16 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
     const open_window& window = *process.windows.by_slot(slot);
     const bool is_masked = slot < window_table::masked_windows;
     std::int64_t published = published_bytes(slot, opened_at, nullptr);
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+    for (const thread_state* t = process.threads.load(memory_order::acquire);
          t != nullptr && !is_masked; t = t->next_state) {
         published += unsettled_of(*t, window).net;
     }
     std::int64_t peak = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         const window_share* share = share_of(*t, slot, false);
-        if (share != nullptr && share->opened_at.load(std::memory_order_acquire) == opened_at) {
-            const std::int64_t seen = share->peak_bytes.load(std::memory_order_relaxed);
+        if (share != nullptr && share->opened_at.load(memory_order::acquire) == opened_at) {
+            const std::int64_t seen = share->peak_bytes.load(memory_order::relaxed);
             if (seen > peak) peak = seen;
         }
         if (!is_masked) {
@@ -322,11 +322,11 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
             const std::int64_t reached = published - own.net + own.highest;
             if (reached > peak) peak = reached;
         }
-        if (!window.owns(t->clock.load(std::memory_order_acquire),
-                         t->instance.load(std::memory_order_acquire))) {
+        if (!window.owns(t->clock.load(memory_order::acquire),
+                         t->instance.load(memory_order::acquire))) {
             continue;
         }
-        const std::int64_t reached = published + t->pending_peak.load(std::memory_order_relaxed);
+        const std::int64_t reached = published + t->pending_peak.load(memory_order::relaxed);
         if (reached > peak) peak = reached;
     }
     return static_cast<std::uint64_t>(peak);
@@ -334,6 +334,6 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP

@@ -15,6 +15,7 @@
 #ifndef ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 #define ALLOCSCOPE_RECORD_POOL_RECORDER_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/link/pool_words.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
@@ -53,7 +54,7 @@ ALLOCSCOPE_NOINLINE pool_cell* find_pool_object(const thread_state& thread, cons
 // Takes the record away and counts the death.
 ALLOCSCOPE_NOINLINE void remove_pool_object(thread_state& thread, pool_cell& dying) noexcept {
     const std::uint32_t id = dying.cohort();
-    const std::uint64_t bytes = dying.bytes.load(std::memory_order_relaxed);
+    const std::uint64_t bytes = dying.bytes.load(memory_order::relaxed);
     dying.clear();
     cohort& born = *process.cohorts.by_id(id);
     if (is_sampled(born)) {

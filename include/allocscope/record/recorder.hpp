@@ -16,6 +16,7 @@
 #ifndef ALLOCSCOPE_RECORD_RECORDER_HPP
 #define ALLOCSCOPE_RECORD_RECORDER_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/own_value.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
@@ -30,7 +31,6 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -82,7 +82,7 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
                                       std::uint64_t bytes, const void* place) noexcept {
     const cohort_facts& facts = born.facts();
     death_counts* counts = &born.own_deaths();
-    if (facts.owner.load(std::memory_order_relaxed) != thread.number) {
+    if (facts.owner.load(memory_order::relaxed) != thread.number) {
         counts = thread.foreign.existing(id);
         if (ALLOCSCOPE_UNLIKELY(counts == nullptr)) {
             count_rare_death(thread, born, id, bytes, place);
@@ -96,11 +96,11 @@ ALLOCSCOPE_FAST_PATH void count_death(thread_state& thread, cohort& born, std::u
 
 // Takes the record of a dying object out of its slot and counts the death.
 ALLOCSCOPE_NOINLINE void remove_record(thread_state& thread, live_object_map::slot* slot) noexcept {
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    const std::uint64_t record = slot->load(memory_order::relaxed);
     if (live_object_map::session_of(record) != thread.session) return;
     const std::uint64_t bytes = live_object_map::bytes_of(slot, record);
     const std::uint32_t id = live_object_map::cohort_of(record);
-    slot->store(0, std::memory_order_relaxed);
+    slot->store(0, memory_order::relaxed);
     count_death(thread, *process.cohorts.by_id(id), id, bytes, slot);
 }
 
@@ -142,25 +142,25 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
         return free_slowly<Release>(block, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
-    thread.busy.store(hook_mark(), std::memory_order_relaxed);
+    thread.busy.store(hook_mark(), memory_order::relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.view_number)) {
-        thread.busy.store(0, std::memory_order_relaxed);
+        thread.busy.store(0, memory_order::relaxed);
         return free_slowly<Release>(block, hook_frame());
     }
     live_object_map::slot* const slot =
         process.objects.existing_slot(reinterpret_cast<std::uintptr_t>(block));
     const std::uint64_t record =
-        ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(std::memory_order_relaxed) : 0;
+        ALLOCSCOPE_LIKELY(slot != nullptr) ? slot->load(memory_order::relaxed) : 0;
     const std::uint64_t id = live_object_map::cohort_in_session(record, thread.session_head);
     if (ALLOCSCOPE_LIKELY(id <= live_object_map::last_cohort)) {
         cohort& born = *process.cohorts.by_id(static_cast<std::uint32_t>(id));
         const auto bytes = static_cast<std::int64_t>(live_object_map::short_bytes_of(record));
         static_assert(live_object_map::least_long_bytes > 2 * flush_bytes,
                       "a long record, whose size stands elsewhere, is caught by the last test");
-        if (ALLOCSCOPE_UNLIKELY(
-                born.facts().owner.load(std::memory_order_relaxed) != thread.number ||
-                born.facts().born_at.load(std::memory_order_relaxed) < thread.newest_window)) {
+        if (ALLOCSCOPE_UNLIKELY(born.facts().owner.load(memory_order::relaxed) != thread.number ||
+                                born.facts().born_at.load(memory_order::relaxed) <
+                                    thread.newest_window)) {
             return remove_and_release<Release>(thread, slot, block);
         }
         thread.bytes_above_floor -= bytes;
@@ -170,7 +170,7 @@ ALLOCSCOPE_FAST_PATH void free_recorded(void* block) noexcept {
             return remove_and_release<Release>(thread, slot, block);
         }
         thread.bytes_below_peak += bytes;
-        slot->store(0, std::memory_order_relaxed);
+        slot->store(0, memory_order::relaxed);
         born.death_bytes.add(static_cast<std::uint64_t>(bytes));
         born.deaths.add(1);  // last: see count_death
     }
@@ -193,7 +193,7 @@ ALLOCSCOPE_NOINLINE void* put_record_and_leave(thread_state& thread, void* block
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     live_object_map::slot* slot = process.objects.slot_for(address);
     if (slot != nullptr &&
-        live_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
+        live_object_map::session_of(slot->load(memory_order::relaxed)) == thread.session) {
         replace_record(thread, slot);
     }
     if (slot == nullptr || id == no_cohort) {
@@ -260,7 +260,7 @@ ALLOCSCOPE_FAST_PATH void* count_birth_and_leave(thread_state& thread, void* blo
             return put_record_and_leave(thread, block, bytes, live_object_map::cohort_of(head));
         }
         thread.bytes_below_peak = 0;
-        thread.pending_peak.store(net, std::memory_order_relaxed);
+        thread.pending_peak.store(net, memory_order::relaxed);
     }
     thread.bytes_above_floor += static_cast<std::int64_t>(bytes);
     counters->births.add(1);
@@ -297,10 +297,10 @@ ALLOCSCOPE_FAST_PATH void* on_allocate(void* block, std::uint64_t bytes) noexcep
         return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
     auto& thread = *static_cast<thread_state*>(entry);
-    thread.busy.store(hook_frame(), std::memory_order_relaxed);
+    thread.busy.store(hook_frame(), memory_order::relaxed);
     compiler_barrier();
     if (ALLOCSCOPE_UNLIKELY(process.entry.word() != thread.straight_view)) {
-        thread.busy.store(0, std::memory_order_relaxed);
+        thread.busy.store(0, memory_order::relaxed);
         return on_allocate_slow<Tag>(block, bytes, hook_frame());
     }
     std::uint64_t head = thread.plain[Tag].record;

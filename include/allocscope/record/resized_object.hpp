@@ -18,6 +18,7 @@
 #ifndef ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
 #define ALLOCSCOPE_RECORD_RESIZED_OBJECT_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/enter_hook.hpp>
 #include <allocscope/record/recorder.hpp>
@@ -27,7 +28,6 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -55,10 +55,10 @@ inline std::uint64_t take_out_of(Map& map, const thread_state& thread, std::uint
                                  std::uint64_t& bytes) noexcept {
     auto* slot = map.is_ready() ? map.existing_slot(address) : nullptr;
     if (slot == nullptr) return 0;
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    const std::uint64_t record = slot->load(memory_order::relaxed);
     if (Map::session_of(record) != thread.session) return 0;
     bytes = Map::bytes_of(slot, record);
-    slot->store(0, std::memory_order_relaxed);
+    slot->store(0, memory_order::relaxed);
     return record;
 }
 
@@ -89,11 +89,9 @@ ALLOCSCOPE_NOINLINE void put_back(const taken_record& taken, const void* block,
     if (taken.is_of_session_of(*thread)) {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
         if (taken.of_sample != 0) {
-            process.samples.existing_slot(address)->store(taken.of_sample,
-                                                          std::memory_order_relaxed);
+            process.samples.existing_slot(address)->store(taken.of_sample, memory_order::relaxed);
         } else {
-            process.objects.existing_slot(address)->store(taken.of_event,
-                                                          std::memory_order_relaxed);
+            process.objects.existing_slot(address)->store(taken.of_event, memory_order::relaxed);
         }
     }
     leave(*thread);

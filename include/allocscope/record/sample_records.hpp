@@ -12,6 +12,7 @@
 #ifndef ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
 #define ALLOCSCOPE_RECORD_SAMPLE_RECORDS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/cohort_lookup.hpp>
 #include <allocscope/record/peak_tracking.hpp>
@@ -22,7 +23,6 @@
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_COOL_BEGIN
@@ -34,9 +34,9 @@ ALLOCSCOPE_FAST_PATH bool may_be_sample(const void* block) noexcept {
     return (reinterpret_cast<std::uintptr_t>(block) & (sampled_alignment - 1U)) == 0;
 }
 
-inline void add_to(std::atomic<double>& sum, double amount) noexcept {
-    double seen = sum.load(std::memory_order_relaxed);
-    while (!sum.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed)) {
+inline void add_to(atomic<double>& sum, double amount) noexcept {
+    double seen = sum.load(memory_order::relaxed);
+    while (!sum.compare_exchange_weak(seen, seen + amount, memory_order::relaxed)) {
     }
 }
 
@@ -54,7 +54,7 @@ inline std::uint64_t whole_bytes(const sample_weight& weight) noexcept {
 }
 
 inline sample_weight weight_in(const sampled_part& part, std::uint64_t bytes) noexcept {
-    return weigh_sample(bytes, part.sample_bytes.load(std::memory_order_relaxed));
+    return weigh_sample(bytes, part.sample_bytes.load(memory_order::relaxed));
 }
 
 // A sample that gets no record leaves out what it stands for.
@@ -93,10 +93,10 @@ ALLOCSCOPE_NOINLINE void remove_sample(thread_state& thread, const void* block) 
     if (!process.samples.is_ready()) return;
     auto* slot = process.samples.existing_slot(reinterpret_cast<std::uintptr_t>(block));
     if (slot == nullptr) return;
-    const std::uint64_t record = slot->load(std::memory_order_relaxed);
+    const std::uint64_t record = slot->load(memory_order::relaxed);
     if (sampled_object_map::session_of(record) != thread.session) return;
     const std::uint64_t bytes = sampled_object_map::bytes_of(slot, record);
-    slot->store(0, std::memory_order_relaxed);
+    slot->store(0, memory_order::relaxed);
     count_sample_death(thread, sampled_object_map::cohort_of(record), bytes);
 }
 
@@ -107,7 +107,7 @@ ALLOCSCOPE_NOINLINE void put_sample(thread_state& thread, const void* block, std
     const auto address = reinterpret_cast<std::uintptr_t>(block);
     auto* slot = process.samples.slot_for(address);
     if (slot != nullptr &&
-        sampled_object_map::session_of(slot->load(std::memory_order_relaxed)) == thread.session) {
+        sampled_object_map::session_of(slot->load(memory_order::relaxed)) == thread.session) {
         thread.lose(loss_reason::record_replaced);
         remove_sample(thread, block);
     }

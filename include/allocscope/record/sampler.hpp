@@ -22,6 +22,7 @@
 #ifndef ALLOCSCOPE_RECORD_SAMPLER_HPP
 #define ALLOCSCOPE_RECORD_SAMPLER_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/enter_hook.hpp>
 #include <allocscope/record/recorder.hpp>
@@ -32,7 +33,6 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t, uintptr_t
 
@@ -69,9 +69,9 @@ ALLOCSCOPE_FAST_PATH bool passes(thread_entry* entry, std::uint64_t word,
     // subtracting from what it has left could end below zero, and no sample would ever follow. Of
     // two that count at the same time the later one stands. That is no bias, because the time to
     // the next sample has no memory.
-    const std::uint64_t left = entry->bytes_left.load(std::memory_order_relaxed);
+    const std::uint64_t left = entry->bytes_left.load(memory_order::relaxed);
     if (ALLOCSCOPE_UNLIKELY(entry->view_number != word || counted >= left)) return false;
-    entry->bytes_left.store(left - counted, std::memory_order_relaxed);
+    entry->bytes_left.store(left - counted, memory_order::relaxed);
     return true;
 }
 
@@ -86,10 +86,10 @@ inline bool is_drawn(thread_state& thread, std::uint64_t bytes) noexcept {
     const bool is_shared = current_entry == &departed;
     thread_state& primary = is_shared ? thread : thread.primary();
     const bool is_known = primary.view_number == thread.view_number;
-    std::atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
-    const std::uint64_t left = countdown.load(std::memory_order_relaxed);
+    atomic<std::uint64_t>& countdown = (is_known ? primary : thread).bytes_left;
+    const std::uint64_t left = countdown.load(memory_order::relaxed);
     const bool is_sample = counted >= left;
-    countdown.store(is_sample ? next_gap(thread) : left - counted, std::memory_order_relaxed);
+    countdown.store(is_sample ? next_gap(thread) : left - counted, memory_order::relaxed);
     return is_sample;
 }
 

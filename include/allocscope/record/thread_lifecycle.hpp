@@ -19,6 +19,7 @@
 #ifndef ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 #define ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -29,7 +30,6 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/unwind/known_rules.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uintptr_t
 #include <new>      // placement new
@@ -42,28 +42,28 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline std::uint64_t new_instance() noexcept {
-    return process.last_instance.fetch_add(1, std::memory_order_relaxed) + 1;
+    return process.last_instance.fetch_add(1, memory_order::relaxed) + 1;
 }
 
 // Makes a state known to everybody who sums over threads.
 inline void enlist(thread_state& fresh) noexcept {
-    fresh.number = process.last_state_number.fetch_add(1, std::memory_order_relaxed) + 1;
-    thread_state* first = process.threads.load(std::memory_order_relaxed);
+    fresh.number = process.last_state_number.fetch_add(1, memory_order::relaxed) + 1;
+    thread_state* first = process.threads.load(memory_order::relaxed);
     do {
         fresh.next_state = first;
         // Release: whoever finds the state finds its number.
-    } while (!process.threads.compare_exchange_weak(first, &fresh, std::memory_order_acq_rel));
+    } while (!process.threads.compare_exchange_weak(first, &fresh, memory_order::acq_rel));
 }
 
 // Takes a state that was given back; null when there is none.
 inline thread_state* take_used_state() noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t->is_taken.load(std::memory_order_relaxed)) continue;
+        if (t->is_taken.load(memory_order::relaxed)) continue;
         bool expected = false;
         // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
         // seen.
-        if (t->is_taken.compare_exchange_strong(expected, true, std::memory_order_acquire)) {
+        if (t->is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
             return t;
         }
     }
@@ -72,20 +72,20 @@ inline thread_state* take_used_state() noexcept {
 
 inline void give_back_state(thread_state& state) noexcept {
     // Acquire: pairs with the release in leave(), if it is the state of a thread that is gone.
-    static_cast<void>(state.busy.load(std::memory_order_acquire));
+    static_cast<void>(state.busy.load(memory_order::acquire));
     flush_pending(state);
     settle(state);
     state.forget_view();
     state.is_epoch_current = false;
-    state.nested.store(nullptr, std::memory_order_relaxed);
-    state.busy.store(0, std::memory_order_relaxed);
-    state.is_taken.store(false, std::memory_order_release);
+    state.nested.store(nullptr, memory_order::relaxed);
+    state.busy.store(0, memory_order::relaxed);
+    state.is_taken.store(false, memory_order::release);
 }
 
 // With those of the signal handlers that interrupted its hooks.
 inline void give_back_with_nested(thread_state& state) noexcept {
     for (thread_state* inner = &state; inner != nullptr;) {
-        thread_state* next = inner->nested.load(std::memory_order_relaxed);
+        thread_state* next = inner->nested.load(memory_order::relaxed);
         give_back_state(*inner);
         inner = next;
     }
@@ -104,12 +104,12 @@ inline void reclaim_if_possible() noexcept {
 ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     constexpr std::uint64_t least = 16;
     if (process.mark.is_unsettled()) return;  // a thread has another number in a forked child
-    const std::uint64_t begun = process.last_instance.load(std::memory_order_relaxed);
-    if (begun < process.collect_at_instance.load(std::memory_order_relaxed)) return;
+    const std::uint64_t begun = process.last_instance.load(memory_order::relaxed);
+    if (begun < process.collect_at_instance.load(memory_order::relaxed)) return;
     std::uint64_t left = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        std::int32_t id = t->thread_id.load(std::memory_order_acquire);
+        std::int32_t id = t->thread_id.load(memory_order::acquire);
         if (id == 0) continue;
         // Of two threads that do this at the same time, one gives the state back.
         if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
@@ -118,14 +118,14 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
             ++left;
         }
     }
-    process.collect_at_instance.store(begun + left + least, std::memory_order_relaxed);
+    process.collect_at_instance.store(begun + left + least, memory_order::relaxed);
     reclaim_if_possible();
 }
 
 // Takes a state that nobody uses; null when there is no memory.
 inline thread_state* take_state() noexcept {
     if (thread_state* used = take_used_state()) return used;
-    if (process.has_untold_ends.load(std::memory_order_relaxed)) {
+    if (process.has_untold_ends.load(memory_order::relaxed)) {
         collect_ended_threads();
         if (thread_state* used = take_used_state()) return used;
     }
@@ -133,7 +133,7 @@ inline thread_state* take_state() noexcept {
     void* pages = map_lasting_pages(bytes);
     if (pages == nullptr) return nullptr;
     auto* fresh = ::new (pages) thread_state;
-    fresh->is_taken.store(true, std::memory_order_relaxed);
+    fresh->is_taken.store(true, memory_order::relaxed);
     enlist(*fresh);
     return fresh;
 }
@@ -160,25 +160,25 @@ inline void thread_end(void* value) noexcept {
 // Control lock, before the first window opens. False when there is no memory. Called again after
 // a failure.
 inline bool prepare_threads() noexcept {
-    if (process.latecomer.load(std::memory_order_acquire) != nullptr) return true;
+    if (process.latecomer.load(memory_order::acquire) != nullptr) return true;
     rules_of_all.prepare();
     thread_state* common = take_state();
     if (common == nullptr) return false;
-    common->primary_state.store(common, std::memory_order_relaxed);
-    common->instance.store(new_instance(), std::memory_order_relaxed);
+    common->primary_state.store(common, memory_order::relaxed);
+    common->instance.store(new_instance(), memory_order::relaxed);
     // Release: whoever finds it finds it made.
-    process.latecomer.store(common, std::memory_order_release);
+    process.latecomer.store(common, memory_order::release);
     if (::pthread_key_create(&process.thread_key, &thread_end) == 0) {
-        process.has_thread_key.store(true, std::memory_order_release);
+        process.has_thread_key.store(true, memory_order::release);
     }
     return true;
 }
 
 inline void begin_state(thread_state& state, thread_state& primary,
                         std::uint64_t instance) noexcept {
-    state.primary_state.store(&primary, std::memory_order_relaxed);
-    state.instance.store(instance, std::memory_order_relaxed);
-    state.task.store(own_thread_id_unasked(), std::memory_order_relaxed);
+    state.primary_state.store(&primary, memory_order::relaxed);
+    state.instance.store(instance, memory_order::relaxed);
+    state.task.store(own_thread_id_unasked(), memory_order::relaxed);
     state.forget_view();
     state.is_epoch_current = false;
     state.epoch_serial = no_epoch;
@@ -186,12 +186,12 @@ inline void begin_state(thread_state& state, thread_state& primary,
     state.last_born = nullptr;
     state.pause_depth = 0;
     state.sample_bytes = 0;
-    state.bytes_left.store(never_sampled, std::memory_order_relaxed);
+    state.bytes_left.store(never_sampled, memory_order::relaxed);
     state.has_dice = false;  // each thread has its own
     state.end_rounds = 0;
     // Set to now, so that the epochs of one state stay in order of time over all its threads.
-    state.own_clock.store(process.clock.load(std::memory_order_acquire), std::memory_order_relaxed);
-    state.clock.store(0, std::memory_order_relaxed);
+    state.own_clock.store(process.clock.load(memory_order::acquire), memory_order::relaxed);
+    state.clock.store(0, memory_order::relaxed);
     state.windows = 0;
     state.bounds = {};
     // The memo's chains lie on a stack that is gone. They are dropped when the view is read,
@@ -209,23 +209,23 @@ ALLOCSCOPE_SLOW_PATH thread_state* attach_thread() noexcept {
     // Where the program has many keys, the C library allocates room for ours: that is charged to
     // nobody.
     state->pause_depth = 1;
-    const bool is_end_told = process.has_thread_key.load(std::memory_order_acquire) &&
+    const bool is_end_told = process.has_thread_key.load(memory_order::acquire) &&
                              ::pthread_setspecific(process.thread_key, state) == 0;
     state->pause_depth = 0;
     state->forget_view();
     if (!is_end_told) {
-        state->thread_id.store(own_thread_id(), std::memory_order_release);
-        process.has_untold_ends.store(true, std::memory_order_relaxed);
+        state->thread_id.store(own_thread_id(), memory_order::release);
+        process.has_untold_ends.store(true, memory_order::relaxed);
     }
     return state;
 }
 
 inline thread_state* nested_state(thread_state& outer) noexcept {
-    thread_state* inner = outer.nested.load(std::memory_order_relaxed);
+    thread_state* inner = outer.nested.load(memory_order::relaxed);
     if (inner != nullptr) return inner;
     inner = take_state();
     if (inner == nullptr) return nullptr;
-    begin_state(*inner, outer.primary(), outer.instance.load(std::memory_order_relaxed));
+    begin_state(*inner, outer.primary(), outer.instance.load(memory_order::relaxed));
     thread_state* expected = nullptr;
     if (!outer.nested.compare_exchange_strong(expected, inner)) {
         give_back_state(*inner);  // another handler was faster
@@ -253,10 +253,10 @@ inline bool is_abandoned(const thread_state& state, std::uintptr_t busy,
 // After its last destructor a thread has no state. It takes the first of the common ones in which
 // no hook works; one more is added when there is none. Null when there is no memory for it.
 inline thread_state* enter_as_latecomer(std::uintptr_t frame) noexcept {
-    for (thread_state* common = process.latecomer.load(std::memory_order_acquire);
-         common != nullptr; common = nested_state(*common)) {
+    for (thread_state* common = process.latecomer.load(memory_order::acquire); common != nullptr;
+         common = nested_state(*common)) {
         std::uintptr_t expected = 0;
-        if (common->busy.compare_exchange_strong(expected, frame, std::memory_order_acquire)) {
+        if (common->busy.compare_exchange_strong(expected, frame, memory_order::acquire)) {
             return common;
         }
     }
@@ -271,7 +271,7 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
     thread_state* state = current_state();
     if (state == nullptr) return process.entry.word() != 0 ? attach_thread() : nullptr;
     for (int depth = 0; depth < deepest; ++depth) {
-        const std::uintptr_t busy = state->busy.load(std::memory_order_relaxed);
+        const std::uintptr_t busy = state->busy.load(memory_order::relaxed);
         if (busy == 0) return state;
         if (is_abandoned(*state, busy, frame)) {
             state->lose(loss_reason::hook_abandoned);
@@ -287,22 +287,22 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
 // In a forked child: the states of threads that do not exist here are free again.
 inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t == process.latecomer.load(std::memory_order_acquire) ||
-            (own != nullptr && t->primary_state.load(std::memory_order_relaxed) == own))
+        if (t == process.latecomer.load(memory_order::acquire) ||
+            (own != nullptr && t->primary_state.load(memory_order::relaxed) == own))
             continue;
-        if (!t->is_taken.load(std::memory_order_relaxed)) continue;
-        t->thread_id.store(0, std::memory_order_relaxed);
+        if (!t->is_taken.load(memory_order::relaxed)) continue;
+        t->thread_id.store(0, memory_order::relaxed);
         give_back_state(*t);
     }
     if (own != nullptr) {
-        current_state()->task.store(own_thread_id_unasked(), std::memory_order_relaxed);
+        current_state()->task.store(own_thread_id_unasked(), memory_order::relaxed);
     }
-    thread_state* const common = process.latecomer.load(std::memory_order_acquire);
+    thread_state* const common = process.latecomer.load(memory_order::acquire);
     if (common == nullptr) return;
-    common->nested.store(nullptr, std::memory_order_relaxed);
-    common->busy.store(0, std::memory_order_relaxed);
+    common->nested.store(nullptr, memory_order::relaxed);
+    common->busy.store(0, memory_order::relaxed);
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
 #define ALLOCSCOPE_RECORD_VIEW_REFRESH_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/random_seed.hpp>
@@ -20,7 +21,6 @@
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/state/watches.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_WARM_BEGIN
@@ -42,19 +42,18 @@ struct thread_needs {
     std::uint64_t sample_bytes = 0;
 
     void note_opening(const open_window& window) noexcept {
-        const std::uint64_t opened_at = window.open_at.load(std::memory_order_acquire);
+        const std::uint64_t opened_at = window.open_at.load(memory_order::acquire);
         if (opened_at > newest) newest = opened_at;
     }
 
     void add(const own_demand& own) noexcept {
-        windows |= own.windows.load(std::memory_order_relaxed);
-        const charge wanted = own.mode.load(std::memory_order_relaxed);
+        windows |= own.windows.load(memory_order::relaxed);
+        const charge wanted = own.mode.load(memory_order::relaxed);
         if (wanted > mode) mode = wanted;
-        const std::uint32_t depth = own.frames.load(std::memory_order_relaxed);
+        const std::uint32_t depth = own.frames.load(memory_order::relaxed);
         if (depth > frames) frames = depth;
-        methods |= own.methods.load(std::memory_order_relaxed);
-        sample_bytes =
-            least_interval(sample_bytes, own.sample_bytes.load(std::memory_order_relaxed));
+        methods |= own.methods.load(memory_order::relaxed);
+        sample_bytes = least_interval(sample_bytes, own.sample_bytes.load(memory_order::relaxed));
     }
 };
 
@@ -67,9 +66,8 @@ inline thread_needs needs_of(const thread_state& thread, const view& now) noexce
     needs.methods = now.methods;
     needs.sample_bytes = now.sample_bytes;
     const own_demand& own = thread.primary().own;
-    if (own.count.load(std::memory_order_acquire) != 0 &&
-        own.instance.load(std::memory_order_relaxed) ==
-            thread.instance.load(std::memory_order_relaxed)) {
+    if (own.count.load(memory_order::acquire) != 0 &&
+        own.instance.load(memory_order::relaxed) == thread.instance.load(memory_order::relaxed)) {
         needs.add(own);
     }
     for (std::uint64_t left = needs.windows; left != 0; left &= left - 1) {
@@ -84,8 +82,8 @@ inline thread_needs needs_of(const thread_state& thread, const view& now) noexce
 }
 
 inline void seed_dice(thread_state& thread) noexcept {
-    const std::uint64_t fixed = process.sampling_seed.load(std::memory_order_relaxed);
-    const std::uint64_t instance = thread.instance.load(std::memory_order_relaxed);
+    const std::uint64_t fixed = process.sampling_seed.load(memory_order::relaxed);
+    const std::uint64_t instance = thread.instance.load(memory_order::relaxed);
     thread.dice.seed(hash_finish(hash_step(fixed != 0 ? fixed : random_seed(), instance)));
     thread.has_dice = true;
 }
@@ -115,18 +113,18 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
         forget_pending(thread);
     }
     // Numbers that are asked for are those of before this event.
-    if (thread.question.step.load(std::memory_order_relaxed) != question_step::nobody_asks) {
+    if (thread.question.step.load(memory_order::relaxed) != question_step::nobody_asks) {
         answer_reading(thread);
     }
-    const std::uint64_t own = thread.primary().own_clock.load(std::memory_order_acquire);
+    const std::uint64_t own = thread.primary().own_clock.load(memory_order::acquire);
     const std::uint64_t clock = now.clock > own ? now.clock : own;
     const thread_needs needs = needs_of(thread, now);
-    if (clock != thread.clock.load(std::memory_order_relaxed) || needs.windows != thread.windows) {
+    if (clock != thread.clock.load(memory_order::relaxed) || needs.windows != thread.windows) {
         thread.is_epoch_current = false;
         thread.epoch_serial = no_epoch;
         for (plain_place& each : thread.plain) each.cohort_id = 0;
     }
-    thread.clock.store(clock, std::memory_order_release);
+    thread.clock.store(clock, memory_order::release);
     thread.session = now.session;
     thread.session_head = live_object_map::record_head(now.session, 0);
     thread.windows = needs.windows;
@@ -137,7 +135,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     const std::uint64_t sample_bytes = thread.mode == charge::samples ? needs.sample_bytes : 0;
     if (sample_bytes == 0 || sample_bytes != thread.sample_bytes || !thread.has_dice) {
         thread.sample_bytes = sample_bytes;
-        thread.bytes_left.store(next_gap(thread), std::memory_order_relaxed);
+        thread.bytes_left.store(next_gap(thread), memory_order::relaxed);
     }
     const unwinding method = common_method(needs.methods);
     if (needs.frames != 0 && (needs.frames != thread.frames || method != thread.method)) {
@@ -153,7 +151,7 @@ ALLOCSCOPE_SLOW_PATH bool refresh_view(thread_state& thread, std::uintptr_t fram
     }
     if (thread.bounds.high == 0) thread.bounds = current_stack_bounds(frame);
     // A watched thread has no up-to-date view, so that all its events take the slow path.
-    const bool is_watched = is_watched_thread(thread.instance.load(std::memory_order_relaxed));
+    const bool is_watched = is_watched_thread(thread.instance.load(memory_order::relaxed));
     thread.view_number = is_watched ? no_view : now.number;
     thread.straight_view = thread.mode == charge::stacks ? thread.view_number : no_view;
     // Where numbers are wanted, the next allocation finds the counters and straightens the view.

@@ -18,6 +18,7 @@
 #ifndef ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 #define ALLOCSCOPE_SNAPSHOT_SNAPSHOT_BLOCK_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -27,7 +28,6 @@
 #include <allocscope/snapshot/signed_numbers.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 #include <cstring>  // memcpy, strcmp, strnlen
@@ -153,7 +153,7 @@ public:
     }
     // The stacks themselves; the table and what it points to lie in memory().
     void set_stacks(const stack_table& table) noexcept {
-        head_->stacks.store(&table, std::memory_order_relaxed);
+        head_->stacks.store(&table, memory_order::relaxed);
         head_->data.stacks = &stacks_in;
     }
 
@@ -203,7 +203,7 @@ private:
         std::size_t family_count;
         stack_finder find_stacks;  // null: `stacks` lie in the block
         const void* source;
-        std::atomic<const stack_table*> stacks;
+        atomic<const stack_table*> stacks;
         snapshot::loss losses[most_losses];
         char name[name_bytes];
     };
@@ -221,7 +221,7 @@ private:
     // Two threads may work the stacks out at once; those of the slower one are dropped.
     static const stack_table* stacks_in(const snapshot_data& of) {
         head& block = head_of(of);
-        const stack_table* known = block.stacks.load(std::memory_order_acquire);
+        const stack_table* known = block.stacks.load(memory_order::acquire);
         if (known != nullptr) return known;
         later_stacks* made = nullptr;
         const bool is_made = is_done_with_memory([&] {
@@ -231,7 +231,7 @@ private:
             block.find_stacks(of, block.source, *made);
         });
         if (is_made &&
-            block.stacks.compare_exchange_strong(known, &made->table, std::memory_order_acq_rel)) {
+            block.stacks.compare_exchange_strong(known, &made->table, memory_order::acq_rel)) {
             return &made->table;
         }
         if (made != nullptr) let_go(*made);
@@ -245,7 +245,7 @@ private:
     }
 
     static void let_go(head& of) noexcept {
-        const stack_table* stacks = of.stacks.load(std::memory_order_acquire);
+        const stack_table* stacks = of.stacks.load(memory_order::acquire);
         if (of.find_stacks != nullptr && stacks != nullptr) {
             let_go(*reinterpret_cast<later_stacks*>(const_cast<stack_table*>(stacks)));
         }

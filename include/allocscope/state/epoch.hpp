@@ -15,12 +15,12 @@
 #ifndef ALLOCSCOPE_STATE_EPOCH_HPP
 #define ALLOCSCOPE_STATE_EPOCH_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -29,17 +29,17 @@ namespace detail {
 constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
 
 struct alignas(64) epoch {
-    std::atomic<std::uint64_t> began_at;  // boundary clock
-    std::atomic<std::uint64_t> instance;  // of the thread, never used twice
-    std::atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
-    std::atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
-    std::atomic<std::uint32_t> cohorts;   // first of the list; 0: none
-    std::atomic<epoch*> older;
-    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
+    atomic<std::uint64_t> began_at;  // boundary clock
+    atomic<std::uint64_t> instance;  // of the thread, never used twice
+    atomic<std::uint64_t> windows;   // slots 0..63 that watched the thread then
+    atomic<std::uint32_t> serial;    // never used twice; not 0, not no_epoch
+    atomic<std::uint32_t> cohorts;   // first of the list; 0: none
+    atomic<epoch*> older;
+    atomic<std::uint64_t> sample_bytes;  // mean bytes between samples; 0: every event counts
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_EPOCH_HPP

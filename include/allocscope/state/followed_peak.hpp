@@ -16,19 +16,19 @@
 #ifndef ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 #define ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
 struct alignas(64) followed_peak {
-    std::atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
-    std::atomic<std::int64_t> live_bytes{0};
-    std::atomic<std::int64_t> peak_bytes{0};
+    atomic<std::uint64_t> number{0};  // of the window's part that is followed; 0: none
+    atomic<std::int64_t> live_bytes{0};
+    atomic<std::int64_t> peak_bytes{0};
 };
 
 struct followed_peaks {
@@ -37,9 +37,9 @@ struct followed_peaks {
     followed_peak peaks[kept];
 
     // What is followed now. Written under the control lock.
-    std::atomic<std::uint64_t> number{0};     // 0: nothing
-    std::atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
-    std::atomic<std::uint64_t> instance{0};
+    atomic<std::uint64_t> number{0};     // 0: nothing
+    atomic<std::uint64_t> opened_at{0};  // of the window, which tells it from all others
+    atomic<std::uint64_t> instance{0};
     std::uint64_t last_number = 0;
 
     // Two clocks at one moment, before the first event with details; 0: there was none.
@@ -48,21 +48,20 @@ struct followed_peaks {
 
     // Control lock. The number of the peak of a window that opened then; 0: it is not followed.
     std::uint64_t number_of(std::uint64_t window_opened_at) const noexcept {
-        return opened_at.load(std::memory_order_relaxed) == window_opened_at
-                   ? number.load(std::memory_order_relaxed)
+        return opened_at.load(memory_order::relaxed) == window_opened_at
+                   ? number.load(memory_order::relaxed)
                    : 0;
     }
 
     // Null: the peak is over.
     followed_peak* find(std::uint64_t wanted) noexcept {
         followed_peak& found = peaks[wanted % kept];
-        return wanted != 0 && found.number.load(std::memory_order_acquire) == wanted ? &found
-                                                                                     : nullptr;
+        return wanted != 0 && found.number.load(memory_order::acquire) == wanted ? &found : nullptr;
     }
 };
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_FOLLOWED_PEAK_HPP

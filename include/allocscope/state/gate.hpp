@@ -21,12 +21,12 @@
 #ifndef ALLOCSCOPE_STATE_GATE_HPP
 #define ALLOCSCOPE_STATE_GATE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>       // atomic
 #include <cstddef>      // size_t
 #include <cstdint>      // uint32_t, uint64_t, uintptr_t
 #include <cstring>      // memcpy
@@ -88,7 +88,7 @@ public:
     ALLOCSCOPE_FAST_PATH std::uint64_t word() const noexcept {
         // Relaxed: a thread that was told of the window by any synchronisation sees its number;
         // what is behind the number is read with acquire in load().
-        return word_.load(std::memory_order_relaxed);
+        return word_.load(memory_order::relaxed);
     }
 
     // For modules that ask whether a window is open before they report an event of a pool.
@@ -108,23 +108,23 @@ public:
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
-        return (address & sampled_address_bits) < frees_below_.load(std::memory_order_relaxed);
+        return (address & sampled_address_bits) < frees_below_.load(memory_order::relaxed);
 #else
-        return (address & address_bits_.load(std::memory_order_relaxed)) == 0;
+        return (address & address_bits_.load(memory_order::relaxed)) == 0;
 #endif
     }
 
     void shut() noexcept {
-        address_bits_.store(~std::uintptr_t{0}, std::memory_order_relaxed);
-        frees_below_.store(0, std::memory_order_relaxed);
-        word_.store(0, std::memory_order_seq_cst);
+        address_bits_.store(~std::uintptr_t{0}, memory_order::relaxed);
+        frees_below_.store(0, memory_order::relaxed);
+        word_.store(0, memory_order::seq_cst);
     }
 
     // A process that is recorded from outside shares its tables with whoever reads them; a child
     // that it forks shares them, too, but must not write. So the pages of its gate are wiped in the
     // child, which shuts it for every hook. True in such a child.
     bool is_wiped() const noexcept {
-        return is_whole_.load(std::memory_order_relaxed) == 0;
+        return is_whole_.load(memory_order::relaxed) == 0;
     }
 
     // The word of a process that records by itself from its first event on, and has had none.
@@ -138,32 +138,32 @@ public:
         last_number_ += 2;
         const std::uint64_t number = last_number_ | (sees_every_event ? every_event : 0);
         stored& place = views_[number / 2 % view_count];
-        place.number.store(0, std::memory_order_relaxed);
+        place.number.store(0, memory_order::relaxed);
         std::uint64_t words[view_words];
         std::memcpy(words, &next, sizeof(next));
         for (std::size_t i = 0; i < view_words; ++i) {
             // Release: who reads anything new here, reads 0 or the new number afterwards.
-            place.words[i].store(words[i], std::memory_order_release);
+            place.words[i].store(words[i], memory_order::release);
         }
-        place.number.store(number, std::memory_order_release);
+        place.number.store(number, memory_order::release);
         // Before the word, so that whoever was told of the window sees it too.
-        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, std::memory_order_relaxed);
-        frees_below_.store(sees_every_event ? page_bytes : 1, std::memory_order_relaxed);
-        word_.store(number, std::memory_order_release);
+        address_bits_.store(sees_every_event ? 0 : sampled_address_bits, memory_order::relaxed);
+        frees_below_.store(sees_every_event ? page_bytes : 1, memory_order::relaxed);
+        word_.store(number, memory_order::release);
     }
 
     // The view in force. False: the gate is shut.
     bool load(view& out) const noexcept {
         for (;;) {
-            const std::uint64_t number = word_.load(std::memory_order_acquire);
+            const std::uint64_t number = word_.load(memory_order::acquire);
             if (number == 0) return false;
             const stored& place = views_[number / 2 % view_count];
-            const std::uint64_t before = place.number.load(std::memory_order_acquire);
+            const std::uint64_t before = place.number.load(memory_order::acquire);
             std::uint64_t words[view_words];
             for (std::size_t i = 0; i < view_words; ++i) {
-                words[i] = place.words[i].load(std::memory_order_acquire);
+                words[i] = place.words[i].load(memory_order::acquire);
             }
-            const std::uint64_t after = place.number.load(std::memory_order_acquire);
+            const std::uint64_t after = place.number.load(memory_order::acquire);
             if (before != number || after != number) continue;
             std::memcpy(&out, words, sizeof(out));
             out.number = number;
@@ -179,16 +179,16 @@ private:
                   "a view is stored and read word by word");
 
     struct alignas(64) stored {
-        std::atomic<std::uint64_t> number{0};
-        std::atomic<std::uint64_t> words[view_words] = {};
+        atomic<std::uint64_t> number{0};
+        atomic<std::uint64_t> words[view_words] = {};
     };
     static_assert(sizeof(stored) == 64, "a cache line");
 
-    alignas(64) std::atomic<std::uint64_t> word_{
-        ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched : 0};
-    std::atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
-    std::atomic<std::uintptr_t> frees_below_{0};
-    std::atomic<std::uint32_t> is_whole_{1};
+    alignas(64) atomic<std::uint64_t> word_{ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched
+                                                                                      : 0};
+    atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
+    atomic<std::uintptr_t> frees_below_{0};
+    atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];
 };

@@ -12,6 +12,7 @@
 #ifndef ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 #define ALLOCSCOPE_STATE_PROCESS_STATE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/child_mark.hpp>
 #include <allocscope/platform/page_arena.hpp>
@@ -28,7 +29,6 @@
 #include <allocscope/tables/pool_object_map.hpp>
 #include <allocscope/tables/site_table.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
 #include <pthread.h>  // pthread_mutex_t, pthread_key_t
@@ -51,13 +51,13 @@ struct process_state {
 
     followed_peaks followed;
 
-    std::atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
-    std::atomic<std::uint32_t> last_state_number{0};
-    std::atomic<std::uint64_t> last_instance{0};
-    std::atomic<std::uint32_t> last_epoch_serial{0};
+    atomic<thread_state*> threads{nullptr};  // list of all states, only ever longer
+    atomic<std::uint32_t> last_state_number{0};
+    atomic<std::uint64_t> last_instance{0};
+    atomic<std::uint32_t> last_epoch_serial{0};
 
     // Counts boundaries: it moves whenever any window opens, closes or forgets. Never 0.
-    std::atomic<std::uint64_t> clock{1};
+    atomic<std::uint64_t> clock{1};
 
     // Held while a snapshot is named; taken before the two below and never while one is held.
     pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
@@ -67,12 +67,12 @@ struct process_state {
     pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
     // windows/after_fork.hpp: whose thread (&current_entry) is in fork() and holds all locks; that
     // the process is a child which has not mended them yet; and how it does.
-    std::atomic<const void*> forking{nullptr};
+    atomic<const void*> forking{nullptr};
     child_mark mark;
     void (*mend_child)() noexcept = nullptr;
-    std::atomic<bool> are_sums_moving{false};  // under the control lock
-    std::atomic<bool> is_releasing{false};     // likewise: tables are given back
-    bool are_names_torn = false;               // naming lock: the book was left half written
+    atomic<bool> are_sums_moving{false};  // under the control lock
+    atomic<bool> is_releasing{false};     // likewise: tables are given back
+    bool are_names_torn = false;          // naming lock: the book was left half written
     // --- control lock ---
     std::uint64_t window_being_read = 0;  // it must not close meanwhile; 0: none
     bool is_reclaim_put_off = false;      // until the reader is done
@@ -90,26 +90,26 @@ struct process_state {
     std::uint64_t losses_before_session[static_cast<std::uint32_t>(loss_reason::count)] = {};
 
     // The seed of sampling; 0: another one in each process. A test sets it.
-    std::atomic<std::uint64_t> sampling_seed{0};
+    atomic<std::uint64_t> sampling_seed{0};
 
-    std::atomic<std::uint64_t> events_without_state{0};  // for lack of memory
-    std::atomic<bool> is_prepared{false};
-    std::atomic<bool> has_thread_key{false};
+    atomic<std::uint64_t> events_without_state{0};  // for lack of memory
+    atomic<bool> is_prepared{false};
+    atomic<bool> has_thread_key{false};
     // Threads end without telling us, because no key was free; looked for when the last instance
     // is at least the second number.
-    std::atomic<bool> has_untold_ends{false};
-    std::atomic<std::uint64_t> collect_at_instance{0};
+    atomic<bool> has_untold_ends{false};
+    atomic<std::uint64_t> collect_at_instance{0};
     pthread_key_t thread_key{};
     // What threads use after their last destructor, one at a time; as many more as were needed at
     // the same time are its nested states. Made before the first window opens.
-    std::atomic<thread_state*> latecomer{nullptr};
+    atomic<thread_state*> latecomer{nullptr};
 
     // Control lock. Gives back what ended windows left behind, when enough has gathered. Set before
     // the first window opens; a thread that ends calls it, from a floor below windows/.
     void (*reclaim)() noexcept = nullptr;
 
     // Looks for modules that were loaded since attach_hooks(), which sets it. Null: not attached.
-    std::atomic<void (*)() noexcept> look_for_modules{nullptr};
+    atomic<void (*)() noexcept> look_for_modules{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
@@ -152,7 +152,7 @@ inline thread_state* current_state() noexcept {
 
 // Whether the calling thread is in fork(), between our handlers: then it holds all locks.
 inline bool is_forking() noexcept {
-    return process.forking.load(std::memory_order_relaxed) == &current_entry;
+    return process.forking.load(memory_order::relaxed) == &current_entry;
 }
 
 // One of the locks above. In a forked child the first one that is taken mends them all.

@@ -16,10 +16,10 @@
 #ifndef ALLOCSCOPE_STATE_READING_QUESTION_HPP
 #define ALLOCSCOPE_STATE_READING_QUESTION_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_list.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_WARM_BEGIN
@@ -76,7 +76,7 @@ struct count_sums {
 enum class question_step : std::uint32_t { nobody_asks, asked, being_answered, answered };
 
 struct reading_question {
-    std::atomic<question_step> step{question_step::nobody_asks};
+    atomic<question_step> step{question_step::nobody_asks};
     // The reader's own: the thread's numbers are in the sums; the question is of this reading.
     bool is_read = true;
     bool is_of_this_reading = false;

@@ -18,6 +18,7 @@
 #ifndef ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
 #define ALLOCSCOPE_STATE_RECORDING_HEAD_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/memory_look.hpp>
@@ -26,7 +27,6 @@
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/version.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // int32_t, uint32_t, uint64_t, uintptr_t
 
@@ -45,13 +45,13 @@ constexpr std::uint64_t recording_magic = 0x6564726f6365722eU;
 struct recording_request {
     std::uint64_t magic = recording_magic;
     std::uint64_t layout = recording_layout;
-    std::atomic<std::int32_t> process_id{0};  // of the program that was started
+    atomic<std::int32_t> process_id{0};  // of the program that was started
     std::uint32_t follows_children = 0;
     std::uint32_t explains_memory = 0;
     options wanted;
-    std::atomic<std::uint32_t> segments_taken{0};
+    atomic<std::uint32_t> segments_taken{0};
     // Forked children that were to be recorded, and were refused what that takes.
-    std::atomic<std::uint32_t> children_refused{0};
+    atomic<std::uint32_t> children_refused{0};
 };
 static_assert(sizeof(recording_request) <= page_bytes, "the first page");
 
@@ -71,8 +71,8 @@ enum class recording_step : std::uint32_t {
 
 // The first page of a segment.
 struct recording_head {
-    std::atomic<std::uintptr_t> next;  // of the lasting pages: see platform/lasting_pages.hpp
-    std::atomic<recording_step> step;
+    atomic<std::uintptr_t> next;  // of the lasting pages: see platform/lasting_pages.hpp
+    atomic<recording_step> step;
     std::int32_t process_id;
     std::uintptr_t address;  // of this head in the process
     std::uintptr_t bytes;    // of the mapping
@@ -81,7 +81,7 @@ struct recording_head {
     std::uintptr_t met_address;
     std::uintptr_t start_address;
     std::uint64_t window;
-    std::atomic<std::uint32_t> has_last_look;
+    atomic<std::uint32_t> has_last_look;
     memory_look last_look;  // just before the process ended, if it was asked for
     char program[1024];     // the path of its file
     char refusal[256];

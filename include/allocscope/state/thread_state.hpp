@@ -14,6 +14,7 @@
 #ifndef ALLOCSCOPE_STATE_THREAD_STATE_HPP
 #define ALLOCSCOPE_STATE_THREAD_STATE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/base/owned_counter.hpp>
@@ -30,7 +31,6 @@
 #include <allocscope/unwind/rule_cache.hpp>
 #include <allocscope/unwind/stack_walk.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_WARM_BEGIN
@@ -39,17 +39,17 @@ namespace detail {
 
 // What one thread added to one window's live bytes, and the most that window had as seen from here.
 struct window_share {
-    std::atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
-    std::atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
-    std::atomic<std::int64_t> peak_bytes;
+    atomic<std::uint64_t> opened_at;  // tells which window of the slot this share is of
+    atomic<std::int64_t> live_bytes;  // negative, where it frees what others allocated
+    atomic<std::int64_t> peak_bytes;
     std::uint64_t reserved;
 };
 
 // What a thread added to the live bytes between two boundaries, and the most it was in between.
 struct unsettled_bytes {
-    std::atomic<std::uint64_t> clock;  // boundary clock of its view then
-    std::atomic<std::int64_t> net;
-    std::atomic<std::int64_t> highest;
+    atomic<std::uint64_t> clock;  // boundary clock of its view then
+    atomic<std::int64_t> net;
+    atomic<std::int64_t> highest;
 };
 
 // The shares of a thread in windows without a mask bit. They may be many, so that a boundary only
@@ -57,8 +57,8 @@ struct unsettled_bytes {
 struct unmasked_shares {
     static constexpr std::uint32_t most_unsettled = 1024;
 
-    std::atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
-    std::atomic<std::uint32_t> count;
+    atomic<std::uint32_t> settlings;  // odd: what is unsettled is just being told
+    atomic<std::uint32_t> count;
     std::int64_t net;  // of all that is unsettled
     unsettled_bytes unsettled[most_unsettled];
     window_share shares[window_table::most_windows];  // by slot
@@ -66,14 +66,14 @@ struct unmasked_shares {
 
 // What the windows that watch one thread alone want together.
 struct own_demand {
-    window_demand demand;                    // control lock
-    std::atomic<std::uint64_t> instance{0};  // of the thread that is meant
-    std::atomic<std::uint32_t> count{0};
-    std::atomic<std::uint64_t> windows{0};  // slots 0..63
-    std::atomic<charge> mode{charge::nothing};
-    std::atomic<std::uint32_t> frames{0};
-    std::atomic<unwinding_set> methods{0};
-    std::atomic<std::uint64_t> sample_bytes{0};
+    window_demand demand;               // control lock
+    atomic<std::uint64_t> instance{0};  // of the thread that is meant
+    atomic<std::uint32_t> count{0};
+    atomic<std::uint64_t> windows{0};  // slots 0..63
+    atomic<charge> mode{charge::nothing};
+    atomic<std::uint32_t> frames{0};
+    atomic<unwinding_set> methods{0};
+    atomic<std::uint64_t> sample_bytes{0};
 };
 
 // Why something was not recorded.
@@ -100,14 +100,14 @@ constexpr std::uint64_t never_sampled = ~std::uint64_t{0};
 // What a hook looks at first. A thread without a state has an entry that is always busy, so that
 // the usual path of a hook needs one test only.
 struct alignas(64) thread_entry {
-    std::atomic<std::uintptr_t> busy{0};
+    atomic<std::uintptr_t> busy{0};
     std::uint64_t view_number = no_view;  // no_view: read the view before anything else
     // Equal to view_number while each allocation of the thread is recorded and on_allocate may be
     // called at once; else no_view.
     std::uint64_t straight_view = no_view;
     // Bytes until the next sample: a request of as many or more is sampled, a smaller one is
     // subtracted. never_sampled: this thread is not sampled.
-    std::atomic<std::uint64_t> bytes_left{never_sampled};
+    atomic<std::uint64_t> bytes_left{never_sampled};
 };
 
 // Where a thread counts objects whose stacks are not wanted.
@@ -141,7 +141,7 @@ struct thread_state : thread_entry {
     // changes each by one instruction and looks at the sign.
     std::int64_t bytes_below_peak = 0;                 // less than 0: there is a new peak
     std::int64_t bytes_above_floor = flush_bytes - 1;  // less than 0: a flush is due
-    std::atomic<std::int64_t> pending_peak{0};
+    atomic<std::int64_t> pending_peak{0};
     chain_memo memo;
     stack_bounds bounds;
 
@@ -154,9 +154,9 @@ struct thread_state : thread_entry {
     std::uint64_t sample_bytes = 0;  // mean bytes between samples; 0: not sampled
     random_source dice{};
     bool has_dice = false;
-    std::atomic<std::uint64_t> clock{0};  // boundary clock of the view
-    std::atomic<std::uint64_t> instance{0};
-    std::atomic<epoch*> newest_epoch{nullptr};
+    atomic<std::uint64_t> clock{0};  // boundary clock of the view
+    atomic<std::uint64_t> instance{0};
+    atomic<epoch*> newest_epoch{nullptr};
     bool is_epoch_current = false;  // newest_epoch is of this view and this thread
     // Of the tag that was last asked for without a stack, and the epoch for which it is right.
     std::uint32_t tagged_cohort = 0;
@@ -174,18 +174,18 @@ struct thread_state : thread_entry {
     std::uintptr_t scratch_frames[max_stack_frames + 1] = {};
 
     // --- control lock, or the list ---
-    std::atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
-    std::atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
-    std::atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
-    std::atomic<std::uint32_t> returned_detailed{0};
-    std::atomic<epoch*> returned_epochs{nullptr};  // reclaimed: list through epoch::older
-    std::atomic<bool> is_taken{false};
-    thread_state* next_state = nullptr;                 // in the list of all; set once
-    std::atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
-    std::atomic<thread_state*> nested{nullptr};
+    atomic<std::uint64_t> own_clock{0};         // of the last boundary of an own window
+    atomic<std::uint32_t> returned_cohorts{0};  // reclaimed: list through cohort::next
+    atomic<std::uint32_t> returned_sampled{0};  // likewise, of sampled cohorts
+    atomic<std::uint32_t> returned_detailed{0};
+    atomic<epoch*> returned_epochs{nullptr};  // reclaimed: list through epoch::older
+    atomic<bool> is_taken{false};
+    thread_state* next_state = nullptr;            // in the list of all; set once
+    atomic<thread_state*> primary_state{nullptr};  // this, or whose nested state this is
+    atomic<thread_state*> nested{nullptr};
     std::uint32_t end_rounds = 0;
-    std::atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
-    std::atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
+    atomic<std::int32_t> thread_id{0};  // of a thread whose end nobody tells us; else 0
+    atomic<std::int32_t> task{0};       // the kernel's number of the thread; 0: not known
 
     reading_question question;  // walking lock and this thread
 
@@ -193,12 +193,10 @@ struct thread_state : thread_entry {
     owned_counter new_cohorts;  // how many were ever made
 
     window_share shares[window_table::masked_windows] = {};
-    std::atomic<unmasked_shares*> more_shares{nullptr};
+    atomic<unmasked_shares*> more_shares{nullptr};
     own_demand own;
 
-    thread_state& primary() const noexcept {
-        return *primary_state.load(std::memory_order_relaxed);
-    }
+    thread_state& primary() const noexcept { return *primary_state.load(memory_order::relaxed); }
     // Also from a signal handler that interrupts another loss.
     void lose(loss_reason reason, std::uint64_t events = 1) noexcept {
         losses[static_cast<std::uint32_t>(reason)].add_shared(events);

@@ -15,11 +15,11 @@
 #ifndef ALLOCSCOPE_STATE_WATCHES_HPP
 #define ALLOCSCOPE_STATE_WATCHES_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/link/watch_requests.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -40,49 +40,48 @@ ALLOCSCOPE_HIDDEN inline thread_local thread_watches own_watches
 // --- plans ---
 
 struct armed_plan {
-    std::atomic<std::uint64_t> instance{0};  // of the thread; 0: every thread
-    std::atomic<bool> is_taken{false};
-    std::atomic<bool> is_armed{false};
+    atomic<std::uint64_t> instance{0};  // of the thread; 0: every thread
+    atomic<bool> is_taken{false};
+    atomic<bool> is_armed{false};
     std::uint64_t window = 0;  // keeps the gate open
     // From the fault_plan; written before is_armed. A hook that is late may still read them.
-    std::atomic<fault_kind> kind{fault_kind::nth};
-    std::atomic<std::uint64_t> number{0};
-    std::atomic<std::uint64_t> times{0};
-    std::atomic<std::uint64_t> seed{0};
+    atomic<fault_kind> kind{fault_kind::nth};
+    atomic<std::uint64_t> number{0};
+    atomic<std::uint64_t> times{0};
+    atomic<std::uint64_t> seed{0};
 
-    std::atomic<std::uint64_t> seen{0};  // allocations that the plan decided about
-    std::atomic<std::uint64_t> failed{0};
-    std::atomic<std::uint64_t> bytes{0};  // granted
+    atomic<std::uint64_t> seen{0};  // allocations that the plan decided about
+    atomic<std::uint64_t> failed{0};
+    atomic<std::uint64_t> bytes{0};  // granted
     // The stack of the first allocation that failed. The count is stored last.
-    std::atomic<std::uint32_t> frame_count{0};
-    std::atomic<std::uintptr_t> frames[most_fault_frames] = {};
+    atomic<std::uint32_t> frame_count{0};
+    atomic<std::uintptr_t> frames[most_fault_frames] = {};
 };
 
 constexpr std::uint32_t most_plans = 16;
 
 struct plan_table {
     armed_plan plans[most_plans];
-    std::atomic<std::uint32_t> armed{0};
+    atomic<std::uint32_t> armed{0};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline plan_table fault_plans{};
 
 inline bool concerns(const armed_plan& plan, std::uint64_t instance) noexcept {
-    if (!plan.is_armed.load(std::memory_order_acquire)) return false;
-    const std::uint64_t whose = plan.instance.load(std::memory_order_relaxed);
+    if (!plan.is_armed.load(memory_order::acquire)) return false;
+    const std::uint64_t whose = plan.instance.load(memory_order::relaxed);
     return whose == 0 || whose == instance;
 }
 
 // While nothing is watched, this is all that a hook asks on its slow path.
 ALLOCSCOPE_FAST_PATH bool has_watches() noexcept {
-    return own_watches.innermost != nullptr ||
-           fault_plans.armed.load(std::memory_order_acquire) != 0;
+    return own_watches.innermost != nullptr || fault_plans.armed.load(memory_order::acquire) != 0;
 }
 
 // Whether a hook of the calling thread, which has this instance, must take the slow path.
 inline bool is_watched_thread(std::uint64_t instance) noexcept {
     if (own_watches.innermost != nullptr) return true;
-    if (fault_plans.armed.load(std::memory_order_acquire) == 0) return false;
+    if (fault_plans.armed.load(memory_order::acquire) == 0) return false;
     for (const armed_plan& each : fault_plans.plans) {
         if (concerns(each, instance)) return true;
     }
@@ -98,28 +97,28 @@ constexpr std::uint64_t scrambled(std::uint64_t value) noexcept {
 
 // Counts a request of so many bytes, and says whether it fails.
 inline bool decides_to_fail(armed_plan& plan, std::uint64_t bytes) noexcept {
-    const std::uint64_t nth = plan.seen.fetch_add(1, std::memory_order_relaxed) + 1;
-    const std::uint64_t number = plan.number.load(std::memory_order_relaxed);
+    const std::uint64_t nth = plan.seen.fetch_add(1, memory_order::relaxed) + 1;
+    const std::uint64_t number = plan.number.load(memory_order::relaxed);
     bool fails = false;
-    switch (plan.kind.load(std::memory_order_relaxed)) {
+    switch (plan.kind.load(memory_order::relaxed)) {
         case fault_kind::nth:
-            fails = nth >= number && nth - number < plan.times.load(std::memory_order_relaxed);
+            fails = nth >= number && nth - number < plan.times.load(memory_order::relaxed);
             break;
         case fault_kind::after_bytes: {
-            std::uint64_t granted = plan.bytes.load(std::memory_order_relaxed);
+            std::uint64_t granted = plan.bytes.load(memory_order::relaxed);
             do {
                 fails = bytes > number - granted;
             } while (!fails && !plan.bytes.compare_exchange_weak(granted, granted + bytes,
-                                                                 std::memory_order_relaxed));
+                                                                 memory_order::relaxed));
             break;
         }
         case fault_kind::random:
             // Decided by the allocation's number and the seed alone, so that a run can be repeated.
-            fails = scrambled(plan.seed.load(std::memory_order_relaxed) + nth * golden_multiplier) <
-                    number;
+            fails =
+                scrambled(plan.seed.load(memory_order::relaxed) + nth * golden_multiplier) < number;
             break;
     }
-    if (fails) plan.failed.fetch_add(1, std::memory_order_relaxed);
+    if (fails) plan.failed.fetch_add(1, memory_order::relaxed);
     return fails;
 }
 

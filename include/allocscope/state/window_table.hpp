@@ -15,6 +15,7 @@
 #define ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -22,11 +23,10 @@
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/window_demand.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint32_t, uint64_t, uintptr_t
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -50,12 +50,12 @@ struct retired_family {
 };
 
 struct alignas(64) open_window {
-    std::atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free
-    std::atomic<std::uint64_t> instance{every_thread};
-    std::atomic<charge> mode{charge::nothing};
-    std::atomic<std::uint32_t> frames{0};
-    std::atomic<unwinding_set> methods{0};
-    std::atomic<std::uint64_t> sample_bytes{0};
+    atomic<std::uint64_t> open_at{0};  // boundary clock; 0: the slot is free
+    atomic<std::uint64_t> instance{every_thread};
+    atomic<charge> mode{charge::nothing};
+    atomic<std::uint32_t> frames{0};
+    atomic<unwinding_set> methods{0};
+    atomic<std::uint64_t> sample_bytes{0};
 
     // From here on: control lock.
     std::uint32_t generation = 0;
@@ -65,15 +65,14 @@ struct alignas(64) open_window {
     char name[64] = {};
 
     window_wish wish() const noexcept {
-        return {mode.load(std::memory_order_relaxed), frames.load(std::memory_order_relaxed),
-                methods.load(std::memory_order_relaxed),
-                sample_bytes.load(std::memory_order_relaxed)};
+        return {mode.load(memory_order::relaxed), frames.load(memory_order::relaxed),
+                methods.load(memory_order::relaxed), sample_bytes.load(memory_order::relaxed)};
     }
 
     bool owns(std::uint64_t born_at, std::uint64_t by_instance) const noexcept {
-        const std::uint64_t opened = open_at.load(std::memory_order_acquire);
+        const std::uint64_t opened = open_at.load(memory_order::acquire);
         if (opened == 0 || born_at < opened) return false;
-        const std::uint64_t watched = instance.load(std::memory_order_relaxed);
+        const std::uint64_t watched = instance.load(memory_order::relaxed);
         // Cohorts keep only the low half of an instance.
         return watched == every_thread ||
                static_cast<std::uint32_t>(watched) == static_cast<std::uint32_t>(by_instance);
@@ -98,7 +97,7 @@ public:
     // Control lock.
     void free_slot(std::uint32_t slot) noexcept {
         open_window* window = by_slot(slot);
-        window->open_at.store(0, std::memory_order_release);
+        window->open_at.store(0, memory_order::release);
         ++window->generation;
         note_free(slot);
     }
@@ -106,7 +105,7 @@ public:
     open_window* by_slot(std::uint32_t slot) noexcept {
         if (slot < chunk_windows) return first_ + slot;
         if (slot >= most_windows) return nullptr;
-        open_window* chunk = chunks_[slot / chunk_windows].load(std::memory_order_acquire);
+        open_window* chunk = chunks_[slot / chunk_windows].load(memory_order::acquire);
         return chunk == nullptr ? nullptr : chunk + slot % chunk_windows;
     }
 
@@ -119,19 +118,19 @@ public:
     }
 
     // All open windows are in slots below this.
-    std::uint32_t slot_end() const noexcept { return slot_end_.load(std::memory_order_acquire); }
+    std::uint32_t slot_end() const noexcept { return slot_end_.load(memory_order::acquire); }
     std::uint32_t open_count() const noexcept { return open_count_; }
     std::uint32_t unmasked_count() const noexcept { return unmasked_count_; }
 
     // At least the opening of the newest window without a mask bit.
     std::uint64_t newest_unmasked() const noexcept {
-        return newest_unmasked_.load(std::memory_order_acquire);
+        return newest_unmasked_.load(memory_order::acquire);
     }
 
     // Control lock. The window begins, perhaps anew.
     void begin(open_window& window, std::uint64_t now) noexcept {
-        if (mask_of(window) == 0) newest_unmasked_.store(now, std::memory_order_release);
-        window.open_at.store(now, std::memory_order_release);
+        if (mask_of(window) == 0) newest_unmasked_.store(now, memory_order::release);
+        window.open_at.store(now, memory_order::release);
     }
 
     // --- control lock: process-wide windows, as all threads are to see them ---
@@ -148,11 +147,11 @@ public:
     void change_demand(window_demand& demand, const open_window& window, int change) noexcept {
         demand.change(window.wish(), change);
         if (!demand.lacks_interval()) return;
-        const std::uint64_t watched = window.instance.load(std::memory_order_relaxed);
+        const std::uint64_t watched = window.instance.load(memory_order::relaxed);
         for_each_open([&](const open_window& each) {
-            const bool is_of_these = each.instance.load(std::memory_order_relaxed) == watched;
-            if (is_of_these && each.mode.load(std::memory_order_relaxed) == charge::samples) {
-                demand.add_interval(each.sample_bytes.load(std::memory_order_relaxed));
+            const bool is_of_these = each.instance.load(memory_order::relaxed) == watched;
+            if (is_of_these && each.mode.load(memory_order::relaxed) == charge::samples) {
+                demand.add_interval(each.sample_bytes.load(memory_order::relaxed));
             }
         });
     }
@@ -166,13 +165,13 @@ public:
         unmasked_count_ = 0;
         demand_ = {};
         wide_mask_ = 0;
-        slot_end_.store(0, std::memory_order_release);
+        slot_end_.store(0, memory_order::release);
         for (std::uint32_t slot = 0; slot < most_windows; ++slot) {
             const open_window* window = by_slot(slot);
             if (window == nullptr) break;
-            if (window->open_at.load(std::memory_order_relaxed) == 0) continue;
+            if (window->open_at.load(memory_order::relaxed) == 0) continue;
             note_taken(slot);
-            if (window->instance.load(std::memory_order_relaxed) == every_thread) {
+            if (window->instance.load(memory_order::relaxed) == every_thread) {
                 change_demand(*window, +1);
             }
         }
@@ -194,7 +193,7 @@ private:
         void* pages = map_pages(chunk_windows * sizeof(open_window));
         if (pages == nullptr) return nullptr;
         auto* chunk = static_cast<open_window*>(pages);  // zeroed pages are free windows
-        chunks_[slot / chunk_windows].store(chunk, std::memory_order_release);
+        chunks_[slot / chunk_windows].store(chunk, memory_order::release);
         return chunk + slot % chunk_windows;
     }
 
@@ -202,7 +201,7 @@ private:
     void visit_word(std::uint32_t word, Visit&& visit) noexcept {
         for (std::uint64_t left = taken_[word]; left != 0; left &= left - 1) {
             open_window& window = *by_slot(word * 64 + lowest_bit(left));
-            if (window.open_at.load(std::memory_order_relaxed) != 0) visit(window);
+            if (window.open_at.load(memory_order::relaxed) != 0) visit(window);
         }
     }
 
@@ -223,8 +222,8 @@ private:
         if (word == ~std::uint64_t{0}) full_[slot / 4096] |= std::uint64_t{1} << slot / 64 % 64;
         ++open_count_;
         if (slot >= masked_windows) ++unmasked_count_;
-        if (slot >= slot_end_.load(std::memory_order_relaxed)) {
-            slot_end_.store(slot + 1, std::memory_order_release);
+        if (slot >= slot_end_.load(memory_order::relaxed)) {
+            slot_end_.store(slot + 1, memory_order::release);
         }
     }
 
@@ -235,11 +234,11 @@ private:
         if (taken_[slot / 64] == 0) some_[slot / 4096] &= ~bit_of_word;
         --open_count_;
         if (slot >= masked_windows) --unmasked_count_;
-        if (slot + 1 != slot_end_.load(std::memory_order_relaxed)) return;
+        if (slot + 1 != slot_end_.load(memory_order::relaxed)) return;
         std::uint32_t word = slot / 64;
         while (word != 0 && taken_[word] == 0) --word;
         const std::uint32_t end = taken_[word] == 0 ? 0 : word * 64 + highest_bit(taken_[word]) + 1;
-        slot_end_.store(end, std::memory_order_release);
+        slot_end_.store(end, memory_order::release);
     }
 
     static std::uint32_t lowest_bit(std::uint64_t word) noexcept {
@@ -250,12 +249,12 @@ private:
     }
 
     open_window first_[chunk_windows];
-    std::atomic<open_window*> chunks_[chunk_count] = {};
+    atomic<open_window*> chunks_[chunk_count] = {};
     std::uint64_t taken_[chunk_count] = {};      // a bit for each slot
     std::uint64_t some_[chunk_count / 64] = {};  // a bit for each word of taken_: not 0
     std::uint64_t full_[chunk_count / 64] = {};  // likewise: all bits are set
-    std::atomic<std::uint32_t> slot_end_{0};
-    std::atomic<std::uint64_t> newest_unmasked_{0};
+    atomic<std::uint32_t> slot_end_{0};
+    atomic<std::uint64_t> newest_unmasked_{0};
     std::uint32_t open_count_ = 0;
     std::uint32_t unmasked_count_ = 0;
     std::uint64_t wide_mask_ = 0;
@@ -264,6 +263,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_TABLE_HPP

@@ -20,12 +20,12 @@
 #ifndef ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 #define ALLOCSCOPE_TABLES_ALLOCATION_TAGS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 #include <cstring>  // memcmp, memcpy, strlen, strncmp
@@ -42,7 +42,7 @@ struct allocation_tag {
     std::uint64_t hash;
     std::uint32_t family_number;
     std::uint32_t number;
-    std::atomic<allocation_tag*> next;
+    atomic<allocation_tag*> next;
 };
 
 class allocation_tags {
@@ -97,15 +97,15 @@ public:
     }
     // False: all that was ever allocated is operator new's.
     bool has_families() const noexcept {
-        return has_malloc_.load(std::memory_order_relaxed) ||
-               tables_.load(std::memory_order_acquire) != nullptr;
+        return has_malloc_.load(memory_order::relaxed) ||
+               tables_.load(memory_order::acquire) != nullptr;
     }
     // For hooks of malloc, before the first window: they hand `malloc_family` to find_cohort().
-    void note_malloc_family() noexcept { has_malloc_.store(true, std::memory_order_relaxed); }
-    bool has_malloc_family() const noexcept { return has_malloc_.load(std::memory_order_relaxed); }
+    void note_malloc_family() noexcept { has_malloc_.store(true, memory_order::relaxed); }
+    bool has_malloc_family() const noexcept { return has_malloc_.load(memory_order::relaxed); }
 
 private:
-    using tag_pointer = std::atomic<allocation_tag*>;
+    using tag_pointer = atomic<allocation_tag*>;
     static constexpr std::size_t bucket_count = 4096;
     struct tables {
         tag_pointer buckets[bucket_count];
@@ -130,15 +130,15 @@ private:
     }
 
     const allocation_tag* by_number(std::uint32_t number) const noexcept {
-        const tables* all = tables_.load(std::memory_order_acquire);
+        const tables* all = tables_.load(memory_order::acquire);
         if (all == nullptr || number > most) return nullptr;
-        return all->by_number[number].load(std::memory_order_acquire);
+        return all->by_number[number].load(memory_order::acquire);
     }
 
     static allocation_tag* find_in(allocation_tag* from, std::uint64_t hash, const char* family,
                                    std::size_t family_length, const char* type,
                                    std::size_t type_length) noexcept {
-        for (allocation_tag* t = from; t != nullptr; t = t->next.load(std::memory_order_relaxed)) {
+        for (allocation_tag* t = from; t != nullptr; t = t->next.load(memory_order::relaxed)) {
             if (t->hash == hash && t->family_length == family_length &&
                 t->type_length == type_length &&
                 std::memcmp(t->family, family, family_length) == 0 &&
@@ -151,20 +151,20 @@ private:
 
     const allocation_tag* find(const char* family, std::size_t family_length, const char* type,
                                std::size_t type_length) const noexcept {
-        const tables* all = tables_.load(std::memory_order_acquire);
+        const tables* all = tables_.load(memory_order::acquire);
         if (all == nullptr) return nullptr;
         const std::uint64_t hash = hash_of(type, type_length, hash_of(family, family_length, 0));
-        return find_in(all->buckets[hash % bucket_count].load(std::memory_order_acquire), hash,
-                       family, family_length, type, type_length);
+        return find_in(all->buckets[hash % bucket_count].load(memory_order::acquire), hash, family,
+                       family_length, type, type_length);
     }
 
     tables* prepared() noexcept {
-        tables* all = tables_.load(std::memory_order_acquire);
+        tables* all = tables_.load(memory_order::acquire);
         if (all != nullptr) return all;
         void* pages = reserve_pages(sizeof(tables));
         if (pages == nullptr) return nullptr;
         if (tables_.compare_exchange_strong(all, static_cast<tables*>(pages),
-                                            std::memory_order_acq_rel)) {
+                                            memory_order::acq_rel)) {
             return static_cast<tables*>(pages);
         }
         return_reservation(pages, sizeof(tables));
@@ -187,7 +187,7 @@ private:
             return known->number;
         }
         tables* const all = prepared();
-        if (all == nullptr || next_number_.load(std::memory_order_relaxed) > most) return 0;
+        if (all == nullptr || next_number_.load(memory_order::relaxed) > most) return 0;
         auto* fresh = static_cast<allocation_tag*>(texts_.allocate(sizeof(allocation_tag)));
         if (fresh == nullptr) return 0;
         fresh->family = copy(family, family_length);
@@ -196,29 +196,29 @@ private:
         fresh->family_length = family_length;
         fresh->type_length = type_length;
         fresh->hash = hash_of(type, type_length, hash_of(family, family_length, 0));
-        fresh->number = next_number_.fetch_add(1, std::memory_order_relaxed);
+        fresh->number = next_number_.fetch_add(1, memory_order::relaxed);
         if (fresh->number > most) {
-            next_number_.fetch_sub(1, std::memory_order_relaxed);
+            next_number_.fetch_sub(1, memory_order::relaxed);
             return 0;
         }
         fresh->family_number = family_number == 0 ? fresh->number : family_number;
-        all->by_number[fresh->number].store(fresh, std::memory_order_release);
+        all->by_number[fresh->number].store(fresh, memory_order::release);
         tag_pointer& place = all->buckets[fresh->hash % bucket_count];
-        allocation_tag* seen = place.load(std::memory_order_acquire);
+        allocation_tag* seen = place.load(memory_order::acquire);
         do {
             if (const allocation_tag* known =
                     find_in(seen, fresh->hash, family, family_length, type, type_length)) {
                 return known->number;
             }
-            fresh->next.store(seen, std::memory_order_relaxed);
+            fresh->next.store(seen, memory_order::relaxed);
             // Release: whoever finds the tag finds its texts.
-        } while (!place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel));
+        } while (!place.compare_exchange_weak(seen, fresh, memory_order::acq_rel));
         return fresh->number;
     }
 
-    std::atomic<tables*> tables_{nullptr};
-    std::atomic<bool> has_malloc_{false};
-    std::atomic<std::uint32_t> next_number_{first_pool};
+    atomic<tables*> tables_{nullptr};
+    atomic<bool> has_malloc_{false};
+    atomic<std::uint32_t> next_number_{first_pool};
     page_arena texts_;
 };
 

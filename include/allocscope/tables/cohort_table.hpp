@@ -26,13 +26,13 @@
 #ifndef ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 #define ALLOCSCOPE_TABLES_COHORT_TABLE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
 #include <allocscope/base/size_classes.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // offsetof, size_t
 #include <cstdint>  // uint32_t, uint64_t
 
@@ -41,14 +41,14 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 struct cohort_facts {
-    std::atomic<std::uint64_t> born_at;  // the boundary clock when the cohort's epoch began
-    std::atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
-    std::atomic<std::uint32_t> owner;    // number of the thread state that made it
-    std::atomic<std::uint32_t> site;
-    std::atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
+    atomic<std::uint64_t> born_at;  // the boundary clock when the cohort's epoch began
+    atomic<std::uint64_t> windows;  // which windows (slots 0..63) it belonged to then
+    atomic<std::uint32_t> owner;    // number of the thread state that made it
+    atomic<std::uint32_t> site;
+    atomic<std::uint32_t> next;  // of the same epoch; 0 ends the list
     // Low half of the thread's instance number. It tells the thread from another one that had the
     // same state, unless 2^32 threads were started in between.
-    std::atomic<std::uint32_t> instance;
+    atomic<std::uint32_t> instance;
 };
 
 struct death_counts {
@@ -82,15 +82,15 @@ static_assert(sizeof(cohort) == 32 && sizeof(cohort_facts) == 32, "half a page e
 struct sampled_part {
     // As in sampling/sample_sums.hpp; sums of weights.
     struct sums {
-        std::atomic<double> objects;
-        std::atomic<double> objects_variance;
-        std::atomic<double> bytes_variance;
-        std::atomic<double> objects_skew;
-        std::atomic<double> bytes_skew;
+        atomic<double> objects;
+        atomic<double> objects_variance;
+        atomic<double> bytes_variance;
+        atomic<double> objects_skew;
+        atomic<double> bytes_skew;
     };
     sums births;
     sums deaths;
-    std::atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
+    atomic<std::uint64_t> sample_bytes;  // mean bytes between two samples
 };
 // Ids of sampled cohorts are multiples of it, so that all parts of one lie in one page.
 constexpr std::uint32_t sampled_cohort_parts = 4;
@@ -101,7 +101,7 @@ static_assert(sizeof(sampled_part) <= (sampled_cohort_parts - 1) * sizeof(cohort
 constexpr std::uint32_t sampled_owner = std::uint32_t{1} << 31U;
 
 inline bool is_sampled(const cohort& which) noexcept {
-    return (which.facts().owner.load(std::memory_order_relaxed) & sampled_owner) != 0;
+    return (which.facts().owner.load(memory_order::relaxed) & sampled_owner) != 0;
 }
 
 // What a cohort had at a peak, and at which: one value of 16 bytes, so that a thread which is held
@@ -139,7 +139,7 @@ struct alignas(16) kept_at_peak {
 // may count a death in it, with locked instructions; all else is of the thread that made it.
 struct detailed_part {
     kept_at_peak kept;
-    std::atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
+    atomic<std::uint64_t> followed;  // the number of a followed_peak; 0: of none
     // Sums over births and deaths, modulo 2^64: see record/detailed_events.hpp.
     owned_counter birth_times;
     owned_counter death_times;
@@ -154,7 +154,7 @@ static_assert(sizeof(detailed_part) <= (detailed_cohort_parts - 1) * sizeof(coho
 constexpr std::uint32_t detailed_owner = std::uint32_t{1} << 30U;
 
 inline bool is_detailed(const cohort& which) noexcept {
-    return (which.facts().owner.load(std::memory_order_relaxed) & detailed_owner) != 0;
+    return (which.facts().owner.load(memory_order::relaxed) & detailed_owner) != 0;
 }
 
 class cohort_table {
@@ -166,7 +166,7 @@ public:
 
     // False when there are no addresses for the table. Called again after a failure.
     bool prepare() noexcept {
-        if (is_prepared_.load(std::memory_order_acquire)) return true;
+        if (is_prepared_.load(memory_order::acquire)) return true;
         // Where addresses are few, most of them are left to the program.
         constexpr std::size_t most_bytes = std::size_t{page_count} * page_bytes;
         std::size_t bytes = most_bytes;
@@ -177,14 +177,14 @@ public:
             bytes /= 4;
         }
         if (addresses == nullptr) return false;
-        cohorts_.store(static_cast<cohort*>(addresses), std::memory_order_relaxed);
+        cohorts_.store(static_cast<cohort*>(addresses), memory_order::relaxed);
         reserved_pages_ = static_cast<std::uint32_t>(bytes / page_bytes);
-        is_prepared_.store(true, std::memory_order_release);
+        is_prepared_.store(true, memory_order::release);
         return true;
     }
 
     ALLOCSCOPE_FAST_PATH cohort* by_id(std::uint32_t id) const noexcept {
-        return cohorts_.load(std::memory_order_relaxed) + id;
+        return cohorts_.load(memory_order::relaxed) + id;
     }
 
     sampled_part* sampled_part_of(std::uint32_t id) const noexcept {
@@ -198,32 +198,32 @@ public:
     // The id of the first of 64 fresh cohorts; 0 when there is no room. Ids of the first page are
     // never given out, so that 0 can mean "none".
     std::uint32_t add_page() noexcept {
-        std::uint32_t page = next_page_.load(std::memory_order_relaxed);
+        std::uint32_t page = next_page_.load(memory_order::relaxed);
         do {
-            if (page >= reserved_pages_ || page >= limit.load(std::memory_order_relaxed)) return 0;
-            if (page >= opened_pages_.load(std::memory_order_acquire) && !open_up_to(page)) {
+            if (page >= reserved_pages_ || page >= limit.load(memory_order::relaxed)) return 0;
+            if (page >= opened_pages_.load(memory_order::acquire) && !open_up_to(page)) {
                 return 0;
             }
-        } while (!next_page_.compare_exchange_weak(page, page + 1, std::memory_order_acq_rel));
+        } while (!next_page_.compare_exchange_weak(page, page + 1, memory_order::acq_rel));
         return page * page_ids;
     }
 
     // Bytes of the pages given out.
     std::size_t used_bytes() const noexcept {
-        return std::size_t{next_page_.load(std::memory_order_relaxed) - 1} * page_bytes;
+        return std::size_t{next_page_.load(memory_order::relaxed) - 1} * page_bytes;
     }
 
     // Forgets every cohort and gives the memory back.
     void release() noexcept {
-        const std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        const std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         if (opened != 0) {
-            empty_lasting_pages(cohorts_.load(std::memory_order_relaxed), opened * page_bytes);
+            empty_lasting_pages(cohorts_.load(memory_order::relaxed), opened * page_bytes);
         }
-        next_page_.store(1, std::memory_order_relaxed);
+        next_page_.store(1, memory_order::relaxed);
     }
 
     // How many pages there may be; a test makes it small.
-    std::atomic<std::uint32_t> limit{page_count};
+    atomic<std::uint32_t> limit{page_count};
 
 private:
     static constexpr std::uint32_t least_pages = 256;
@@ -234,21 +234,21 @@ private:
     // Makes the page, and those up to the next multiple of pages_at_once, readable and writable.
     ALLOCSCOPE_SLOW_PATH bool open_up_to(std::uint32_t page) noexcept {
         const std::uint32_t first = page / pages_at_once * pages_at_once;
-        cohort* from = cohorts_.load(std::memory_order_relaxed) + first * page_ids;
+        cohort* from = cohorts_.load(memory_order::relaxed) + first * page_ids;
         if (!open_pages(from, std::size_t{pages_at_once} * page_bytes)) return false;
-        std::uint32_t opened = opened_pages_.load(std::memory_order_relaxed);
+        std::uint32_t opened = opened_pages_.load(memory_order::relaxed);
         while (opened < first + pages_at_once &&
                !opened_pages_.compare_exchange_weak(opened, first + pages_at_once,
-                                                    std::memory_order_acq_rel)) {
+                                                    memory_order::acq_rel)) {
         }
         return true;
     }
 
-    std::atomic<cohort*> cohorts_{nullptr};
-    std::atomic<std::uint32_t> next_page_{1};
-    std::atomic<std::uint32_t> opened_pages_{0};
+    atomic<cohort*> cohorts_{nullptr};
+    atomic<std::uint32_t> next_page_{1};
+    atomic<std::uint32_t> opened_pages_{0};
     std::uint32_t reserved_pages_ = 0;  // set before is_prepared_
-    std::atomic<bool> is_prepared_{false};
+    atomic<bool> is_prepared_{false};
 };
 
 }  // namespace detail

@@ -18,6 +18,7 @@
 #ifndef ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 #define ALLOCSCOPE_TABLES_FOREIGN_DEATHS_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/owned_counter.hpp>
 #include <allocscope/platform/lasting_pages.hpp>
@@ -25,7 +26,6 @@
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/cohort_table.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
@@ -37,10 +37,10 @@ using foreign_count = death_counts;
 
 struct foreign_chunk {
     foreign_count counts[cohort_table::page_cohorts];
-    std::atomic<foreign_chunk*> next;
+    atomic<foreign_chunk*> next;
 };
 
-using foreign_chunk_pointer = std::atomic<foreign_chunk*>;
+using foreign_chunk_pointer = atomic<foreign_chunk*>;
 constexpr std::size_t foreign_directory_bytes =
     cohort_table::page_count * sizeof(foreign_chunk_pointer);
 
@@ -54,7 +54,7 @@ public:
         if (fresh == nullptr) return false;
         foreign_chunk_pointer* expected = nullptr;
         if (!first_of_.compare_exchange_strong(expected, static_cast<foreign_chunk_pointer*>(fresh),
-                                               std::memory_order_acq_rel)) {
+                                               memory_order::acq_rel)) {
             return_lasting_pages(fresh, foreign_directory_bytes);  // another thread was faster
         }
         return true;
@@ -63,37 +63,36 @@ public:
     // Any thread, after prepare(): the chunk is for the page of this cohort.
     void add(foreign_chunk& fresh, std::uint32_t id) noexcept {
         foreign_chunk_pointer& first =
-            first_of_.load(std::memory_order_acquire)[id / cohort_table::page_ids];
-        foreign_chunk* next = first.load(std::memory_order_relaxed);
+            first_of_.load(memory_order::acquire)[id / cohort_table::page_ids];
+        foreign_chunk* next = first.load(memory_order::relaxed);
         do {
-            fresh.next.store(next, std::memory_order_relaxed);
+            fresh.next.store(next, memory_order::relaxed);
             // Release: whoever finds the chunk finds its `next`.
-        } while (!first.compare_exchange_weak(next, &fresh, std::memory_order_acq_rel));
+        } while (!first.compare_exchange_weak(next, &fresh, memory_order::acq_rel));
     }
 
     // Whether a thread has ever freed what another one allocated.
-    bool is_empty() const noexcept { return first_of_.load(std::memory_order_acquire) == nullptr; }
+    bool is_empty() const noexcept { return first_of_.load(memory_order::acquire) == nullptr; }
 
     // Calls visit(foreign_count&) for each thread's counters of a cohort.
     template <class Visit>
     void for_each(std::uint32_t id, Visit&& visit) const noexcept {
-        const foreign_chunk_pointer* lists = first_of_.load(std::memory_order_acquire);
+        const foreign_chunk_pointer* lists = first_of_.load(memory_order::acquire);
         if (lists == nullptr) return;
-        for (foreign_chunk* chunk =
-                 lists[id / cohort_table::page_ids].load(std::memory_order_acquire);
-             chunk != nullptr; chunk = chunk->next.load(std::memory_order_relaxed)) {
+        for (foreign_chunk* chunk = lists[id / cohort_table::page_ids].load(memory_order::acquire);
+             chunk != nullptr; chunk = chunk->next.load(memory_order::relaxed)) {
             visit(chunk->counts[id % cohort_table::page_ids]);
         }
     }
 
     // Forgets everything. The arena that held the chunks is released by the caller.
     void release() noexcept {
-        foreign_chunk_pointer* lists = first_of_.exchange(nullptr, std::memory_order_acq_rel);
+        foreign_chunk_pointer* lists = first_of_.exchange(nullptr, memory_order::acq_rel);
         if (lists != nullptr) return_lasting_pages(lists, foreign_directory_bytes);
     }
 
 private:
-    std::atomic<foreign_chunk_pointer*> first_of_{nullptr};
+    atomic<foreign_chunk_pointer*> first_of_{nullptr};
 };
 
 // What one thread freed of the cohorts of others. Only that thread uses it.

@@ -32,10 +32,10 @@
 #ifndef ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
 #define ALLOCSCOPE_TABLES_LIVE_OBJECT_MAP_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // int64_t, uint64_t, uintptr_t
 
@@ -62,10 +62,10 @@ public:
     // Sizes from here on stand in the slot after the record's own.
     static constexpr std::int64_t least_long_bytes = (std::int64_t{1} << 26) - 1;
 
-    using slot = std::atomic<std::uint64_t>;
+    using slot = atomic<std::uint64_t>;
 
     // Until it is true, only prepare, for_each, wipe and resident may be called.
-    bool is_ready() const noexcept { return regions_.load(std::memory_order_acquire) != nullptr; }
+    bool is_ready() const noexcept { return regions_.load(memory_order::acquire) != nullptr; }
 
     // False when there is no memory for the first level. Called again after a failure.
     bool prepare() noexcept {
@@ -105,12 +105,12 @@ public:
     ALLOCSCOPE_FAST_PATH static void put_short(slot* where, std::uintptr_t address,
                                                std::uint64_t head, std::uint64_t bytes) noexcept {
         head |= (address & 16U) << (half_shift - 4U);
-        where->store(head | bytes, std::memory_order_relaxed);
+        where->store(head | bytes, memory_order::relaxed);
     }
     static void put(slot* where, std::uintptr_t address, std::uint64_t head,
                     std::uint64_t bytes) noexcept {
         if (is_long_size(bytes)) {
-            where[1].store(bytes, std::memory_order_relaxed);
+            where[1].store(bytes, memory_order::relaxed);
             bytes = size_mask;
         }
         put_short(where, address, head, bytes);
@@ -139,7 +139,7 @@ public:
                                                        std::uint64_t record) noexcept {
         const std::uint64_t bytes = record & size_mask;
         if (ALLOCSCOPE_UNLIKELY(bytes == size_mask)) {
-            return where[1].load(std::memory_order_relaxed);
+            return where[1].load(memory_order::relaxed);
         }
         return bytes;
     }
@@ -148,12 +148,12 @@ public:
     // a block that dies or is born during the walk is visited or not. Stops when visit says false.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) noexcept {
-        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(std::memory_order_acquire);
-        for (std::size_t region = lowest_region_.load(std::memory_order_acquire); region <= last;
+        const std::size_t last = highest_region_.load(memory_order::acquire);
+        for (std::size_t region = lowest_region_.load(memory_order::acquire); region <= last;
              ++region) {
-            slot* leaf = regions[region].load(std::memory_order_acquire);
+            slot* leaf = regions[region].load(memory_order::acquire);
             if (leaf != nullptr && !visit_leaf(leaf, region, session, visit)) return;
         }
     }
@@ -182,7 +182,7 @@ private:
     static constexpr std::uint64_t size_mask = (std::uint64_t{1} << half_shift) - 1U;
     static_assert(least_long_bytes == size_mask, "the greatest number that fits stands for them");
 
-    using leaf_pointer = std::atomic<slot*>;
+    using leaf_pointer = atomic<slot*>;
 
     static_assert(sizeof(slot) == 8, "a slot is one machine word");
     static_assert(GranuleShift >= 5 && smallest_block_bytes > 16,
@@ -196,7 +196,7 @@ private:
     ALLOCSCOPE_FAST_PATH slot* find_leaf(std::uintptr_t address) const noexcept {
         const std::uintptr_t region = address >> region_shift;
         if (ALLOCSCOPE_UNLIKELY(region >= region_count)) return nullptr;
-        return regions_.load(std::memory_order_relaxed)[region].load(std::memory_order_acquire);
+        return regions_.load(memory_order::relaxed)[region].load(memory_order::acquire);
     }
 
     ALLOCSCOPE_SLOW_PATH slot* add_leaf(std::uintptr_t address) noexcept {
@@ -205,9 +205,9 @@ private:
         void* pages = reserve_pages(leaf_bytes);
         if (pages == nullptr) return nullptr;
         slot* expected = nullptr;
-        leaf_pointer& place = regions_.load(std::memory_order_relaxed)[region];
+        leaf_pointer& place = regions_.load(memory_order::relaxed)[region];
         if (!place.compare_exchange_strong(expected, static_cast<slot*>(pages),
-                                           std::memory_order_acq_rel)) {
+                                           memory_order::acq_rel)) {
             return_reservation(pages, leaf_bytes);
             return expected;
         }
@@ -216,21 +216,21 @@ private:
     }
 
     void widen(std::size_t region) noexcept {
-        std::size_t low = lowest_region_.load(std::memory_order_relaxed);
+        std::size_t low = lowest_region_.load(memory_order::relaxed);
         while (region < low && !lowest_region_.compare_exchange_weak(low, region)) {
         }
-        std::size_t high = highest_region_.load(std::memory_order_relaxed);
+        std::size_t high = highest_region_.load(memory_order::relaxed);
         while (region > high && !highest_region_.compare_exchange_weak(high, region)) {
         }
     }
 
     template <class Do>
     void for_each_leaf(Do&& action) noexcept {
-        leaf_pointer* regions = regions_.load(std::memory_order_acquire);
+        leaf_pointer* regions = regions_.load(memory_order::acquire);
         if (regions == nullptr) return;
-        const std::size_t last = highest_region_.load(std::memory_order_acquire);
-        for (std::size_t i = lowest_region_.load(std::memory_order_acquire); i <= last; ++i) {
-            if (slot* leaf = regions[i].load(std::memory_order_acquire)) action(leaf);
+        const std::size_t last = highest_region_.load(memory_order::acquire);
+        for (std::size_t i = lowest_region_.load(memory_order::acquire); i <= last; ++i) {
+            if (slot* leaf = regions[i].load(memory_order::acquire)) action(leaf);
         }
     }
 
@@ -242,7 +242,7 @@ private:
         for (std::size_t i = 0; i < leaf_slots; i += slots_of_page) {
             if (resident_bytes(leaf + i, page_bytes) == 0) continue;
             for (std::size_t k = i; k < i + slots_of_page; ++k) {
-                const std::uint64_t record = leaf[k].load(std::memory_order_relaxed);
+                const std::uint64_t record = leaf[k].load(memory_order::relaxed);
                 if (session_of(record) != session) continue;
                 live_object found;
                 found.address = (region << region_shift) | (k << GranuleShift) |
@@ -255,9 +255,9 @@ private:
         return true;
     }
 
-    std::atomic<leaf_pointer*> regions_{nullptr};
-    std::atomic<std::size_t> lowest_region_{region_count};
-    std::atomic<std::size_t> highest_region_{0};
+    atomic<leaf_pointer*> regions_{nullptr};
+    atomic<std::size_t> lowest_region_{region_count};
+    atomic<std::size_t> highest_region_{0};
 };
 
 using live_object_map = object_map<5>;      // every block

@@ -25,12 +25,12 @@
 #ifndef ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
 #define ALLOCSCOPE_TABLES_POOL_OBJECT_MAP_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/tables/live_object_map.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 
@@ -41,40 +41,39 @@ namespace detail {
 class pool_object_map {
 public:
     struct cell {
-        std::atomic<std::uint64_t> key;
-        std::atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
-        std::atomic<std::uint64_t> bytes;
+        atomic<std::uint64_t> key;
+        atomic<std::uint64_t> record;  // 0: nobody reads the cell yet
+        atomic<std::uint64_t> bytes;
 
         std::uint32_t cohort() const noexcept {
-            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed)) &
+            return static_cast<std::uint32_t>(record.load(memory_order::relaxed)) &
                    live_object_map::last_cohort;
         }
         std::uint32_t tag() const noexcept {
-            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >> tag_shift) &
+            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> tag_shift) &
                    0xffffU;
         }
         std::uint32_t depth() const noexcept {
-            return static_cast<std::uint32_t>(record.load(std::memory_order_relaxed) >>
-                                              depth_shift);
+            return static_cast<std::uint32_t>(record.load(memory_order::relaxed) >> depth_shift);
         }
         // Forgets the object: the cell may be used for another one.
         void clear() noexcept {
-            record.store(0, std::memory_order_relaxed);
-            key.store(0, std::memory_order_release);
+            record.store(0, memory_order::relaxed);
+            key.store(0, memory_order::release);
         }
     };
 
     // The newest record of an address for which fits(tag) holds; null when there is none.
     template <class Fits>
     cell* newest(std::uintptr_t address, std::uint32_t session, Fits&& fits) const noexcept {
-        const bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        const bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr || (address >> address_bits) != 0) return nullptr;
         const std::uint64_t key = key_of(address, session);
         cell* found = nullptr;
-        for (knot* k = buckets[index_of(address)].load(std::memory_order_acquire); k != nullptr;
+        for (knot* k = buckets[index_of(address)].load(memory_order::acquire); k != nullptr;
              k = k->next) {
             for (cell& each : k->cells) {
-                if (each.key.load(std::memory_order_relaxed) != key || !fits(each.tag())) continue;
+                if (each.key.load(memory_order::relaxed) != key || !fits(each.tag())) continue;
                 if (found == nullptr || each.depth() > found->depth()) found = &each;
             }
         }
@@ -88,22 +87,22 @@ public:
         if (buckets == nullptr || (address >> address_bits) != 0) return false;
         bucket& place = buckets[index_of(address)];
         const std::uint64_t key = key_of(address, session);
-        cell* free = take_cell(place.load(std::memory_order_acquire), key, session);
+        cell* free = take_cell(place.load(memory_order::acquire), key, session);
         if (free == nullptr) {
             auto* fresh = static_cast<knot*>(arena.allocate(sizeof(knot)));  // zeroed
             if (fresh == nullptr) return false;
-            knots_.fetch_add(1, std::memory_order_relaxed);
+            knots_.fetch_add(1, memory_order::relaxed);
             free = fresh->cells;
-            free->key.store(filling | key, std::memory_order_relaxed);
-            fresh->next = place.load(std::memory_order_acquire);
-            while (!place.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+            free->key.store(filling | key, memory_order::relaxed);
+            fresh->next = place.load(memory_order::acquire);
+            while (!place.compare_exchange_weak(fresh->next, fresh, memory_order::acq_rel)) {
             }
         }
-        free->bytes.store(bytes, std::memory_order_relaxed);
+        free->bytes.store(bytes, memory_order::relaxed);
         free->record.store(
             std::uint64_t{depth} << depth_shift | std::uint64_t{tag} << tag_shift | cohort,
-            std::memory_order_relaxed);
-        free->key.store(key, std::memory_order_release);
+            memory_order::relaxed);
+        free->key.store(key, memory_order::release);
         return true;
     }
 
@@ -111,7 +110,7 @@ public:
     // may go on meanwhile, as in live_object_map::for_each.
     template <class Visit>
     void for_each(std::uint32_t session, Visit&& visit) const noexcept {
-        bucket* const buckets = buckets_.load(std::memory_order_acquire);
+        bucket* const buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return;
         constexpr std::size_t of_page = page_bytes / sizeof(bucket);
         constexpr std::size_t of_stretch = of_page * 64;
@@ -131,16 +130,16 @@ public:
     // At most so many bytes of the buckets are in memory.
     std::size_t used_bytes() const noexcept {
         const std::size_t all = bucket_count_ * sizeof(bucket);
-        const std::size_t touched = knots_.load(std::memory_order_relaxed) * page_bytes;
+        const std::size_t touched = knots_.load(memory_order::relaxed) * page_bytes;
         return touched < all ? touched : all;
     }
 
     // Forgets every record. The arena that held them is released by the caller.
     void release() noexcept {
-        bucket* const buckets = buckets_.load(std::memory_order_relaxed);
-        if (buckets == nullptr || knots_.load(std::memory_order_relaxed) == 0) return;
+        bucket* const buckets = buckets_.load(memory_order::relaxed);
+        if (buckets == nullptr || knots_.load(memory_order::relaxed) == 0) return;
         empty_pages(buckets, bucket_count_ * sizeof(bucket));
-        knots_.store(0, std::memory_order_relaxed);
+        knots_.store(0, memory_order::relaxed);
     }
 
 private:
@@ -157,7 +156,7 @@ private:
         knot* next;  // never changed once the knot is found
     };
     static_assert(sizeof(knot) <= 64, "a piece of the arena");
-    using bucket = std::atomic<knot*>;
+    using bucket = atomic<knot*>;
 
     static std::uint64_t key_of(std::uintptr_t address, std::uint32_t session) noexcept {
         return std::uint64_t{session} << address_bits | address;
@@ -173,10 +172,10 @@ private:
     static cell* take_cell(knot* first, std::uint64_t key, std::uint32_t session) noexcept {
         for (knot* k = first; k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
-                std::uint64_t seen = each.key.load(std::memory_order_relaxed);
+                std::uint64_t seen = each.key.load(memory_order::relaxed);
                 const bool is_free = seen == 0 || session_of(seen) != session;
-                if (is_free && each.key.compare_exchange_strong(seen, filling | key,
-                                                                std::memory_order_acq_rel)) {
+                if (is_free &&
+                    each.key.compare_exchange_strong(seen, filling | key, memory_order::acq_rel)) {
                     return &each;
                 }
             }
@@ -185,7 +184,7 @@ private:
     }
 
     bucket* prepared_buckets() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        bucket* buckets = buckets_.load(memory_order::acquire);
         return buckets != nullptr ? buckets : prepare();
     }
 
@@ -202,7 +201,7 @@ private:
         if (pages == nullptr) return nullptr;
         bucket* expected = nullptr;
         if (buckets_.compare_exchange_strong(expected, static_cast<bucket*>(pages),
-                                             std::memory_order_acq_rel)) {
+                                             memory_order::acq_rel)) {
             return static_cast<bucket*>(pages);
         }
         return_reservation(pages, count * sizeof(bucket));
@@ -211,23 +210,23 @@ private:
 
     template <class Visit>
     static bool visit_bucket(const bucket& from, std::uint32_t session, Visit& visit) noexcept {
-        for (knot* k = from.load(std::memory_order_acquire); k != nullptr; k = k->next) {
+        for (knot* k = from.load(memory_order::acquire); k != nullptr; k = k->next) {
             for (cell& each : k->cells) {
-                const std::uint64_t key = each.key.load(std::memory_order_acquire);
+                const std::uint64_t key = each.key.load(memory_order::acquire);
                 if ((key & filling) != 0 || session_of(key) != session) continue;
                 live_object found;
                 found.address = key & ((std::uint64_t{1} << address_bits) - 1U);
                 found.cohort = each.cohort();
-                found.bytes = each.bytes.load(std::memory_order_relaxed);
+                found.bytes = each.bytes.load(memory_order::relaxed);
                 if (found.cohort != 0 && !visit(found)) return false;
             }
         }
         return true;
     }
 
-    std::atomic<bucket*> buckets_{nullptr};
-    std::atomic<std::size_t> bucket_count_{0};
-    std::atomic<std::size_t> knots_{0};
+    atomic<bucket*> buckets_{nullptr};
+    atomic<std::size_t> bucket_count_{0};
+    atomic<std::size_t> knots_{0};
 };
 
 }  // namespace detail

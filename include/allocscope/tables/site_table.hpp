@@ -20,11 +20,11 @@
 #ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
 #define ALLOCSCOPE_TABLES_SITE_TABLE_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/page_arena.hpp>
 #include <allocscope/platform/page_memory.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t
 #include <cstring>  // memcpy
@@ -38,7 +38,7 @@ namespace detail {
 // One distinct call stack: return addresses, innermost first.
 struct site {
     std::uint64_t hash;
-    std::atomic<site*> next;
+    atomic<site*> next;
     std::uint32_t id;
     std::uint16_t frame_count;
     std::uint16_t tag;  // number of an allocation_tag; behind frame_count, see is_stack
@@ -80,10 +80,10 @@ public:
     ALLOCSCOPE_FAST_PATH const site* known(std::uint64_t hash, const std::uintptr_t* frames,
                                            std::uint32_t frame_count,
                                            std::uint32_t tag = 0) const noexcept {
-        const bucket* buckets = buckets_.load(std::memory_order_acquire);
+        const bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return nullptr;
-        return find(buckets[hash & (bucket_count - 1U)].load(std::memory_order_acquire), nullptr,
-                    hash, frames, frame_count, tag);
+        return find(buckets[hash & (bucket_count - 1U)].load(memory_order::acquire), nullptr, hash,
+                    frames, frame_count, tag);
     }
 
     // The one site of this stack, or null when there is no room for another.
@@ -92,15 +92,15 @@ public:
         bucket* buckets = prepared_buckets();
         if (buckets == nullptr) return nullptr;
         bucket& place = buckets[hash & (bucket_count - 1U)];
-        site* first = place.load(std::memory_order_acquire);
+        site* first = place.load(memory_order::acquire);
         if (site* known = find(first, nullptr, hash, frames, frame_count, tag)) return known;
         site* fresh = make_site(arena, hash, frames, frame_count, tag);
         if (fresh == nullptr) return nullptr;
         site* seen = first;
         for (;;) {
-            fresh->next.store(seen, std::memory_order_relaxed);
+            fresh->next.store(seen, memory_order::relaxed);
             // Release: whoever finds the site finds its frames.
-            if (place.compare_exchange_weak(seen, fresh, std::memory_order_acq_rel)) break;
+            if (place.compare_exchange_weak(seen, fresh, memory_order::acq_rel)) break;
             if (site* known = find(seen, first, hash, frames, frame_count, tag)) return known;
             first = seen;
         }
@@ -111,13 +111,13 @@ public:
     // The site with this number; null for site 0, and when there was no memory to index the site.
     const site* by_id(std::uint32_t id) const noexcept {
         if (id == 0 || id >= most_sites) return nullptr;
-        const site_slot* chunk = chunks_[id / chunk_sites].load(std::memory_order_acquire);
-        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(std::memory_order_acquire);
+        const site_slot* chunk = chunks_[id / chunk_sites].load(memory_order::acquire);
+        return chunk == nullptr ? nullptr : chunk[id % chunk_sites].load(memory_order::acquire);
     }
 
-    std::uint32_t size() const noexcept { return next_id_.load(std::memory_order_relaxed) - 1; }
+    std::uint32_t size() const noexcept { return next_id_.load(memory_order::relaxed) - 1; }
     std::size_t used_bytes() const noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets == nullptr) return 0;
         const std::size_t touched = std::size_t{size()} * page_bytes;  // at most a page per site
         return touched < bucket_count * sizeof(bucket) ? touched : bucket_count * sizeof(bucket);
@@ -125,40 +125,40 @@ public:
 
     // Forgets every site. The arena that held them is released by the caller.
     void release() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_relaxed);
+        bucket* buckets = buckets_.load(memory_order::relaxed);
         if (buckets != nullptr) empty_pages(buckets, bucket_count * sizeof(bucket));
         for (auto& chunk : chunks_) {
-            if (chunk.load(std::memory_order_relaxed) != nullptr) {
-                chunk.store(nullptr, std::memory_order_relaxed);
+            if (chunk.load(memory_order::relaxed) != nullptr) {
+                chunk.store(nullptr, memory_order::relaxed);
             }
         }
-        next_id_.store(1, std::memory_order_relaxed);
+        next_id_.store(1, memory_order::relaxed);
     }
 
     // How many sites there may be; a test makes it small.
-    std::atomic<std::uint32_t> limit{most_sites - 1};
+    atomic<std::uint32_t> limit{most_sites - 1};
 
 private:
-    using bucket = std::atomic<site*>;
-    using site_slot = std::atomic<const site*>;
+    using bucket = atomic<site*>;
+    using site_slot = atomic<const site*>;
     static constexpr std::size_t bucket_count = std::size_t{1} << 16U;
 
     ALLOCSCOPE_FAST_PATH static site* find(site* from, const site* until, std::uint64_t hash,
                                            const std::uintptr_t* frames, std::uint32_t frame_count,
                                            std::uint32_t tag) noexcept {
-        for (site* s = from; s != until; s = s->next.load(std::memory_order_relaxed)) {
+        for (site* s = from; s != until; s = s->next.load(memory_order::relaxed)) {
             if (s->is_stack(hash, frames, frame_count, tag)) return s;
         }
         return nullptr;
     }
 
     bucket* prepared_buckets() noexcept {
-        bucket* buckets = buckets_.load(std::memory_order_acquire);
+        bucket* buckets = buckets_.load(memory_order::acquire);
         if (buckets != nullptr) return buckets;
         void* pages = reserve_pages(bucket_count * sizeof(bucket));
         if (pages == nullptr) return nullptr;
         if (buckets_.compare_exchange_strong(buckets, static_cast<bucket*>(pages),
-                                             std::memory_order_acq_rel)) {
+                                             memory_order::acq_rel)) {
             return static_cast<bucket*>(pages);
         }
         return_reservation(pages, bucket_count * sizeof(bucket));
@@ -167,16 +167,16 @@ private:
 
     site* make_site(page_arena& arena, std::uint64_t hash, const std::uintptr_t* frames,
                     std::uint32_t frame_count, std::uint32_t tag) noexcept {
-        if (size() >= limit.load(std::memory_order_relaxed)) return nullptr;
+        if (size() >= limit.load(memory_order::relaxed)) return nullptr;
         const std::size_t frame_bytes = frame_count * sizeof(std::uintptr_t);
         auto* fresh = static_cast<site*>(arena.allocate(sizeof(site) + frame_bytes));
         if (fresh == nullptr) return nullptr;
         fresh->hash = hash;
         fresh->frame_count = static_cast<std::uint16_t>(frame_count);
         fresh->tag = static_cast<std::uint16_t>(tag);
-        fresh->id = next_id_.fetch_add(1, std::memory_order_relaxed);
+        fresh->id = next_id_.fetch_add(1, memory_order::relaxed);
         if (fresh->id >= most_sites) {
-            next_id_.fetch_sub(1, std::memory_order_relaxed);
+            next_id_.fetch_sub(1, memory_order::relaxed);
             return nullptr;
         }
         std::memcpy(static_cast<void*>(fresh + 1), frames, frame_bytes);
@@ -185,18 +185,18 @@ private:
 
     void index(page_arena& arena, const site* fresh) noexcept {
         auto& place = chunks_[fresh->id / chunk_sites];
-        site_slot* chunk = place.load(std::memory_order_acquire);
+        site_slot* chunk = place.load(memory_order::acquire);
         if (chunk == nullptr) {
             auto* made = static_cast<site_slot*>(arena.allocate(chunk_sites * sizeof(site_slot)));
             if (made == nullptr) return;
-            if (place.compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) chunk = made;
+            if (place.compare_exchange_strong(chunk, made, memory_order::acq_rel)) chunk = made;
         }
-        chunk[fresh->id % chunk_sites].store(fresh, std::memory_order_release);
+        chunk[fresh->id % chunk_sites].store(fresh, memory_order::release);
     }
 
-    std::atomic<bucket*> buckets_{nullptr};
-    std::atomic<std::uint32_t> next_id_{1};
-    std::atomic<site_slot*> chunks_[chunk_count] = {};
+    atomic<bucket*> buckets_{nullptr};
+    atomic<std::uint32_t> next_id_{1};
+    atomic<site_slot*> chunks_[chunk_count] = {};
 };
 
 }  // namespace detail

@@ -120,7 +120,8 @@ public:
             different |= (compare(single[0]) | compare(single[1])) |
                          (compare(single[2]) | compare(single[3]));
         }
-        return _mm_movemask_epi8(equal) == 0xffff && different == 0;
+        different |= static_cast<std::uintptr_t>(_mm_movemask_epi8(equal)) ^ 0xffffU;
+        return different == 0;
     }
 
     // For a stack that starts at `frame` and differs from the remembered one in return addresses

@@ -21,18 +21,18 @@
 #ifndef ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 #define ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/hash_mix.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/unwind/unwind_rule.hpp>
 
-#include <atomic>       // atomic
 #include <cstddef>      // size_t
 #include <cstdint>      // uint64_t, uintptr_t
 #include <cstring>      // memcpy
 #include <type_traits>  // is_trivially_copyable
 
-ALLOCSCOPE_NAMESPACE_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -40,12 +40,12 @@ class known_rules {
 public:
     // Until it was called and found memory, nothing is kept.
     void prepare() noexcept {
-        if (elements_.load(std::memory_order_acquire) != nullptr) return;
+        if (elements_.load(memory_order::acquire) != nullptr) return;
         void* pages = reserve_pages(element_count * sizeof(element));
         if (pages == nullptr) return;
         element* none = nullptr;
         if (!elements_.compare_exchange_strong(none, static_cast<element*>(pages),
-                                               std::memory_order_acq_rel)) {
+                                               memory_order::acq_rel)) {
             return_reservation(pages, element_count * sizeof(element));
         }
     }
@@ -55,8 +55,8 @@ public:
         const element* line = line_of(pc);
         if (line == nullptr) return false;
         for (std::size_t i = 0; i < line_elements; ++i) {
-            const std::uint64_t word = line[i].rule.load(std::memory_order_relaxed);
-            if (line[i].check.load(std::memory_order_relaxed) != check_of(pc, word)) continue;
+            const std::uint64_t word = line[i].rule.load(memory_order::relaxed);
+            if (line[i].check.load(memory_order::relaxed) != check_of(pc, word)) continue;
             std::memcpy(static_cast<void*>(&out), &word, sizeof out);
             return true;
         }
@@ -70,17 +70,17 @@ public:
         std::uint64_t word = 0;
         std::memcpy(&word, &rule, sizeof rule);
         for (std::size_t i = 0; i < line_elements; ++i) {
-            if (line[i].check.load(std::memory_order_relaxed) != 0) continue;
-            line[i].check.store(check_of(pc, word), std::memory_order_relaxed);
-            line[i].rule.store(word, std::memory_order_relaxed);
+            if (line[i].check.load(memory_order::relaxed) != 0) continue;
+            line[i].check.store(check_of(pc, word), memory_order::relaxed);
+            line[i].rule.store(word, memory_order::relaxed);
             return;
         }
     }
 
 private:
     struct element {
-        std::atomic<std::uint64_t> check;  // 0: the element is free
-        std::atomic<std::uint64_t> rule;
+        atomic<std::uint64_t> check;  // 0: the element is free
+        atomic<std::uint64_t> rule;
     };
     static_assert(sizeof(element) == 16, "four to a cache line");
     static_assert(sizeof(unwind_rule) <= sizeof(std::uint64_t) &&
@@ -94,18 +94,18 @@ private:
     }
 
     element* line_of(std::uintptr_t pc) const noexcept {
-        element* first = elements_.load(std::memory_order_acquire);
+        element* first = elements_.load(memory_order::acquire);
         if (first == nullptr) return nullptr;
         return first + (hash_finish(pc) & (element_count - 1) & ~(line_elements - 1));
     }
 
-    std::atomic<element*> elements_{nullptr};
+    atomic<element*> elements_{nullptr};
 };
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_all{};
 
 }  // namespace detail
 
-ALLOCSCOPE_NAMESPACE_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP

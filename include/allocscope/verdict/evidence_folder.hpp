@@ -16,12 +16,12 @@
 #ifndef ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
 #define ALLOCSCOPE_VERDICT_EVIDENCE_FOLDER_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/link/engine.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstdint>  // uint32_t, uint64_t
 #include <cstdlib>  // secure_getenv
@@ -37,7 +37,7 @@ namespace detail {
 // A check that fails in a loop must not fill the disk.
 constexpr std::uint32_t most_evidence_files = 1000;
 
-ALLOCSCOPE_HIDDEN inline std::atomic<std::uint32_t> evidence_files{0};
+ALLOCSCOPE_HIDDEN inline atomic<std::uint32_t> evidence_files{0};
 
 // Letters, digits, '.', '_' and '-' of the name; whatever else is in it becomes '_'.
 inline void write_file_name(text_out& out, const char* name) {
@@ -70,9 +70,9 @@ inline void save_evidence_of(const snapshot& rows, const char* name, const char*
     if (folder == nullptr || *folder == '\0') return;
     const engine* own = find_engine();
     if (own == nullptr || own->save_evidence == nullptr) return;
-    const std::uint32_t number = evidence_files.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint32_t number = evidence_files.fetch_add(1, memory_order::relaxed) + 1;
     if (number > most_evidence_files) {
-        evidence_files.fetch_sub(1, std::memory_order_relaxed);
+        evidence_files.fetch_sub(1, memory_order::relaxed);
         problem << "this process has saved " << decimal{most_evidence_files} << " already";
         return;
     }

@@ -8,6 +8,7 @@
 #ifndef ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 #define ALLOCSCOPE_VERDICT_FAULT_SWEEP_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -72,11 +73,11 @@ inline sweep_data* engine_begin_sweep(const char* name) {
 
 // Where the plan's first allocation failed; "" when that is not known.
 inline const char* failed_at(sweep_block& sweep, arena& scratch, const armed_plan& plan) {
-    const std::uint32_t count = plan.frame_count.load(std::memory_order_acquire);
+    const std::uint32_t count = plan.frame_count.load(memory_order::acquire);
     if (count == 0 || count > most_fault_frames) return "";
     std::uintptr_t frames[most_fault_frames];
     for (std::uint32_t i = 0; i < count; ++i) {
-        frames[i] = plan.frames[i].load(std::memory_order_relaxed);
+        frames[i] = plan.frames[i].load(memory_order::relaxed);
     }
     const snapshot rows = snapshot_of_event(scratch, sweep.name, {}, 0, frames, count);
     text_out place{sweep.memory};
@@ -127,7 +128,7 @@ inline void add_run(sweep_block& sweep, const sweep_request& asked) {
         run.leaked_bytes = seen.bytes;
     }
     const armed_plan& plan = plan_of(asked.plan);
-    run.nth = plan.failed.load(std::memory_order_relaxed) != 0 ? asked.nth : 0;
+    run.nth = plan.failed.load(memory_order::relaxed) != 0 ? asked.nth : 0;
     run.outcome = asked.outcome;
     run.site = run.nth != 0 ? failed_at(sweep, scratch, plan) : "";
     run.detail = copy_of(sweep.memory, asked.detail).data();

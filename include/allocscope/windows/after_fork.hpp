@@ -16,6 +16,7 @@
 #ifndef ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 #define ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/platform/thread_identity.hpp>
 #include <allocscope/record/thread_lifecycle.hpp>
@@ -24,7 +25,6 @@
 #include <allocscope/windows/published_view.hpp>
 #include <allocscope/windows/table_release.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t
 
 #include <pthread.h>  // pthread_mutex_lock, pthread_mutex_unlock
@@ -37,11 +37,11 @@ inline void before_fork() noexcept {
     ::pthread_mutex_lock(&process.naming);
     ::pthread_mutex_lock(&process.walking);
     ::pthread_mutex_lock(&process.control);
-    process.forking.store(&current_entry, std::memory_order_relaxed);
+    process.forking.store(&current_entry, memory_order::relaxed);
 }
 
 inline void after_fork_in_parent() noexcept {
-    process.forking.store(nullptr, std::memory_order_relaxed);
+    process.forking.store(nullptr, memory_order::relaxed);
     ::pthread_mutex_unlock(&process.control);
     ::pthread_mutex_unlock(&process.walking);
     ::pthread_mutex_unlock(&process.naming);
@@ -50,12 +50,12 @@ inline void after_fork_in_parent() noexcept {
 // Parent and child must not draw the same samples.
 inline void draw_anew_in_child() noexcept {
     thread_state* own = current_state();
-    for (thread_state* t = own; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+    for (thread_state* t = own; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->has_dice = false;
         t->forget_view();
     }
-    if (own != nullptr && own->thread_id.load(std::memory_order_relaxed) != 0) {
-        own->thread_id.store(own_thread_id(), std::memory_order_relaxed);
+    if (own != nullptr && own->thread_id.load(memory_order::relaxed) != 0) {
+        own->thread_id.store(own_thread_id(), memory_order::relaxed);
     }
 }
 
@@ -63,11 +63,11 @@ inline void draw_anew_in_child() noexcept {
 inline void count_own_demand_anew() noexcept {
     thread_state* own = current_state();
     if (own == nullptr) return;
-    own->own.instance.store(0, std::memory_order_relaxed);
-    own->own.count.store(0, std::memory_order_relaxed);
-    const std::uint64_t instance = own->instance.load(std::memory_order_relaxed);
+    own->own.instance.store(0, memory_order::relaxed);
+    own->own.count.store(0, memory_order::relaxed);
+    const std::uint64_t instance = own->instance.load(memory_order::relaxed);
     process.windows.for_each_open([&](const open_window& window) {
-        if (window.instance.load(std::memory_order_relaxed) == instance) {
+        if (window.instance.load(memory_order::relaxed) == instance) {
             change_own_demand(*own, window, +1);
         }
     });
@@ -76,16 +76,16 @@ inline void count_own_demand_anew() noexcept {
 // Another thread of the parent was opening or closing a window, or giving memory back. A window is
 // open if it has begun; everything else follows from the windows that are.
 inline void mend_windows() noexcept {
-    if (process.are_sums_moving.load(std::memory_order_relaxed)) {
-        process.latecomer.load(std::memory_order_acquire)->lose(loss_reason::torn_by_fork);
-        process.are_sums_moving.store(false, std::memory_order_relaxed);
+    if (process.are_sums_moving.load(memory_order::relaxed)) {
+        process.latecomer.load(memory_order::acquire)->lose(loss_reason::torn_by_fork);
+        process.are_sums_moving.store(false, memory_order::relaxed);
     }
     process.windows.count_anew();
     count_own_demand_anew();
     process.windows_of_every_event = process.windows.demand().of_every_event();
     process.sees_every_event = true;
     if (process.windows.open_count() != 0) {
-        process.clock.fetch_add(1, std::memory_order_acq_rel);
+        process.clock.fetch_add(1, memory_order::acq_rel);
         publish_view();
         return;
     }
@@ -97,9 +97,9 @@ inline void mend_windows() noexcept {
 // Who was reading does not exist here.
 inline void forget_readings() noexcept {
     process.window_being_read = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        t->question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        t->question.step.store(question_step::nobody_asks, memory_order::relaxed);
     }
 }
 
@@ -117,7 +117,7 @@ inline void mend_child() noexcept {
     process.walking = open;
     process.naming = open;
     forget_readings();
-    process.forking.store(nullptr, std::memory_order_relaxed);
+    process.forking.store(nullptr, memory_order::relaxed);
     forget_other_threads();
     draw_anew_in_child();
     if (!are_names_whole) process.are_names_torn = true;

@@ -8,13 +8,13 @@
 #ifndef ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 #define ALLOCSCOPE_WINDOWS_PUBLISHED_VIEW_HPP
 
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/state/gate.hpp>
 #include <allocscope/state/process_state.hpp>
 #include <allocscope/state/thread_state.hpp>
 #include <allocscope/state/window_demand.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_WARM_BEGIN
@@ -25,7 +25,7 @@ namespace detail {
 inline void publish_view() noexcept {
     const window_wish wish = process.windows.demand().together();
     view next;
-    next.clock = process.clock.load(std::memory_order_relaxed);
+    next.clock = process.clock.load(memory_order::relaxed);
     next.session = process.session;
     next.tables = process.tables;
     next.many_windows = process.windows.unmasked_count();
@@ -42,22 +42,22 @@ inline void publish_view() noexcept {
 inline void change_own_demand(thread_state& watched, const open_window& window,
                               int change) noexcept {
     own_demand& own = watched.own;
-    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
-    if (own.instance.load(std::memory_order_relaxed) != instance) {
+    const std::uint64_t instance = window.instance.load(memory_order::relaxed);
+    if (own.instance.load(memory_order::relaxed) != instance) {
         own.demand = {};
-        own.windows.store(0, std::memory_order_relaxed);
-        own.instance.store(instance, std::memory_order_relaxed);
+        own.windows.store(0, memory_order::relaxed);
+        own.instance.store(instance, memory_order::relaxed);
     }
     process.windows.change_demand(own.demand, window, change);
     const std::uint64_t bit = process.windows.mask_of(window);
-    const std::uint64_t others = own.windows.load(std::memory_order_relaxed) & ~bit;
-    own.windows.store(change > 0 ? others | bit : others, std::memory_order_relaxed);
+    const std::uint64_t others = own.windows.load(memory_order::relaxed) & ~bit;
+    own.windows.store(change > 0 ? others | bit : others, memory_order::relaxed);
     const window_wish wish = own.demand.together();
-    own.mode.store(wish.mode, std::memory_order_relaxed);
-    own.frames.store(wish.frames, std::memory_order_relaxed);
-    own.methods.store(wish.methods, std::memory_order_relaxed);
-    own.sample_bytes.store(wish.sample_bytes, std::memory_order_relaxed);
-    own.count.store(own.demand.windows(), std::memory_order_release);
+    own.mode.store(wish.mode, memory_order::relaxed);
+    own.frames.store(wish.frames, memory_order::relaxed);
+    own.methods.store(wish.methods, memory_order::relaxed);
+    own.sample_bytes.store(wish.sample_bytes, memory_order::relaxed);
+    own.count.store(own.demand.windows(), memory_order::release);
 }
 
 }  // namespace detail

@@ -19,6 +19,7 @@
 #define ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/page_memory.hpp>
@@ -29,7 +30,6 @@
 #include <allocscope/tables/live_object_map.hpp>
 #include <allocscope/windows/window_sums.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
@@ -43,8 +43,8 @@ namespace detail {
 // While one lives, a forked child without fork handlers would find sums half moved.
 class moving_sums {
 public:
-    moving_sums() noexcept { process.are_sums_moving.store(true, std::memory_order_seq_cst); }
-    ~moving_sums() { process.are_sums_moving.store(false, std::memory_order_release); }
+    moving_sums() noexcept { process.are_sums_moving.store(true, memory_order::seq_cst); }
+    ~moving_sums() { process.are_sums_moving.store(false, memory_order::release); }
     moving_sums(const moving_sums&) = delete;
     moving_sums& operator=(const moving_sums&) = delete;
 };
@@ -113,9 +113,9 @@ inline void add_retired(allocation_counts& counts, const cohort& dead,
 
 inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoch& of,
                                 const death_sum& deaths) noexcept {
-    const std::uint64_t born_at = of.began_at.load(std::memory_order_relaxed);
-    const std::uint64_t instance = of.instance.load(std::memory_order_relaxed);
-    const std::uint32_t family = family_of_site(dead.facts().site.load(std::memory_order_relaxed));
+    const std::uint64_t born_at = of.began_at.load(memory_order::relaxed);
+    const std::uint64_t instance = of.instance.load(memory_order::relaxed);
+    const std::uint32_t family = family_of_site(dead.facts().site.load(memory_order::relaxed));
     process.windows.for_each_open([&](open_window& window) {
         if (!window.owns(born_at, instance)) return;
         retired_family* const own =
@@ -137,21 +137,21 @@ inline void retire_into_windows(const cohort& dead, std::uint32_t id, const epoc
 
 // Puts an item on the list from which its thread takes it again.
 template <class Item>
-inline void push_returned(std::atomic<Item>& head, Item item, std::atomic<Item>& link) noexcept {
-    Item first = head.load(std::memory_order_relaxed);
+inline void push_returned(atomic<Item>& head, Item item, atomic<Item>& link) noexcept {
+    Item first = head.load(memory_order::relaxed);
     do {
-        link.store(first, std::memory_order_relaxed);
+        link.store(first, memory_order::relaxed);
         // Release: the taker sees the cleared counters.
-    } while (!head.compare_exchange_weak(first, item, std::memory_order_acq_rel));
+    } while (!head.compare_exchange_weak(first, item, memory_order::acq_rel));
 }
 
 // Takes the cohorts without live objects out of a closed epoch.
 inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
     std::uint32_t kept_last = 0;
-    std::uint32_t id = closed.cohorts.load(std::memory_order_relaxed);
+    std::uint32_t id = closed.cohorts.load(memory_order::relaxed);
     while (id != 0) {
         cohort& c = *process.cohorts.by_id(id);
-        const std::uint32_t next = c.facts().next.load(std::memory_order_relaxed);
+        const std::uint32_t next = c.facts().next.load(memory_order::relaxed);
         const death_sum deaths = deaths_of(c, id);
         if (deaths.deaths != c.births.read()) {
             kept_last = id;
@@ -161,9 +161,9 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
         retire_into_windows(c, id, closed, deaths);
         clear_foreign_deaths(id);
         if (kept_last == 0) {
-            closed.cohorts.store(next, std::memory_order_relaxed);
+            closed.cohorts.store(next, memory_order::relaxed);
         } else {
-            process.cohorts.by_id(kept_last)->facts().next.store(next, std::memory_order_relaxed);
+            process.cohorts.by_id(kept_last)->facts().next.store(next, memory_order::relaxed);
         }
         push_returned(is_sampled(c)    ? thread.returned_sampled
                       : is_detailed(c) ? thread.returned_detailed
@@ -175,13 +175,13 @@ inline void reclaim_epoch(thread_state& thread, epoch& closed) noexcept {
 
 // The newest epoch of a thread may still grow; all older ones are closed for good.
 inline void reclaim_thread(thread_state& thread) noexcept {
-    epoch* newer = thread.newest_epoch.load(std::memory_order_acquire);
+    epoch* newer = thread.newest_epoch.load(memory_order::acquire);
     if (newer == nullptr) return;
-    for (epoch* e = newer->older.load(std::memory_order_relaxed); e != nullptr;) {
-        epoch* older = e->older.load(std::memory_order_relaxed);
+    for (epoch* e = newer->older.load(memory_order::relaxed); e != nullptr;) {
+        epoch* older = e->older.load(memory_order::relaxed);
         reclaim_epoch(thread, *e);
-        if (e->cohorts.load(std::memory_order_relaxed) == 0) {
-            newer->older.store(older, std::memory_order_relaxed);
+        if (e->cohorts.load(memory_order::relaxed) == 0) {
+            newer->older.store(older, memory_order::relaxed);
             push_returned(thread.returned_epochs, e, e->older);
         } else {
             newer = e;
@@ -192,7 +192,7 @@ inline void reclaim_thread(thread_state& thread) noexcept {
 
 inline std::uint64_t cohorts_ever_made() noexcept {
     std::uint64_t sum = 0;
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         sum += t->new_cohorts.read();
     }
@@ -212,16 +212,16 @@ inline void reclaim_unread() noexcept {
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
     compact_retired_families();
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         reclaim_thread(*t);
     }
     process.cohorts_at_last_reclaim = made;
     std::uint64_t kept = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
+        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+             e = e->older.load(memory_order::relaxed)) {
             for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
         }
     }
@@ -244,10 +244,10 @@ inline void reclaim_when_due() noexcept {
 inline bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         // Acquire: pairs with the release in leave().
-        for (int i = 0; t->busy.load(std::memory_order_acquire) != 0; ++i) {
+        for (int i = 0; t->busy.load(memory_order::acquire) != 0; ++i) {
             if (i == most_yields) return false;
             ::sched_yield();
         }
@@ -257,15 +257,15 @@ inline bool all_threads_are_outside() noexcept {
 
 inline void release_thread_tables(thread_state& thread) noexcept {
     thread.question.counts.release();
-    thread.question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+    thread.question.step.store(question_step::nobody_asks, memory_order::relaxed);
     thread.memo.release();
     thread.cohorts.release();
     thread.foreign.release();
-    thread.newest_epoch.store(nullptr, std::memory_order_relaxed);
-    thread.returned_cohorts.store(0, std::memory_order_relaxed);
-    thread.returned_sampled.store(0, std::memory_order_relaxed);
-    thread.returned_detailed.store(0, std::memory_order_relaxed);
-    thread.returned_epochs.store(nullptr, std::memory_order_relaxed);
+    thread.newest_epoch.store(nullptr, memory_order::relaxed);
+    thread.returned_cohorts.store(0, memory_order::relaxed);
+    thread.returned_sampled.store(0, memory_order::relaxed);
+    thread.returned_detailed.store(0, memory_order::relaxed);
+    thread.returned_epochs.store(nullptr, memory_order::relaxed);
     thread.next_cohort = thread.next_detailed = 0;
     thread.last_cohort = thread.last_detailed = 0;
 }
@@ -274,8 +274,8 @@ inline void release_thread_tables(thread_state& thread) noexcept {
 // back.
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
-    process.is_releasing.store(true, std::memory_order_seq_cst);
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    process.is_releasing.store(true, memory_order::seq_cst);
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         release_thread_tables(*t);
     }
@@ -292,7 +292,7 @@ inline bool release_unread_tables() noexcept {
     process.births_since_wipe = 0;
     process.cohorts_at_last_reclaim = cohorts_ever_made();
     process.cohorts_kept = 0;
-    process.is_releasing.store(false, std::memory_order_release);
+    process.is_releasing.store(false, memory_order::release);
     return true;
 }
 
@@ -307,11 +307,11 @@ inline bool release_tables() noexcept {
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
 inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(std::memory_order_acquire); e != nullptr;
-             e = e->older.load(std::memory_order_relaxed)) {
-            if (e->began_at.load(std::memory_order_relaxed) < clock || births >= enough) break;
+        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+             e = e->older.load(memory_order::relaxed)) {
+            if (e->began_at.load(memory_order::relaxed) < clock || births >= enough) break;
             for_each_cohort(
                 *e, [&births](const cohort& c, std::uint32_t) { births += c.births.read(); });
         }

@@ -13,6 +13,7 @@
 #define ALLOCSCOPE_WINDOWS_WINDOW_CONTROL_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/link/engine.hpp>
@@ -27,7 +28,6 @@
 #include <allocscope/windows/table_release.hpp>
 #include <allocscope/windows/window_sums.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
 ALLOCSCOPE_WARM_BEGIN
@@ -49,21 +49,21 @@ constexpr std::uint32_t slot_of(window_id id) noexcept {
 inline open_window* find_window(window_id id) noexcept {
     if (id == 0) return nullptr;
     open_window* window = process.windows.by_slot(slot_of(id));
-    if (window == nullptr || window->open_at.load(std::memory_order_relaxed) == 0) return nullptr;
+    if (window == nullptr || window->open_at.load(memory_order::relaxed) == 0) return nullptr;
     return id_of(slot_of(id)) == id ? window : nullptr;
 }
 
 // --- the calling thread ---
 
 inline thread_state* own_state() noexcept {
-    if (current_entry == &departed) return process.latecomer.load(std::memory_order_acquire);
+    if (current_entry == &departed) return process.latecomer.load(memory_order::acquire);
     thread_state* state = current_state();
     return state != nullptr ? state : attach_thread();
 }
 
 // The next event of this thread reads its view anew.
 inline void make_view_stale(thread_state& thread) noexcept {
-    for (thread_state* t = &thread; t != nullptr; t = t->nested.load(std::memory_order_relaxed)) {
+    for (thread_state* t = &thread; t != nullptr; t = t->nested.load(memory_order::relaxed)) {
         t->forget_view();
     }
 }
@@ -71,11 +71,11 @@ inline void make_view_stale(thread_state& thread) noexcept {
 // --- boundaries ---
 
 inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
-    for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
-        if (t->primary_state.load(std::memory_order_relaxed) == t &&
-            t->is_taken.load(std::memory_order_acquire) &&
-            t->instance.load(std::memory_order_relaxed) == instance) {
+        if (t->primary_state.load(memory_order::relaxed) == t &&
+            t->is_taken.load(memory_order::acquire) &&
+            t->instance.load(memory_order::relaxed) == instance) {
             return t;
         }
     }
@@ -84,9 +84,9 @@ inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
 
 // Control lock. A window has opened or closed: tells the threads that it concerns.
 inline void announce(const open_window& window, int change) noexcept {
-    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     const bool is_first = process.entry.word() == 0;
-    const bool is_of_every_event = window.mode.load(std::memory_order_relaxed) >= charge::numbers;
+    const bool is_of_every_event = window.mode.load(memory_order::relaxed) >= charge::numbers;
     if (is_of_every_event) process.windows_of_every_event += static_cast<std::uint32_t>(change);
     // Any thread that frees an object of this window must look it up.
     const bool is_first_of_all_events = is_of_every_event && !process.sees_every_event;
@@ -97,8 +97,7 @@ inline void announce(const open_window& window, int change) noexcept {
     thread_state* watched = state_of_instance(instance);
     if (watched == nullptr) return;  // the thread has ended
     if (change != 0) change_own_demand(*watched, window, change);
-    watched->own_clock.store(process.clock.load(std::memory_order_relaxed),
-                             std::memory_order_release);
+    watched->own_clock.store(process.clock.load(memory_order::relaxed), memory_order::release);
     if (watched == own_state()) make_view_stale(*watched);
     if (is_first || is_first_of_all_events || watched != own_state()) publish_view();
 }
@@ -112,39 +111,38 @@ inline void follow_peak(const open_window& window, std::uint64_t before,
         followed.first_ticks = __builtin_ia32_rdtsc();
         followed.first_ns = monotonic_ns();
     }
-    const bool is_free = followed.number.load(std::memory_order_relaxed) == 0;
+    const bool is_free = followed.number.load(memory_order::relaxed) == 0;
     if (!is_free && followed.number_of(before) == 0) return;
     const std::uint64_t number = ++followed.last_number;
     followed_peak& peak = followed.peaks[number % followed_peaks::kept];
-    peak.number.store(0, std::memory_order_release);
-    peak.live_bytes.store(0, std::memory_order_relaxed);
-    peak.peak_bytes.store(0, std::memory_order_relaxed);
-    peak.number.store(number, std::memory_order_release);
-    followed.opened_at.store(opened_at, std::memory_order_relaxed);
-    followed.instance.store(window.instance.load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
-    followed.number.store(number, std::memory_order_release);
+    peak.number.store(0, memory_order::release);
+    peak.live_bytes.store(0, memory_order::relaxed);
+    peak.peak_bytes.store(0, memory_order::relaxed);
+    peak.number.store(number, memory_order::release);
+    followed.opened_at.store(opened_at, memory_order::relaxed);
+    followed.instance.store(window.instance.load(memory_order::relaxed), memory_order::relaxed);
+    followed.number.store(number, memory_order::release);
 }
 
 inline void stop_following(const open_window& window) noexcept {
-    if (process.followed.number_of(window.open_at.load(std::memory_order_relaxed)) == 0) return;
-    process.followed.number.store(0, std::memory_order_release);
+    if (process.followed.number_of(window.open_at.load(memory_order::relaxed)) == 0) return;
+    process.followed.number.store(0, memory_order::release);
 }
 
 // Control lock. From here on the window owns what is born.
 inline void begin_window(open_window& window) noexcept {
-    const std::uint64_t now = process.clock.fetch_add(1, std::memory_order_acq_rel) + 1;
+    const std::uint64_t now = process.clock.fetch_add(1, memory_order::acq_rel) + 1;
     const moving_sums meanwhile;
     window.retired = {};
     window.started_ns = monotonic_ns();
-    const std::uint64_t before = window.open_at.load(std::memory_order_relaxed);
+    const std::uint64_t before = window.open_at.load(memory_order::relaxed);
     process.windows.begin(window, now);
     if (window.wanted.details) follow_peak(window, before, now);
 }
 
 // Called before the first window.
 inline void prepare_process() noexcept {
-    if (process.is_prepared.exchange(true, std::memory_order_acq_rel)) return;
+    if (process.is_prepared.exchange(true, memory_order::acq_rel)) return;
     prepare_for_forks();
     prepare_thread_fence();
 }
@@ -181,16 +179,16 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
     open_window& window = *process.windows.by_slot(slot);
     window.wanted = wanted;
     copy_name(window.name, sizeof(window.name), name);
-    window.mode.store(mode, std::memory_order_relaxed);
-    window.frames.store(wanted.stack_frames, std::memory_order_relaxed);
-    window.methods.store(only(wanted.unwind), std::memory_order_relaxed);
-    window.sample_bytes.store(wanted.sample_bytes, std::memory_order_relaxed);
+    window.mode.store(mode, memory_order::relaxed);
+    window.frames.store(wanted.stack_frames, memory_order::relaxed);
+    window.methods.store(only(wanted.unwind), memory_order::relaxed);
+    window.sample_bytes.store(wanted.sample_bytes, memory_order::relaxed);
     window.instance.store(
-        wanted.from == threads::all ? every_thread : self->instance.load(std::memory_order_relaxed),
-        std::memory_order_relaxed);
+        wanted.from == threads::all ? every_thread : self->instance.load(memory_order::relaxed),
+        memory_order::relaxed);
     begin_window(window);
     if (process.windows.open_count() == 1) {
-        process.session_began_at = window.open_at.load(std::memory_order_relaxed);
+        process.session_began_at = window.open_at.load(memory_order::relaxed);
         process.sees_every_event = false;
         process.windows_of_every_event = 0;
     }
@@ -201,12 +199,12 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
 // Whether an object is alive that was recorded while every event was.
 inline bool is_any_event_alive() noexcept {
     bool is_any = false;
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire);
+    for (const thread_state* t = process.threads.load(memory_order::acquire);
          t != nullptr && !is_any; t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(std::memory_order_acquire);
-             e != nullptr && !is_any; e = e->older.load(std::memory_order_relaxed)) {
-            if (e->began_at.load(std::memory_order_relaxed) < process.session_began_at) break;
-            if (e->sample_bytes.load(std::memory_order_relaxed) != 0) continue;
+        for (const epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr && !is_any;
+             e = e->older.load(memory_order::relaxed)) {
+            if (e->began_at.load(memory_order::relaxed) < process.session_began_at) break;
+            if (e->sample_bytes.load(memory_order::relaxed) != 0) continue;
             for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
                 is_any = is_any || deaths_of(c, id).deaths != c.births.read();
             });
@@ -229,7 +227,7 @@ inline void look_up_frees_no_more() noexcept {
 inline void close_found_window(open_window& window, std::uint32_t slot) noexcept {
     stop_following(window);
     process.windows.free_slot(slot);
-    process.clock.fetch_add(1, std::memory_order_acq_rel);
+    process.clock.fetch_add(1, memory_order::acq_rel);
     if (process.windows.open_count() != 0) {
         announce(window, -1);
         reclaim_when_due();
@@ -237,7 +235,7 @@ inline void close_found_window(open_window& window, std::uint32_t slot) noexcept
         return;
     }
     process.entry.shut();
-    const std::uint64_t instance = window.instance.load(std::memory_order_relaxed);
+    const std::uint64_t instance = window.instance.load(memory_order::relaxed);
     if (instance == every_thread) {
         process.windows.change_demand(window, -1);
     } else if (thread_state* watched = state_of_instance(instance)) {
@@ -264,12 +262,12 @@ inline void close_window_now(window_id id) noexcept {
 
 inline void pause_now(int change) noexcept {
     // Before a first window this is the first thing that is called.
-    if (process.latecomer.load(std::memory_order_acquire) == nullptr) {
+    if (process.latecomer.load(memory_order::acquire) == nullptr) {
         const control_lock lock;
         prepare_threads();
     }
     thread_state* self = own_state();
-    if (self == nullptr || self == process.latecomer.load(std::memory_order_acquire)) return;
+    if (self == nullptr || self == process.latecomer.load(memory_order::acquire)) return;
     self->pause_depth += static_cast<std::uint32_t>(change);
     make_view_stale(*self);
 }

@@ -21,6 +21,7 @@
 #define ALLOCSCOPE_WINDOWS_WINDOW_READING_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/platform/clocks.hpp>
@@ -34,7 +35,6 @@
 #include <allocscope/windows/window_control.hpp>
 #include <allocscope/windows/window_sums.hpp>
 
-#include <atomic>   // atomic
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
@@ -110,7 +110,7 @@ private:
     // A thread that began meanwhile is not in it: when the reading began it had counted nothing.
     template <class Visit>
     static void for_each_thread(Visit&& visit) {
-        for (thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+        for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
              t = t->next_state) {
             visit(*t);
         }
@@ -163,8 +163,8 @@ private:
     }
 
     bool take_answer(reading_question& question) noexcept {
-        if (question.step.load(std::memory_order_acquire) != question_step::answered) return false;
-        question.step.store(question_step::nobody_asks, std::memory_order_relaxed);
+        if (question.step.load(memory_order::acquire) != question_step::answered) return false;
+        question.step.store(question_step::nobody_asks, memory_order::relaxed);
         if (!question.is_of_this_reading || question.counts.has_refused()) return false;
         if (counts_ != nullptr) {
             for (const cohort_count& count : question.counts) counts_->add(count);
@@ -175,13 +175,13 @@ private:
 
     // False: it is asked already, or is answering an older question.
     bool ask(reading_question& question) const noexcept {
-        if (question.step.load(std::memory_order_acquire) != question_step::nobody_asks) {
+        if (question.step.load(memory_order::acquire) != question_step::nobody_asks) {
             return false;
         }
         question.range = range_;
         question.wants_counts = counts_ != nullptr;
         question.is_of_this_reading = true;
-        question.step.store(question_step::asked, std::memory_order_release);
+        question.step.store(question_step::asked, memory_order::release);
         return true;
     }
 
@@ -189,7 +189,7 @@ private:
     static void withdraw(reading_question& question) noexcept {
         question_step expected = question_step::asked;
         question.step.compare_exchange_strong(expected, question_step::nobody_asks,
-                                              std::memory_order_acq_rel);
+                                              memory_order::acq_rel);
     }
 
     // Threads that neither answer nor rest.
@@ -226,7 +226,7 @@ inline sampled_sums read_sampled(const birth_range& range,
         const sample_sums deaths = death_sums_of(c, id);
         read.deaths.add(deaths);
         if (counts == nullptr) return;
-        counts->add({id, c.facts().site.load(std::memory_order_relaxed), deaths, {}});
+        counts->add({id, c.facts().site.load(memory_order::relaxed), deaths, {}});
     });
     if (counts == nullptr || counts->has_refused()) {
         for_each_sampled_cohort(range, [&](const cohort& c, std::uint32_t id) {
@@ -318,13 +318,13 @@ inline std::uint64_t end_reading(const window_facts& facts, std::uint64_t live_b
     process.window_being_read = 0;
     std::uint64_t peak = facts.peak_bytes;
     const open_window& window = *process.windows.by_slot(facts.slot);
-    if (window.open_at.load(std::memory_order_relaxed) == facts.opened_at) {
+    if (window.open_at.load(memory_order::relaxed) == facts.opened_at) {
         const std::uint64_t now = peak_of_window(facts.slot, facts.opened_at);
         if (now > peak) peak = now;
     }
     if (process.is_reclaim_put_off) reclaim_unread();
     if (const followed_peak* const followed = process.followed.find(facts.followed)) {
-        peak = static_cast<std::uint64_t>(followed->peak_bytes.load(std::memory_order_relaxed));
+        peak = static_cast<std::uint64_t>(followed->peak_bytes.load(memory_order::relaxed));
     }
     return peak > live_bytes ? peak : live_bytes;
 }

@@ -9,6 +9,7 @@
 #define ALLOCSCOPE_WINDOWS_WINDOW_SUMS_HPP
 
 #include <allocscope/base/allocation_counts.hpp>
+#include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/record/answer_reading.hpp>
 #include <allocscope/sampling/sample_sums.hpp>
@@ -18,7 +19,6 @@
 #include <allocscope/tables/cohort_table.hpp>
 #include <allocscope/tables/foreign_deaths.hpp>
 
-#include <atomic>   // atomic
 #include <cstdint>  // uint32_t, uint64_t
 
 ALLOCSCOPE_WARM_BEGIN
@@ -26,14 +26,14 @@ ALLOCSCOPE_WARM_BEGIN
 namespace detail {
 
 inline birth_range births_in(const open_window& window) noexcept {
-    return {window.open_at.load(std::memory_order_relaxed), ~std::uint64_t{0},
-            window.instance.load(std::memory_order_relaxed)};
+    return {window.open_at.load(memory_order::relaxed), ~std::uint64_t{0},
+            window.instance.load(memory_order::relaxed)};
 }
 
 // Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         for_each_epoch_in(*t, range, visit);
     }
@@ -94,12 +94,12 @@ inline sample_sums read_sums(const sampled_part::sums& from, std::uint64_t sampl
                              std::uint64_t bytes) noexcept {
     sample_sums sums;
     sums.samples = samples;
-    sums.objects = from.objects.load(std::memory_order_relaxed);
+    sums.objects = from.objects.load(memory_order::relaxed);
     sums.bytes = static_cast<double>(bytes);
-    sums.objects_variance = from.objects_variance.load(std::memory_order_relaxed);
-    sums.bytes_variance = from.bytes_variance.load(std::memory_order_relaxed);
-    sums.objects_skew = from.objects_skew.load(std::memory_order_relaxed);
-    sums.bytes_skew = from.bytes_skew.load(std::memory_order_relaxed);
+    sums.objects_variance = from.objects_variance.load(memory_order::relaxed);
+    sums.bytes_variance = from.bytes_variance.load(memory_order::relaxed);
+    sums.objects_skew = from.objects_skew.load(memory_order::relaxed);
+    sums.bytes_skew = from.bytes_skew.load(memory_order::relaxed);
     return sums;
 }
 
@@ -176,8 +176,8 @@ inline bool read_between_samples(const birth_range& range, const Read& read) {
 inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() + process.pools.used_bytes() +
-                          mapped_pages_bytes.load(std::memory_order_relaxed);
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+                          mapped_pages_bytes.load(memory_order::relaxed);
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         bytes += t->memo.touched_bytes();
     }
@@ -188,9 +188,9 @@ inline std::uint64_t table_bytes() noexcept {
 inline std::uint64_t losses_ever(loss_reason reason) noexcept {
     std::uint64_t sum = 0;
     if (reason == loss_reason::no_memory_for_thread) {
-        sum = process.events_without_state.load(std::memory_order_relaxed);
+        sum = process.events_without_state.load(memory_order::relaxed);
     }
-    for (const thread_state* t = process.threads.load(std::memory_order_acquire); t != nullptr;
+    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
          t = t->next_state) {
         sum += t->losses[static_cast<std::uint32_t>(reason)].read();
     }

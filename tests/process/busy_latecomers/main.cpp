@@ -47,8 +47,7 @@ void live_and_die(void* argument) {
 
 // The common state is as a hook leaves it that does not go on.
 std::uint64_t while_the_common_state_is_busy() {
-    std::atomic<std::uintptr_t>& busy =
-        allocscope::detail::process.latecomer.load(std::memory_order_acquire)->busy;
+    auto& busy = allocscope::detail::process.latecomer.load()->busy;
     std::uint64_t events = 0;
     for (int i = 0; i < 3; ++i) {
         dying life;

@@ -14,11 +14,12 @@
 // ALLOCSCOPE_COLD_BEGIN and ALLOCSCOPE_COLD_END replace ALLOCSCOPE_NAMESPACE_BEGIN and _END around
 // code that runs a few times for each report. It is compiled without optimisation, in a fifth of
 // the time, whatever the program is compiled with: docs/decisions/0011. This holds for our own code
-// only: templates of the standard library that it uses are compiled as everywhere. Two more grades
-// lie between that and the hooks:
+// only: templates of the standard library that it uses are compiled as everywhere. Three more
+// grades lie between that and the hooks:
 //
 //     COLD   -O0                          names, judges, reports
 //     COOL   -Og; -O0 with clang++        the vocabulary, readers of files, first uses of tables
+//     RARE   -O1; for size with clang++   threads that begin and end, tables that grow or go
 //     WARM   -O1; as asked with clang++   windows, and the loops that names wait for
 //
 // ALLOCSCOPE_ON(X) tests a feature; a misspelt X does not compile.
@@ -54,6 +55,10 @@
     #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang optimize on")
     #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_COLD_BEGIN
     #define ALLOCSCOPE_COOL_END ALLOCSCOPE_COLD_END
+    #define ALLOCSCOPE_RARE_BEGIN                                                      \
+        _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)") \
+            ALLOCSCOPE_NAMESPACE_BEGIN
+    #define ALLOCSCOPE_RARE_END ALLOCSCOPE_NAMESPACE_END _Pragma("clang attribute pop")
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
@@ -75,6 +80,8 @@
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
     #endif
+    #define ALLOCSCOPE_RARE_BEGIN ALLOCSCOPE_WARM_BEGIN
+    #define ALLOCSCOPE_RARE_END ALLOCSCOPE_WARM_END
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -21,7 +21,7 @@
 
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -99,6 +99,6 @@ ALLOCSCOPE_SLOW_PATH void answer_reading(thread_state& thread) noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_RECORD_ANSWER_READING_HPP

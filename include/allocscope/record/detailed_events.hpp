@@ -28,7 +28,7 @@
 
 #include <cstdint>  // int64_t, uint32_t, uint64_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -100,6 +100,6 @@ ALLOCSCOPE_NOINLINE void count_detailed_death(thread_state& thread, cohort& born
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_RECORD_DETAILED_EVENTS_HPP

@@ -35,7 +35,7 @@
 
 #include <sched.h>  // sched_yield
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -334,6 +334,6 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_RECORD_PEAK_TRACKING_HPP

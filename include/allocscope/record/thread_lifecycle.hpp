@@ -37,7 +37,7 @@
 #include <limits.h>   // PTHREAD_DESTRUCTOR_ITERATIONS
 #include <pthread.h>  // pthread_key_create, pthread_setspecific
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -307,6 +307,6 @@ inline void forget_other_threads() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_RECORD_THREAD_LIFECYCLE_HPP

@@ -32,7 +32,7 @@
 #include <cstring>      // memcpy
 #include <type_traits>  // is_trivially_copyable
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -106,6 +106,6 @@ ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline known_rules rules_of_al
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_UNWIND_KNOWN_RULES_HPP

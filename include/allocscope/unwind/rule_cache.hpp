@@ -30,7 +30,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uintptr_t
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -165,6 +165,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_UNWIND_RULE_CACHE_HPP

@@ -29,7 +29,7 @@
 
 #include <pthread.h>  // pthread_mutex_lock, pthread_mutex_unlock
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -139,6 +139,6 @@ inline void prepare_for_forks() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_AFTER_FORK_HPP

@@ -36,7 +36,7 @@
 #include <pthread.h>  // pthread_mutex_trylock
 #include <sched.h>    // sched_yield
 
-ALLOCSCOPE_WARM_BEGIN
+ALLOCSCOPE_RARE_BEGIN
 
 namespace detail {
 
@@ -347,6 +347,6 @@ inline void end_session() noexcept {
 
 }  // namespace detail
 
-ALLOCSCOPE_WARM_END
+ALLOCSCOPE_RARE_END
 
 #endif  // ALLOCSCOPE_WINDOWS_TABLE_RELEASE_HPP

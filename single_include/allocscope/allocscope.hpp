@@ -3974,9 +3974,16 @@ private:
     alignas(sizeof(T)) T value_;
 };
 
+#if !defined(__clang__)
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wtsan"  // the sanitizer does not see fences
+#endif
 ALLOCSCOPE_FAST_PATH void atomic_thread_fence(memory_order order) noexcept {
     __atomic_thread_fence(static_cast<int>(order));
 }
+#if !defined(__clang__)
+    #pragma GCC diagnostic pop
+#endif
 
 }  // namespace detail
 
@@ -17372,10 +17379,34 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
+// Of an entry, which begins with its key.
+template <class Key>
+bool has_key(const void* entry, const void* key) {
+    return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
+}
+
 // --- the table ---
 
+// What a table can do whatever its entries are.
+class any_table {
+public:
+    std::size_t size() const noexcept { return raw_.entries.size; }
+    bool empty() const noexcept { return raw_.entries.size == 0; }
+    void clear() noexcept {
+        raw_.entries.size = 0;
+        raw_.slots = nullptr;
+        raw_.count = 0;
+    }
+
+protected:
+    any_table() noexcept = default;
+    explicit any_table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+
+    raw_table raw_;
+};
+
 template <class Key, class Value>
-class table {
+class table : public any_table {
 public:
     struct entry {
         Key key;
@@ -17383,16 +17414,14 @@ public:
     };
 
     table() noexcept = default;  // empty for good
-    explicit table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
 
-    std::size_t size() const noexcept { return raw_.entries.size; }
-    bool empty() const noexcept { return raw_.entries.size == 0; }
     entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
     entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // Null: not there.
     Value* find(const Key& key) const noexcept {
-        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &is_same, &key);
+        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
@@ -17405,25 +17434,12 @@ public:
     place insert(const Key& key) {
         static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
-        void* found = find_entry(raw_, sizeof(entry), hash, &is_same, &key);
+        void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
         if (found != nullptr) return {static_cast<entry*>(found)->value, false};
         entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
     Value& operator[](const Key& key) { return insert(key).value; }
-
-    void clear() noexcept {
-        raw_.entries.size = 0;
-        raw_.slots = nullptr;
-        raw_.count = 0;
-    }
-
-private:
-    static bool is_same(const void* entry_of, const void* key) {
-        return static_cast<const entry*>(entry_of)->key == *static_cast<const Key*>(key);
-    }
-
-    raw_table raw_;
 };
 
 }  // namespace plain
@@ -28545,7 +28561,7 @@ inline bool are_in_one_module(const void* first, const void* second) noexcept {
 inline const char* malloc_refusal() noexcept {
     const bool is_chosen =
         function_in(underlying.malloc) != &first_malloc || process.tags.has_malloc_family();
-    if (is_chosen && !is_chosen_for_attaching.load(memory_order::acquire)) {
+    if (is_chosen && !is_chosen_for_attaching.load(detail::memory_order::acquire)) {
         return "malloc is replaced already: the program includes"
                " <allocscope/define_once/malloc_family.hpp>, which sees all calls";
     }
@@ -28586,7 +28602,7 @@ inline attached_hooks attach_hooks() noexcept {
     const detail::engine* const found = detail::find_engine();
     result.refusal = detail::attaching_refusal(found);
     if (result.refusal[0] != '\0') return result;
-    detail::is_chosen_for_attaching.store(true, memory_order::release);
+    detail::is_chosen_for_attaching.store(true, detail::memory_order::release);
     detail::find_attached_functions();
     // Views of before do not know that malloc is hooked: a boundary makes each thread look anew.
     if (detail::process.entry.word() != 0) {
@@ -28595,7 +28611,8 @@ inline attached_hooks attach_hooks() noexcept {
         found->close_window(found->open_window("attach_hooks", numbers));
     }
     detail::walk_modules(purpose::attach);
-    detail::process.look_for_modules.store(&detail::look_for_modules_now, memory_order::release);
+    detail::process.look_for_modules.store(&detail::look_for_modules_now,
+                                           detail::memory_order::release);
     // Until the loader's lookups that were under way have written what they found.
     detail::walk_request last = detail::walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
@@ -28610,7 +28627,7 @@ inline attached_hooks attach_hooks() noexcept {
 
 inline bool detach_hooks() noexcept {
     using purpose = detail::walk_request::purpose;
-    detail::process.look_for_modules.store(nullptr, memory_order::release);
+    detail::process.look_for_modules.store(nullptr, detail::memory_order::release);
     const bool was_attached = detail::walk_modules(purpose::detach).is_detached;
     detail::walk_modules(purpose::forget);
     return was_attached;

@@ -87,7 +87,7 @@ inline bool are_in_one_module(const void* first, const void* second) noexcept {
 inline const char* malloc_refusal() noexcept {
     const bool is_chosen =
         function_in(underlying.malloc) != &first_malloc || process.tags.has_malloc_family();
-    if (is_chosen && !is_chosen_for_attaching.load(memory_order::acquire)) {
+    if (is_chosen && !is_chosen_for_attaching.load(detail::memory_order::acquire)) {
         return "malloc is replaced already: the program includes"
                " <allocscope/define_once/malloc_family.hpp>, which sees all calls";
     }
@@ -128,7 +128,7 @@ inline attached_hooks attach_hooks() noexcept {
     const detail::engine* const found = detail::find_engine();
     result.refusal = detail::attaching_refusal(found);
     if (result.refusal[0] != '\0') return result;
-    detail::is_chosen_for_attaching.store(true, memory_order::release);
+    detail::is_chosen_for_attaching.store(true, detail::memory_order::release);
     detail::find_attached_functions();
     // Views of before do not know that malloc is hooked: a boundary makes each thread look anew.
     if (detail::process.entry.word() != 0) {
@@ -137,7 +137,8 @@ inline attached_hooks attach_hooks() noexcept {
         found->close_window(found->open_window("attach_hooks", numbers));
     }
     detail::walk_modules(purpose::attach);
-    detail::process.look_for_modules.store(&detail::look_for_modules_now, memory_order::release);
+    detail::process.look_for_modules.store(&detail::look_for_modules_now,
+                                           detail::memory_order::release);
     // Until the loader's lookups that were under way have written what they found.
     detail::walk_request last = detail::walk_modules(purpose::look);
     for (int rounds = 0; last.has_walked && rounds < 4; ++rounds) {
@@ -152,7 +153,7 @@ inline attached_hooks attach_hooks() noexcept {
 
 inline bool detach_hooks() noexcept {
     using purpose = detail::walk_request::purpose;
-    detail::process.look_for_modules.store(nullptr, memory_order::release);
+    detail::process.look_for_modules.store(nullptr, detail::memory_order::release);
     const bool was_attached = detail::walk_modules(purpose::detach).is_detached;
     detail::walk_modules(purpose::forget);
     return was_attached;

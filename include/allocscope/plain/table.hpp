@@ -108,10 +108,34 @@ ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std:
     return entry;
 }
 
+// Of an entry, which begins with its key.
+template <class Key>
+bool has_key(const void* entry, const void* key) {
+    return *static_cast<const Key*>(entry) == *static_cast<const Key*>(key);
+}
+
 // --- the table ---
 
+// What a table can do whatever its entries are.
+class any_table {
+public:
+    std::size_t size() const noexcept { return raw_.entries.size; }
+    bool empty() const noexcept { return raw_.entries.size == 0; }
+    void clear() noexcept {
+        raw_.entries.size = 0;
+        raw_.slots = nullptr;
+        raw_.count = 0;
+    }
+
+protected:
+    any_table() noexcept = default;
+    explicit any_table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+
+    raw_table raw_;
+};
+
 template <class Key, class Value>
-class table {
+class table : public any_table {
 public:
     struct entry {
         Key key;
@@ -119,16 +143,14 @@ public:
     };
 
     table() noexcept = default;  // empty for good
-    explicit table(arena& memory) noexcept { raw_.entries.memory = &memory; }
+    ALLOCSCOPE_FAST_PATH explicit table(arena& memory) noexcept : any_table(memory) {}
 
-    std::size_t size() const noexcept { return raw_.entries.size; }
-    bool empty() const noexcept { return raw_.entries.size == 0; }
     entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
     entry* end() const noexcept { return begin() + raw_.entries.size; }
 
     // Null: not there.
     Value* find(const Key& key) const noexcept {
-        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &is_same, &key);
+        void* found = find_entry(raw_, sizeof(entry), hash_of_key(key), &has_key<Key>, &key);
         return found != nullptr ? &static_cast<entry*>(found)->value : nullptr;
     }
 
@@ -141,25 +163,12 @@ public:
     place insert(const Key& key) {
         static_assert(std::is_trivially_copyable<entry>::value, "entries are moved by memcpy");
         const std::uint64_t hash = hash_of_key(key);
-        void* found = find_entry(raw_, sizeof(entry), hash, &is_same, &key);
+        void* found = find_entry(raw_, sizeof(entry), hash, &has_key<Key>, &key);
         if (found != nullptr) return {static_cast<entry*>(found)->value, false};
         entry* made = ::new (add_entry(raw_, sizeof(entry), hash)) entry{key, Value()};
         return {made->value, true};
     }
     Value& operator[](const Key& key) { return insert(key).value; }
-
-    void clear() noexcept {
-        raw_.entries.size = 0;
-        raw_.slots = nullptr;
-        raw_.count = 0;
-    }
-
-private:
-    static bool is_same(const void* entry_of, const void* key) {
-        return static_cast<const entry*>(entry_of)->key == *static_cast<const Key*>(key);
-    }
-
-    raw_table raw_;
 };
 
 }  // namespace plain

@@ -32,6 +32,7 @@ MAIN = """#include <allocscope/allocscope.hpp>
 #include <cstdio>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <unistd.h>
 %(declarations)s
 void keep(const void* p) { __asm__ volatile("" : : "r"(p) : "memory"); }
 static double seconds() {
@@ -45,16 +46,26 @@ static long mebibytes() {
     getrusage(RUSAGE_SELF, &used);
     return used.ru_maxrss >> 10;
 }
+static double mebibytes_now() {
+    long pages = 0, resident = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(file, "%%ld %%ld", &pages, &resident) != 2) resident = 0;
+        std::fclose(file);
+    }
+    return double(resident) * double(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
 int main() {
     const allocscope::scope window{"many places"};
 %(calls)s
     const long before = mebibytes();
+    const double before_now = mebibytes_now();
     for (const char* which : {"first", "second"}) {
         const double begin = seconds();
         const allocscope::snapshot seen = window.stats();
         std::printf("%%s report: %%zu rows, %%.2f s of processor time, %%ld MiB more at most\\n",
                     which, seen.size(), seconds() - begin, mebibytes() - before);
     }
+    std::printf("kept without a snapshot: %%.1f MiB\\n", mebibytes_now() - before_now);
 }
 """
 

@@ -3180,6 +3180,7 @@ public:
     bool ok() const noexcept { return ok_; }
     bool at_end() const noexcept { return !ok_ || at_ >= bytes_.size; }
     std::size_t at() const noexcept { return at_; }
+    byte_view bytes() const noexcept { return bytes_; }
     std::size_t remaining() const noexcept { return ok_ ? bytes_.size - at_ : 0; }
     void fail() noexcept { ok_ = false; }
 
@@ -3606,6 +3607,46 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_FORMS_HPP
 
+// late_bytes.hpp - bytes that are only there once somebody wanted them.
+
+#ifndef ALLOCSCOPE_BINARY_LATE_BYTES_HPP
+#define ALLOCSCOPE_BINARY_LATE_BYTES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct late_bytes {
+    // Reads these bytes, as far as there are such.
+    void (*read)(late_bytes& of, std::uint64_t offset, std::uint64_t size);
+};
+
+// Null: all of them are there.
+inline void want(late_bytes* of, std::uint64_t offset, std::uint64_t size) {
+    if (of != nullptr) of->read(*of, offset, size);
+}
+
+// A text that ends with a zero byte, of at most `longest` bytes, in `whole`. Its neighbours come
+// along: they are often names of the same unit.
+ALLOCSCOPE_NOINLINE void want_text(late_bytes* of, byte_view whole, std::uint64_t offset,
+                                   std::size_t longest) {
+    constexpr std::uint64_t neighbours = 16384;
+    if (of == nullptr || offset >= whole.size) return;
+    std::uint64_t end = offset - offset % neighbours;
+    do {
+        want(of, end, neighbours);
+        end += neighbours;
+        if (end > whole.size) end = whole.size;
+        if (std::memchr(whole.data + offset, 0, end - offset) != nullptr) return;
+    } while (end < whole.size && end - offset < longest);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BINARY_LATE_BYTES_HPP
+
 // dwarf_units.hpp - the units of .debug_info, their abbreviations, and what their values stand for.
 
 #ifndef ALLOCSCOPE_BINARY_DWARF_UNITS_HPP
@@ -3619,6 +3660,10 @@ struct dwarf_sections {
     byte_view info, abbreviations, strings, lines, line_strings;
     byte_view ranges, range_lists, addresses, string_offsets;
     byte_view supplement_strings;  // of the supplementary file
+    // Of what is read when somebody wants it; null: all of it is there.
+    late_bytes* late_info = nullptr;
+    late_bytes* late_strings = nullptr;
+    late_bytes* late_lines = nullptr;
 };
 
 // A supplementary file holds what several files have in common. References to its entries have
@@ -3736,7 +3781,10 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
     if (value.form == dwarf::form_string) {
         return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
     }
-    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
+    if (value.form == dwarf::form_strp) {
+        want_text(sections.late_strings, sections.strings, value.number, longest_text);
+        return text_at(sections.strings, value.number);
+    }
     if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
     if (value.form == dwarf::form_gnu_strp_alt || value.form == dwarf::form_strp_sup) {
         return text_at(sections.supplement_strings, value.number);
@@ -3747,6 +3795,7 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
                           unit.format.offset_bytes, offset)) {
         return "";
     }
+    want_text(sections.late_strings, sections.strings, offset, longest_text);
     return text_at(sections.strings, offset);
 }
 
@@ -4065,6 +4114,16 @@ inline std::size_t address_space_limit() noexcept {
     return limit.rlim_cur;
 }
 
+// What reserve_pages() gave, longer: the pages keep what they hold, and may lie elsewhere then.
+// Null: refused, and all is as it was.
+inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
+    errno = saved_errno;
+    return moved == MAP_FAILED ? nullptr : moved;
+}
+
 inline void return_reservation(void* pages, std::size_t bytes) noexcept {
     const int saved_errno = errno;
     ::munmap(pages, bytes);
@@ -4180,6 +4239,10 @@ public:
         return true;
     }
 
+    // Makes a piece longer that has a block of its own: the kernel moves its pages, nothing is
+    // copied. Null when it has none, or when that is refused.
+    void* move_and_extend(void* piece, std::size_t wanted) noexcept;
+
     // An object that lives as long as the arena; its destructor is never called.
     template <class T, class... Arguments>
     T* make(Arguments&&... arguments) {
@@ -4219,6 +4282,7 @@ private:
     struct alignas(16) block {
         block* older;
         std::size_t bytes;
+        bool is_alone;  // it holds one piece
     };
     static constexpr std::size_t first_block = std::size_t{64} * 1024;
     static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
@@ -4258,7 +4322,7 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         memory = detail::reserve_pages(wanted);
     }
     if (memory == nullptr) refuse_memory();
-    block* fresh = ::new (memory) block{newest_, wanted};
+    block* fresh = ::new (memory) block{newest_, wanted, is_alone};
     newest_ = fresh;
     mapped_bytes_ += wanted;
     char* begin = reinterpret_cast<char*>(fresh + 1);
@@ -4267,6 +4331,22 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     end_ = reinterpret_cast<char*>(fresh) + wanted;
     if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+// A block that holds pieces of several owners is the one in use, or was.
+ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted) noexcept {
+    auto* const alone = static_cast<block*>(piece) - 1;
+    block** place = &newest_;
+    while (*place != nullptr && *place != alone) place = &(*place)->older;
+    if (*place == nullptr || !alone->is_alone || wanted > (std::size_t{1} << 46U)) return nullptr;
+    const std::size_t pages = detail::page_bytes;
+    const std::size_t bytes = (wanted + sizeof(block) + pages - 1) & ~(pages - 1);
+    void* const moved = detail::lengthen_reservation(alone, alone->bytes, bytes);
+    if (moved == nullptr) return nullptr;
+    *place = static_cast<block*>(moved);
+    mapped_bytes_ += bytes - (*place)->bytes;
+    (*place)->bytes = bytes;
+    return *place + 1;
 }
 
 ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {
@@ -4961,7 +5041,7 @@ ALLOCSCOPE_WARM_END
 #ifndef ALLOCSCOPE_PLAIN_LIST_HPP
 #define ALLOCSCOPE_PLAIN_LIST_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -4973,14 +5053,23 @@ struct raw_list {
     std::size_t room = 0;
 };
 
+// Bytes. Smaller ones have no block of their own.
+constexpr std::size_t large_list = std::size_t{32} * 1024;
+
 ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
     std::size_t wanted = grown.room * 2;
     if (wanted < room) wanted = room;
     if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
     const std::size_t bytes = wanted * value_bytes;
     if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
-        void* larger = grown.memory->allocate(bytes);
-        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        void* larger = nullptr;
+        if (grown.room * value_bytes >= large_list) {
+            larger = grown.memory->move_and_extend(grown.values, bytes);
+        }
+        if (larger == nullptr) {
+            larger = grown.memory->allocate(bytes);
+            if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        }
         grown.values = larger;
     }
     grown.room = wanted;
@@ -4992,6 +5081,14 @@ ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) 
         grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace plain {
 
 // What a list can do whatever its values are.
 class any_list {
@@ -5111,6 +5208,74 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_RARE_FORMS_HPP
 
+// section_pieces.hpp - a section of a file that is read piece by piece, where somebody looks.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
+#define ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+class section_pieces : public detail::late_bytes {
+public:
+    // The path must stay. Throws std::bad_alloc.
+    section_pieces(arena& memory, const char* path, const detail::file_identity& identity,
+                   std::uint64_t offset, std::uint64_t size)
+        : late_bytes{&section_pieces::read},
+          path_(path),
+          identity_(identity),
+          offset_(offset),
+          size_(size),
+          is_read_(memory) {
+        constexpr std::uintptr_t rest = detail::page_bytes - 1;
+        const auto begin =
+            reinterpret_cast<std::uintptr_t>(memory.allocate(size + detail::page_bytes));
+        bytes_ = reinterpret_cast<std::uint8_t*>((begin + rest) & ~rest);
+        is_read_.resize((size + piece - 1) / piece);
+    }
+
+    detail::byte_view bytes() const noexcept { return {bytes_, size_}; }
+
+private:
+    static constexpr std::uint64_t piece = detail::page_bytes;
+
+    static void read(late_bytes& of, std::uint64_t offset, std::uint64_t size) {
+        auto& self = static_cast<section_pieces&>(of);
+        if (offset >= self.size_) return;
+        if (size > self.size_ - offset) size = self.size_ - offset;
+        const std::size_t end = (offset + size + piece - 1) / piece;
+        for (std::size_t at = offset / piece; at < end;) {
+            std::size_t behind = at;
+            while (behind < end && !self.is_read_[behind]) self.is_read_[behind++] = true;
+            if (behind != at) self.read_pieces(at, behind);
+            at = behind + 1;
+        }
+    }
+
+    // What cannot be read stays zero, and is not known.
+    void read_pieces(std::size_t begin, std::size_t end) const noexcept {
+        const detail::file_reader file{path_};
+        if (!file.is_open() || !file.identity().equals(identity_)) return;
+        const std::uint64_t from = begin * piece;
+        const std::uint64_t behind = end * piece < size_ ? end * piece : size_;
+        file.read_at(offset_ + from, bytes_ + from, behind - from);
+    }
+
+    const char* path_;
+    detail::file_identity identity_;
+    std::uint64_t offset_;
+    std::uint64_t size_;
+    std::uint8_t* bytes_ = nullptr;
+    list<bool> is_read_;  // of each piece
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SECTION_PIECES_HPP
+
 // object_bytes.hpp - the bytes of one ELF file: its sections, each read when it is asked for.
 
 #ifndef ALLOCSCOPE_SYMBOLS_OBJECT_BYTES_HPP
@@ -5167,14 +5332,22 @@ public:
     }
 
     // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
-    // way that is not known: its names are then simply not known.
+    // way that is not known: its names are then simply not known. `late`: a large section need not
+    // be read at once, but where it is wanted; it is null then when all is there.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
-                           std::uint64_t most = largest_read) const {
+                           std::uint64_t most = largest_read,
+                           detail::late_bytes** late = nullptr) const {
         if (section == nullptr || section->type == detail::elf_section_no_bytes ||
             section->size > most) {
             return {};
         }
-        if ((section->flags & detail::elf_section_compressed) == 0) {
+        const bool is_compressed = (section->flags & detail::elf_section_compressed) != 0;
+        if (late != nullptr && path_ != nullptr && !is_compressed &&
+            section->size >= smallest_late && section->size <= file_bytes_ &&
+            section->offset <= file_bytes_ - section->size) {
+            return read_late(memory, *section, *late);
+        }
+        if (!is_compressed) {
             return read_bytes(memory, section->offset, section->size);
         }
         arena packed_memory;
@@ -5186,6 +5359,21 @@ public:
 
 private:
     static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A smaller section is read at once.
+    static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
+
+    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                detail::late_bytes*& late) const {
+        detail::byte_view bytes;
+        is_done_with_memory([&] {
+            auto* pieces =
+                memory.make<section_pieces>(memory, path_, identity_, section.offset, section.size);
+            late = pieces;
+            bytes = pieces->bytes();
+        });
+        return bytes;
+    }
 
     // A compressed section begins with the way it is compressed and the length that it will have.
     static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {
@@ -5600,7 +5788,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 #define ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -5723,7 +5911,7 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP
 
@@ -5762,6 +5950,11 @@ ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t mi
                                       const void* order) {
     std::size_t left = 0;
     std::size_t right = middle;
+    if (right < end &&
+        !less(from + right, from + right - value_bytes, order)) {  // in order already
+        std::memcpy(to, from, end);
+        return;
+    }
     while (left < middle && right < end) {
         std::size_t& taken = less(from + right, from + left, order) ? right : left;
         copy_value(to, from + taken, value_bytes);
@@ -5774,9 +5967,13 @@ ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t mi
 
 ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
                                      comes_first less, const void* order, arena& scratch) {
-    if (count < 2) return;
     const std::size_t bytes = count * value_bytes;
     char* from = static_cast<char*>(values);
+    std::size_t sorted = value_bytes;  // so many bytes are in order
+    while (sorted < bytes && !less(from + sorted, from + sorted - value_bytes, order)) {
+        sorted += value_bytes;
+    }
+    if (sorted >= bytes) return;
     char* to = static_cast<char*>(scratch.allocate(bytes));
     for (std::size_t run = value_bytes; run < bytes; run *= 2) {
         for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {
@@ -5872,7 +6069,7 @@ public:
         std::size_t next;
         int steps;
     };
-    walk walk_to(std::uint64_t address) const noexcept;
+    walk walk_to(std::uint64_t address) const noexcept;  // one thread at a time
     const address_range* next(walk& at) const noexcept;  // null: that was the last one
 
     // The narrowest range that holds the address; among equals the one added first, since the
@@ -5888,6 +6085,7 @@ private:
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
+    mutable std::size_t found_last_ = 0;  // neighbours are often asked about one after the other
     bool is_sorted_ = true;
 };
 
@@ -5915,9 +6113,18 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const std::size_t behind =
-        partition_point(ranges_.data(), ranges_.size(),
-                        [&](const address_range& range) { return range.low <= address; });
+    const address_range* const all = ranges_.data();
+    const std::size_t count = ranges_.size();
+    std::size_t behind = found_last_;
+    for (int i = 0; i < 3 && behind < count && all[behind].low <= address; ++i) ++behind;
+    for (int i = 0; i < 3 && behind > 0 && all[behind - 1].low > address; ++i) --behind;
+    const bool is_found = (behind == count || all[behind].low > address) &&
+                          (behind == 0 || all[behind - 1].low <= address);
+    if (!is_found) {
+        behind = partition_point(all, count,
+                                 [&](const address_range& range) { return range.low <= address; });
+    }
+    found_last_ = behind;
     return walk{address, behind, 0};
 }
 
@@ -5965,13 +6172,44 @@ struct step_budget {
 
 struct abbreviation {
     std::uint64_t code = 0;
-    std::size_t first_attribute = 0;
-    std::size_t attribute_count = 0;
-    std::uint64_t fixed_bytes = 0;
+    std::uint32_t first_attribute = 0;
+    std::uint32_t attribute_count = 0;
+    std::uint32_t first_step = 0;
+    std::uint32_t step_count = 0;
+    std::uint32_t bytes_behind = 0;  // of fixed size, behind the last step
     std::uint16_t tag = 0;
     bool has_children = false;
-    bool is_fixed = true;
-    bool has_code = false;  // an address or a list of ranges
+    bool has_code = false;     // an address or a list of ranges
+    bool opens_scope = false;  // names of its children are looked for in it
+    bool names_type = false;   // or a namespace
+};
+
+// A namespace, a class or a function.
+inline bool opens_scope(std::uint16_t tag) noexcept {
+    return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
+           tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
+           tag == detail::dwarf::tag_subprogram;
+}
+
+inline bool names_a_type(std::uint16_t tag) noexcept {
+    return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
+           tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
+           tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
+           tag == detail::dwarf::tag_imported_declaration;
+}
+
+// A value, and the bytes that it always takes (dwarf_form_varies: they differ).
+struct entry_attribute {
+    std::uint16_t name;
+    std::uint16_t form;
+    int bytes;
+    std::int64_t implicit_value;
+};
+
+// Values of fixed size, and one behind them that is not.
+struct entry_step {
+    std::uint32_t bytes;
+    std::uint16_t form;
 };
 
 class abbreviation_table {
@@ -5990,8 +6228,11 @@ public:
         return find_odd(code);
     }
 
-    const detail::dwarf_attribute* attributes(const abbreviation& shape) const noexcept {
+    const entry_attribute* attributes(const abbreviation& shape) const noexcept {
         return attributes_.data() + shape.first_attribute;
+    }
+    const entry_step* steps(const abbreviation& shape) const noexcept {
+        return steps_.data() + shape.first_step;
     }
 
 private:
@@ -6011,16 +6252,24 @@ private:
             shape.code = code;
             shape.tag = tag;
             shape.has_children = has_children;
-            shape.first_attribute = table.attributes_.size();
+            shape.opens_scope = has_children && opens_scope(tag);
+            shape.names_type = names_a_type(tag);
+            shape.first_attribute = static_cast<std::uint32_t>(table.attributes_.size());
+            shape.first_step = static_cast<std::uint32_t>(table.steps_.size());
             return true;
         }
         bool attribute(const detail::dwarf_attribute& attribute) {
             if (budget != nullptr && !budget->take()) return false;
             if (only_code != 0 && shape.code != only_code) return true;
-            table.attributes_.push_back(attribute);
             const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
-            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
-            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
+            table.attributes_.push_back(
+                {attribute.name, attribute.form, bytes, attribute.implicit_value});
+            if (bytes == detail::dwarf_form_varies) {
+                table.steps_.push_back({shape.bytes_behind, attribute.form});
+                shape.bytes_behind = 0;
+            } else {
+                shape.bytes_behind += static_cast<unsigned>(bytes);
+            }
             if (attribute.name == detail::dwarf::at_low_pc ||
                 attribute.name == detail::dwarf::at_ranges) {
                 shape.has_code = true;
@@ -6028,7 +6277,9 @@ private:
             return true;
         }
         bool finish() {
-            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
+            shape.attribute_count =
+                static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
+            shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
             if (only_code != 0 && shape.code != only_code) return true;
             table.shapes_.push_back(shape);
             return only_code == 0;
@@ -6036,14 +6287,15 @@ private:
     };
 
     list<abbreviation> shapes_;
-    list<detail::dwarf_attribute> attributes_;
+    list<entry_attribute> attributes_;
+    list<entry_step> steps_;
 };
 
 ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail::byte_view section,
                                                            const detail::dwarf_unit& unit,
                                                            std::uint64_t only_code,
                                                            step_budget* budget)
-    : shapes_(memory), attributes_(memory) {
+    : shapes_(memory), attributes_(memory), steps_(memory) {
     builder build{*this, unit.format, only_code, budget};
     detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
     if (build.is_sorted) return;
@@ -6069,50 +6321,107 @@ public:
     bool next() noexcept;
 
     std::uint64_t offset() const noexcept { return offset_; }
+    // Behind the value that was read last.
+    std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
 
+    // Passes the children of the entry, the last of which ends at `end`: the empty entry is next.
+    void skip_children(std::uint64_t end) noexcept {
+        in_.seek(end);
+        shape_ = nullptr;
+        next_depth_ = depth_ + 1;
+    }
+
     // The entry's values one after the other; the name of the attribute and what it is.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
+    // The same, for loops that see many entries.
+    ALLOCSCOPE_FAST_PATH bool next_value_inline(std::uint16_t& name,
+                                                detail::dwarf_value& value) noexcept;
+
 private:
+    bool skip_values(std::size_t& at) noexcept;
+
     const detail::dwarf_format format_;
     const abbreviation_table& table_;
     detail::byte_cursor in_;
     const abbreviation* shape_ = nullptr;
-    std::size_t values_read_ = 0;
+    std::uint32_t values_read_ = 0;
     std::uint64_t offset_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
 };
 
-ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
-                                                  detail::dwarf_value& value) noexcept {
+ALLOCSCOPE_FAST_PATH bool entry_walker::next_value_inline(std::uint16_t& name,
+                                                          detail::dwarf_value& value) noexcept {
     if (values_read_ == shape_->attribute_count) return false;
-    const detail::dwarf_attribute& attribute = table_.attributes(*shape_)[values_read_++];
+    const entry_attribute& attribute = table_.attributes(*shape_)[values_read_++];
     name = attribute.name;
-    value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
+    if (attribute.bytes == 4 || attribute.bytes == 1 || attribute.bytes == 8) {  // most
+        value.form = attribute.form;
+        value.number = attribute.bytes == 4   ? in_.u32()
+                       : attribute.bytes == 1 ? in_.u8()
+                                              : in_.u64();
+        value.text = nullptr;
+    } else {
+        value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
+    }
     return in_.ok();
 }
 
+ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
+                                                  detail::dwarf_value& value) noexcept {
+    return next_value_inline(name, value);
+}
+
+// Moves `at` over the values of the entry. False: they do not end where the unit does.
+ALLOCSCOPE_FAST_PATH bool entry_walker::skip_values(std::size_t& at) noexcept {
+    const detail::byte_view bytes = in_.bytes();
+    const entry_step* step = table_.steps(*shape_);
+    for (std::uint32_t left = shape_->step_count; left != 0; --left, ++step) {
+        at += step->bytes;
+        if (at >= bytes.size) return false;
+        if (step->form == detail::dwarf::form_exprloc && bytes.data[at] < 0x80) {  // most
+            at += bytes.data[at] + std::size_t{1};
+            continue;
+        }
+        in_.seek(at);
+        detail::read_dwarf_value(in_, step->form, format_, 0);
+        if (!in_.ok()) return false;
+        at = in_.at();
+    }
+    at += shape_->bytes_behind;
+    return at <= bytes.size;
+}
+
 ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
+    std::size_t at = in_.at();
     if (shape_ != nullptr) {
-        if (values_read_ == 0 && shape_->is_fixed) {
-            in_.skip(shape_->fixed_bytes);
-        } else {
+        if (values_read_ != 0) {
             std::uint16_t name = 0;
             detail::dwarf_value value;
             while (next_value(name, value)) {
             }
+            at = in_.at();
+        } else if (!skip_values(at)) {
+            in_.fail();
         }
         if (shape_->has_children) ++next_depth_;
     }
     shape_ = nullptr;
     values_read_ = 0;
-    if (in_.at_end()) return false;
-    offset_ = in_.at();
-    const std::uint64_t code = in_.uleb();
+    const detail::byte_view bytes = in_.bytes();
+    if (!in_.ok() || at >= bytes.size) return false;
+    offset_ = at;
+    std::uint64_t code = bytes.data[at];
+    if (code < 0x80) {
+        in_.seek(at + 1);
+    } else {
+        in_.seek(at);
+        code = in_.uleb();
+    }
     depth_ = next_depth_;
     if (code == 0) {
         --next_depth_;
@@ -6142,6 +6451,7 @@ struct entry_scope {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::size_t parent = 0;  // its number + 1; 0: the unit itself
+    bool has_types = false;  // anywhere inside
 };
 
 struct debug_unit {
@@ -6170,9 +6480,9 @@ public:
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
-    // Those whose names end so.
+    // Those whose names end so. `is_late`: the large ones are read where somebody wants them.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
-                                                text suffix);
+                                                text suffix, bool is_late = false);
 
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
@@ -6212,20 +6522,18 @@ public:
                     step_budget& budget) const;
 
 private:
+    // Of a unit's header and its first entry.
+    static constexpr std::uint64_t first_bytes = 1024;
+
     // Of all sections together. Larger files are named by their symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
+    void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
     debug_unit* load(debug_unit& unit);
     void read_entries(debug_unit& unit);
     void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
-
-    static bool opens_scope(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
-               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
-               tag == detail::dwarf::tag_subprogram;
-    }
 
     arena& memory_;
     detail::dwarf_sections sections_;
@@ -6238,25 +6546,26 @@ private:
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
                                                                       const object_bytes& object,
-                                                                      text suffix) {
+                                                                      text suffix, bool is_late) {
     detail::dwarf_sections sections;
     const struct {
         const char* name;
         detail::byte_view& bytes;
-    } wanted[] = {{".debug_info", sections.info},
-                  {".debug_abbrev", sections.abbreviations},
-                  {".debug_str", sections.strings},
-                  {".debug_line", sections.lines},
-                  {".debug_line_str", sections.line_strings},
-                  {".debug_ranges", sections.ranges},
-                  {".debug_rnglists", sections.range_lists},
-                  {".debug_addr", sections.addresses},
-                  {".debug_str_offsets", sections.string_offsets}};
+        detail::late_bytes** late;  // null: it is read at once
+    } wanted[] = {{".debug_info", sections.info, &sections.late_info},
+                  {".debug_abbrev", sections.abbreviations, nullptr},
+                  {".debug_str", sections.strings, &sections.late_strings},
+                  {".debug_line", sections.lines, &sections.late_lines},
+                  {".debug_line_str", sections.line_strings, nullptr},
+                  {".debug_ranges", sections.ranges, nullptr},
+                  {".debug_rnglists", sections.range_lists, nullptr},
+                  {".debug_addr", sections.addresses, nullptr},
+                  {".debug_str_offsets", sections.string_offsets, nullptr}};
     std::uint64_t total = 0;
     arena scratch;
     for (const auto& each : wanted) {
         each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
-                                 most_bytes - total);
+                                 most_bytes - total, is_late ? each.late : nullptr);
         total += each.bytes.size;
     }
     return sections;
@@ -6265,7 +6574,7 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
                                              std::uint64_t file)
     : memory_(memory),
-      sections_(read_sections(memory, object, {})),
+      sections_(read_sections(memory, object, {}, file == 0)),
       lowest_code_(object.lowest_code()),
       file_(file),
       units_(memory),
@@ -6279,6 +6588,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     std::uint64_t offset = 0;
     while (offset < sections_.info.size) {
         debug_unit unit;
+        detail::want(sections_.late_info, offset, first_bytes);
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
         offset = unit.header.end;
         if (unit.header.first_entry < unit.header.end) {
@@ -6332,15 +6642,6 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t referen
     return load(units_[at]);
 }
 
-ALLOCSCOPE_NOINLINE void debug_units::add_extent(address_ranges& to, const detail::dwarf_unit& unit,
-                                                 const detail::dwarf_extent& extent,
-                                                 std::uint64_t value, step_budget& budget) const {
-    detail::visit_dwarf_extent(sections_, unit, extent, [&](std::uint64_t low, std::uint64_t high) {
-        if (!is_discarded(low)) to.add(low, high, value);
-        return budget.take();
-    });
-}
-
 ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& scratch,
                                                        step_budget& budget,
                                                        step_budget& abbreviation_budget) {
@@ -6348,6 +6649,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     header.file = file_;
     unit.home = this;
     const borrowed_memory meanwhile{scratch};
+    detail::want(sections_.late_info, header.first_entry, first_bytes);
     detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
     const std::uint64_t code = in.uleb();
     if (code == 0) return;
@@ -6356,6 +6658,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     entry_walker walker{sections_, header, table, header.first_entry};
     if (!walker.next() || walker.shape() == nullptr) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
+    want_whole_entry(header, table);
     detail::dwarf_extent extent;
     detail::dwarf_value directory;
     detail::dwarf_value split_name;
@@ -6404,15 +6707,49 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     header.ranges_base = ranges_base;  // of what was split off, not of this entry
 }
 
+// Texts of the first entry may stand in it; hardly ever are they so long.
+ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit& header,
+                                                       const abbreviation_table& table) {
+    for (std::uint64_t bytes = first_bytes; bytes < header.end - header.first_entry; bytes *= 8) {
+        entry_walker walker{sections_, header, table, header.first_entry};
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        walker.next();
+        while (walker.next_value(name, value)) {
+        }
+        if (walker.at() <= header.first_entry + bytes) return;
+        detail::want(sections_.late_info, header.first_entry, bytes * 8);
+    }
+}
+
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
     if (unit.is_loaded) return &unit;
     unit.is_loaded = true;
+    detail::want(sections_.late_info, unit.header.offset, unit.header.end - unit.header.offset);
     unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
     unit.functions = address_ranges{memory_};
     unit.scopes = list<entry_scope>{memory_};
     read_entries(unit);
     unit.functions.finish();
     return &unit;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+// The loops that see every entry of a unit.
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_NOINLINE void debug_units::add_extent(address_ranges& to, const detail::dwarf_unit& unit,
+                                                 const detail::dwarf_extent& extent,
+                                                 std::uint64_t value, step_budget& budget) const {
+    detail::visit_dwarf_extent(sections_, unit, extent, [&](std::uint64_t low, std::uint64_t high) {
+        if (!is_discarded(low)) to.add(low, high, value);
+        return budget.take();
+    });
 }
 
 ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
@@ -6436,10 +6773,17 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
         if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
             read_function(unit, walker, budget);
         }
-        if (shape->has_children && opens_scope(shape->tag)) {
+        if (shape->names_type) {
+            for (std::size_t i = open.size(); i > 0; --i) {
+                entry_scope& around = unit.scopes[open[i - 1].number];
+                if (around.has_types) break;
+                around.has_types = true;
+            }
+        }
+        if (shape->opens_scope) {
             const std::size_t parent = open.empty() ? 0 : open.back().number + 1;
             open.push_back(open_scope{walker.depth(), unit.scopes.size()});
-            unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent});
+            unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent, false});
         }
     }
 }
@@ -6455,7 +6799,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walk
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP
 
@@ -17448,164 +17792,6 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_PLAIN_TABLE_HPP
 
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_REPORT, ALLOCSCOPE_SINGLE_TIME_SERIES, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
-#include <cxxabi.h>
-#include <sys/uio.h>
-
-// probe_memory.hpp - reads memory of this process that may be gone.
-
-#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// False when not all of it could be read, or where the kernel forbids the question. One system
-// call.
-inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
-    const int saved_errno = errno;
-    struct iovec local = {to, bytes};
-    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
-    const bool is_read =
-        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-    errno = saved_errno;
-    return is_read;
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
-
-// code_location.hpp - what is known about one code address: module, symbol, logical frames.
-
-#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-struct code_frame {
-    text function;      // demangled; "" when unknown
-    text linkage_name;  // as the linker knows it; "" when the debug information has none
-    text file;          // with its directory, as the debug information has it; "" unknown
-    int line = 0;       // 0: unknown
-    int column = 0;
-    bool is_inlined = false;
-    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
-    // True: the compiler gave the call no line, and this is one close by.
-    bool is_nearby = false;
-    // True: there is a line, which is one of the library's and would be taken for the function's.
-    bool is_line_withheld = false;
-    // Of the code before and behind in the same function and file, where that is another line; 0:
-    // there is none.
-    int line_before = 0;
-    int line_behind = 0;
-};
-
-struct code_location {
-    std::uint64_t address = 0;
-    text module;                      // path of the program or library; "" when in none
-    std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
-    bool is_unloaded = false;         // the module is gone, and so is its file
-    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
-    std::uint64_t symbol_offset = 0;  // distance from that function's start
-    // Innermost first; at least one when a symbol or a line is known.
-    list<code_frame> frames;
-};
-
-// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
-// the debug information that a package has for them is not read.
-inline bool is_system_library(text path) noexcept {
-    const std::size_t slash = path.rfind('/');
-    if (slash != text::npos) path.remove_prefix(slash + 1);
-    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
-                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
-                                     "libm.so",   "libpthread.so", "libdl.so",
-                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
-    for (const text name : names) {
-        if (path.starts_with(name)) return true;
-    }
-    return false;
-}
-
-// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
-// scope the debug information does not tell.
-inline bool is_standard_header(text file) noexcept {
-    return file.contains("/include/c++/");
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
-
-// demangle.hpp - linker names as the programmer wrote them.
-
-#ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
-#define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-constexpr std::size_t longest_mangled_name = 4096;
-constexpr int most_back_references = 14;
-
-// Counts "S_", "S1_", "T0_" and the like, also those that only look so inside an identifier.
-inline bool is_demanglable(text name) noexcept {
-    if (name.size() > longest_mangled_name || !name.starts_with("_Z")) return false;
-    int references = 0;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        if (name[i] != 'S' && name[i] != 'T') continue;
-        std::size_t end = i + 1;
-        while (end < name.size() &&
-               ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) {
-            ++end;
-        }
-        if (end < name.size() && name[end] == '_') ++references;
-    }
-    return references <= most_back_references;
-}
-
-// A zero-ended text in `memory`.
-inline text demangled(arena& memory, const char* linkage_name) {
-    struct readable_name {
-        char* characters = nullptr;
-        ~readable_name() { std::free(characters); }
-    } readable;
-    if (is_demanglable(linkage_name)) {
-        int status = 0;
-        constexpr int no_memory = -1;
-        readable.characters = abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status);
-        if (status == no_memory) refuse_memory();
-    }
-    return copy_of(memory, readable.characters != nullptr ? readable.characters : linkage_name);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
-
-#endif  // ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY, ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE, ALLOCSCOPE_SINGLE_EVERYTHING
-
-#if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
-    defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
-    defined(ALLOCSCOPE_SINGLE_REPORT) || \
-    defined(ALLOCSCOPE_SINGLE_TIME_SERIES) || \
-    defined(ALLOCSCOPE_SINGLE_EVERYTHING)
-
 // text_out.hpp - a text that is written to, piece by piece.
 
 #ifndef ALLOCSCOPE_PLAIN_TEXT_OUT_HPP
@@ -17756,2240 +17942,22 @@ ALLOCSCOPE_COOL_END
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-// kept_texts.hpp - the texts of all resolved addresses, equal ones once.
-
-#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class kept_texts {
-public:
-    explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
-
-    // A zero-ended copy that lives as long as the arena.
-    text keep(text wanted) {
-        if (const text* known = texts_.find(wanted)) return *known;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept;
-        return kept;
-    }
-
-    arena& memory() const noexcept { return kept_; }
-
-    // To be borrowed by those who put a text together before it is kept.
-    arena& scratch() noexcept { return scratch_; }
-
-private:
-    arena& kept_;
-    arena scratch_;
-    table<text, text> texts_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
-
-// entry_names.hpp - the name of the function that an entry of the debug information describes.
-
-#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
-#define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct entry_name {
-    text function;  // demangled or put together; "" unknown
-    text linkage;   // "" when the debug information has none
-    // Where it is declared: a file's number and the line, of the unit's line program.
-    std::uint64_t file = 0;
-    std::uint64_t line = 0;  // 0: not known
-    std::uint64_t unit = 0;  // an offset inside it
-};
-
-class entry_names {
-public:
-    entry_names(debug_units& units, kept_texts& texts)
-        : units_(units), texts_(texts), names_(units.memory()) {}
-
-    entry_name of(std::uint64_t entry) { return of(entry, 0); }
-
-private:
-    static constexpr int most_links = 16;
-    static constexpr std::size_t most_scopes = 64;
-    static constexpr int most_nested_functions = 8;
-    static constexpr std::size_t longest_name = 65536;
-
-    struct facts {
-        const char* name = "";
-        const char* linkage = "";
-        std::uint64_t next = 0;  // the entry that says more
-        std::uint64_t file = 0;
-        std::uint64_t line = 0;
-        std::uint16_t tag = 0;
-    };
-
-    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
-        return entry & ~detail::dwarf_in_supplement;
-    }
-
-    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
-        facts found;
-        const detail::dwarf_sections& sections = unit.home->sections();
-        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
-        if (!walker.next() || walker.shape() == nullptr) return found;
-        found.tag = walker.shape()->tag;
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            switch (name) {
-                case detail::dwarf::at_name:
-                    found.name = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_linkage_name:
-                case detail::dwarf::at_mips_linkage_name:
-                    found.linkage = detail::dwarf_text(sections, unit.header, value);
-                    break;
-                case detail::dwarf::at_decl_file:
-                    found.file = value.number;
-                    break;
-                case detail::dwarf::at_decl_line:
-                    found.line = value.number;
-                    break;
-                case detail::dwarf::at_abstract_origin:
-                case detail::dwarf::at_specification:
-                    found.next = detail::dwarf_reference(unit.header, value);
-                    break;
-                default:
-                    break;
-            }
-        }
-        return found;
-    }
-
-    entry_name of(std::uint64_t entry, int nesting) {
-        if (const entry_name* known = names_.find(entry)) return *known;
-        const borrowed_memory meanwhile{texts_.scratch()};
-        const entry_name name = read(entry, nesting);
-        names_[entry] = name;
-        return name;
-    }
-
-    entry_name read(std::uint64_t entry, int nesting) {
-        entry_name answer;
-        text plain;
-        const debug_unit* home = nullptr;
-        std::uint64_t last = entry;
-        for (int links = 0; links < most_links && entry != 0; ++links) {
-            const debug_unit* unit = units_.unit_of_entry(entry);
-            if (unit == nullptr) break;
-            const facts found = read_facts(*unit, entry);
-            if (answer.line == 0 && found.line != 0) {
-                answer.file = found.file;
-                answer.line = found.line;
-                answer.unit = entry;
-            }
-            if (*found.linkage != '\0') {
-                answer.linkage = texts_.keep(found.linkage);
-                answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
-                if (answer.function != answer.linkage) return answer;
-            }
-            if (*found.name != '\0') plain = found.name;
-            home = unit;
-            last = entry;
-            entry = found.next;
-        }
-        if (plain.empty()) return answer;
-        text_out function{texts_.scratch()};
-        write_scope(function, *home, offset_of(last), plain, nesting);
-        function << plain;
-        answer.function = texts_.keep(function.view());
-        return answer;
-    }
-
-    // The enclosing names, each followed by "::".
-    void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
-                     int nesting) {
-        text scopes[most_scopes];  // the innermost first
-        std::size_t count = 0;
-        std::size_t bytes = 0;
-        std::size_t number = enclosing(unit, entry);
-        while (count < most_scopes && number != 0 && bytes <= longest_name) {
-            const entry_scope& outer = unit.scopes[number - 1];
-            number = outer.parent;
-            const facts found = read_facts(unit, outer.begin);
-            text name = found.name;
-            if (found.tag == detail::dwarf::tag_subprogram) {
-                number = 0;
-                const std::uint64_t function = outer.begin | unit.header.file;
-                if (nesting < most_nested_functions) name = of(function, nesting + 1).function;
-                if (nesting >= most_nested_functions || name.empty()) break;
-            } else if (name.empty()) {
-                name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
-                       : plain == "operator()"                   ? "{lambda}"
-                                                                 : "{unnamed type}";
-            }
-            scopes[count++] = name;
-            bytes += name.size();
-        }
-        while (count != 0) out << scopes[--count] << "::";
-    }
-
-    // The number + 1 of the innermost scope around an entry; 0: none.
-    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
-        std::size_t number =
-            partition_point(unit.scopes.data(), unit.scopes.size(),
-                            [&](const entry_scope& scope) { return scope.begin < entry; });
-        while (number != 0 && unit.scopes[number - 1].end <= entry) {
-            number = unit.scopes[number - 1].parent;
-        }
-        return number;
-    }
-
-    debug_units& units_;
-    kept_texts& texts_;
-    table<std::uint64_t, entry_name> names_;  // by the offset of the entry
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
-
-// inline_lookup.hpp - the calls that were inlined at an address, innermost first.
-
-#ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
-#define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace symbolize {
-
-struct inlined_call {
-    std::uint64_t entry = 0;  // the function that was inlined
-    std::uint64_t call_file = 0;
-    std::uint64_t call_line = 0;
-    std::uint64_t call_column = 0;
-    std::size_t parent = 0;  // the number of the call around it + 1; 0: the function itself
-};
-
-// All inlined calls of one function.
-class inlined_calls {
-public:
-    // `function` is the offset of its entry.
-    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function);
-
-    // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
-    std::size_t innermost_at(std::uint64_t address) const noexcept;
-
-    const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
-
-private:
-    struct open_call {
-        std::int64_t depth;
-        std::size_t number;
-    };
-
-    void read(const debug_units& units, const debug_unit& unit, entry_walker& walker,
-              list<open_call>& open);
-    void add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
-             std::size_t parent, step_budget& budget);
-
-    list<inlined_call> calls_;
-    address_ranges pieces_;  // value: the call's number
-};
-
-ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const debug_unit& unit,
-                                                 std::uint64_t function)
-    : calls_(units.memory()), pieces_(units.memory()) {
-    arena scratch;
-    list<open_call> open{scratch};
-    entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
-    if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
-        read(units, unit, walker, open);
-    }
-    pieces_.finish();
-}
-
-ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
-                                             entry_walker& walker, list<open_call>& open) {
-    step_budget budget{units.fresh_budget()};
-    std::int64_t skipped_below = 0;  // 0: nothing is skipped
-    while (walker.next() && walker.depth() > 0) {
-        const abbreviation* shape = walker.shape();
-        if (shape == nullptr) {
-            const std::int64_t closed = walker.depth() - 1;
-            if (closed <= 0) return;
-            if (skipped_below == closed) skipped_below = 0;
-            while (!open.empty() && open.back().depth >= closed) open.pop_back();
-            continue;
-        }
-        if (skipped_below != 0) continue;
-        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
-            const std::size_t parent = open.empty() ? 0 : open.back().number;
-            add(units, unit, walker, parent, budget);
-            if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
-        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children) {
-            skipped_below = walker.depth();
-        }
-    }
-}
-
-ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debug_unit& unit,
-                                            entry_walker& walker, std::size_t parent,
-                                            step_budget& budget) {
-    inlined_call call;
-    call.entry = walker.offset();
-    call.parent = parent;
-    detail::dwarf_extent extent;
-    detail::dwarf_value value;
-    std::uint16_t name = 0;
-    while (walker.next_value(name, value)) {
-        extent.take(name, value);
-        if (name == detail::dwarf::at_call_file) call.call_file = value.number;
-        if (name == detail::dwarf::at_call_line) call.call_line = value.number;
-        if (name == detail::dwarf::at_call_column) call.call_column = value.number;
-        if (name == detail::dwarf::at_abstract_origin) {
-            const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
-            if (origin != 0) call.entry = origin;
-        }
-    }
-    units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
-    calls_.push_back(call);
-}
-
-// A call counts only when all calls around it hold the address too.
-ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t address) const noexcept {
-    constexpr std::size_t most_calls = 256;
-    struct {
-        std::size_t number;  // of the call + 1
-        std::uint64_t width;
-    } found[most_calls];
-    std::size_t count = 0;
-    address_ranges::walk at = pieces_.walk_to(address);
-    while (const address_range* piece = pieces_.next(at)) {
-        const std::size_t number = piece->value + 1;
-        std::size_t place = count;  // sorted by number: outer calls stand before inner ones
-        while (place > 0 && found[place - 1].number > number) --place;
-        if (place > 0 && found[place - 1].number == number) {
-            if (piece->width() < found[place - 1].width) found[place - 1].width = piece->width();
-            continue;
-        }
-        if (count == most_calls) break;
-        for (std::size_t i = count++; i > place; --i) found[i] = found[i - 1];
-        found[place] = {number, piece->width()};
-    }
-    std::size_t entered = 0;  // moved to the front
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t parent = calls_[found[i].number - 1].parent;
-        std::size_t outer = entered;
-        while (outer > 0 && found[outer - 1].number != parent) --outer;
-        if (parent != 0 && outer == 0) continue;
-        found[entered] = found[i];
-        if (found[entered].width <= found[best].width) best = entered;
-        ++entered;
-    }
-    return entered == 0 ? 0 : found[best].number;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
-
-// dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
-
-#ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
-#define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
-
-ALLOCSCOPE_WARM_BEGIN
-
-namespace detail {
-
-struct dwarf_line_header {
-    dwarf_format format;
-    std::uint64_t tables = 0;      // where directories and files are described
-    std::uint64_t operations = 0;  // where the program begins
-    std::uint64_t end = 0;
-    std::uint8_t least_instruction_bytes = 1;
-    std::int8_t line_base = 0;
-    std::uint8_t line_range = 1;
-    std::uint8_t first_special = 10;
-    std::uint8_t operand_counts[256] = {};
-};
-
-struct dwarf_line_row {
-    std::uint64_t address = 0;
-    std::uint32_t file = 1;
-    std::uint32_t line = 1;
-    std::uint32_t column = 0;
-    bool ends_sequence = false;
-};
-
-ALLOCSCOPE_NOINLINE bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
-                                                dwarf_line_header& header) noexcept {
-    header = dwarf_line_header{};
-    byte_cursor in{section, offset};
-    std::uint64_t length = in.u32();
-    if (length == 0xffffffffU) {
-        length = in.u64();
-        header.format.offset_bytes = 8;
-    }
-    if (!in.ok() || length > in.remaining()) return false;
-    header.end = in.at() + length;
-    header.format.version = in.u16();
-    if (header.format.version < 2 || header.format.version > 5) return false;
-    if (header.format.version >= 5) {
-        header.format.address_bytes = in.u8();
-        in.skip(1);  // segment selectors
-    }
-    const std::uint64_t header_bytes = in.unsigned_of(header.format.offset_bytes);
-    if (!in.ok() || header_bytes > in.remaining()) return false;
-    header.operations = in.at() + header_bytes;
-    header.least_instruction_bytes = in.u8();
-    if (header.format.version >= 4) in.skip(1);  // operations per VLIW instruction
-    in.skip(1);                                  // is_stmt at the start
-    header.line_base = static_cast<std::int8_t>(in.u8());
-    header.line_range = in.u8();
-    header.first_special = in.u8();
-    for (unsigned code = 1; code < header.first_special; ++code) {
-        header.operand_counts[code] = in.u8();
-    }
-    header.tables = in.at();
-    return in.ok() && header.line_range != 0 && header.operations <= header.end;
-}
-
-namespace dwarf_line_tables {
-
-// DWARF 2 to 4: directories until an empty text, then files until an empty one. They begin at 1.
-template <class Visitor>
-inline void visit_old(byte_cursor& in, Visitor& visit) {
-    visit.directory(nullptr);  // number 0 is the compilation directory
-    for (;;) {
-        const char* name = in.text();
-        if (!in.ok() || *name == '\0') break;
-        visit.directory(name);
-    }
-    visit.file(nullptr, 0);
-    while (in.ok()) {
-        const char* name = in.text();
-        if (!in.ok() || *name == '\0') break;
-        const std::uint64_t directory = in.uleb();
-        in.uleb();  // time
-        in.uleb();  // size
-        visit.file(name, directory);
-    }
-}
-
-// DWARF 5: each table says first which forms its entries are made of.
-template <class Report>
-inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwarf_unit& unit,
-                      const dwarf_format& format, Report&& report) {
-    constexpr unsigned most_fields = 16;
-    std::uint16_t contents[most_fields] = {};
-    std::uint16_t forms[most_fields] = {};
-    const unsigned field_count = in.u8();
-    if (field_count > most_fields) return in.fail();
-    for (unsigned i = 0; i < field_count; ++i) {
-        contents[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
-        forms[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
-    }
-    const std::uint64_t count = in.uleb();
-    for (std::uint64_t entry = 0; entry < count && in.ok(); ++entry) {
-        const std::size_t before = in.at();
-        const char* path = "";
-        std::uint64_t directory = 0;
-        for (unsigned i = 0; i < field_count; ++i) {
-            const dwarf_value value = read_dwarf_value(in, forms[i], format, 0);
-            if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
-            if (contents[i] == dwarf::line_content_directory) directory = value.number;
-        }
-        if (in.at() == before) return in.fail();  // entries of no bytes would never end
-        if (in.ok()) report(path, directory);
-    }
-}
-
-}  // namespace dwarf_line_tables
-
-// Calls `visit.directory(const char* or null)` for each directory in order, then
-// `visit.file(const char* or null, directory number)` for each file. Null: there is no such entry.
-template <class Visitor>
-inline void visit_dwarf_line_tables(const dwarf_sections& sections, const dwarf_unit& unit,
-                                    const dwarf_line_header& header, Visitor&& visit) {
-    byte_cursor in{sections.lines.part(0, header.end), header.tables};
-    if (header.format.version < 5) {
-        dwarf_line_tables::visit_old(in, visit);
-        return;
-    }
-    dwarf_line_tables::visit_new(in, sections, unit, header.format,
-                                 [&](const char* path, std::uint64_t) { visit.directory(path); });
-    dwarf_line_tables::visit_new(
-        in, sections, unit, header.format,
-        [&](const char* path, std::uint64_t directory) { visit.file(path, directory); });
-}
-
-// Runs the program and calls `visit(const dwarf_line_row&)` for every row. Each operation takes at
-// least one byte and makes at most one row, so the work is bounded by the length of the section.
-template <class Visitor>
-class dwarf_line_machine {
-public:
-    dwarf_line_machine(byte_view section, const dwarf_line_header& header, Visitor& visit) noexcept
-        : header_(header), in_(section.part(0, header.end), header.operations), visit_(visit) {}
-
-    void run() {
-        while (!in_.at_end()) {
-            const std::uint8_t code = in_.u8();
-            if (code >= header_.first_special) {
-                special(static_cast<std::uint8_t>(code - header_.first_special));
-            } else if (code == 0) {
-                extended();
-            } else {
-                standard(code);
-            }
-        }
-    }
-
-private:
-    void emit() {
-        if (in_.ok()) visit_(static_cast<const dwarf_line_row&>(row_));
-    }
-    void advance(std::uint64_t operations) {
-        row_.address += operations * header_.least_instruction_bytes;
-    }
-    void add_lines(std::int64_t lines) {
-        row_.line += static_cast<std::uint32_t>(static_cast<std::uint64_t>(lines));
-    }
-
-    void special(std::uint8_t code) {
-        advance(code / header_.line_range);
-        add_lines(header_.line_base + code % header_.line_range);
-        emit();
-    }
-
-    void extended() {
-        const std::uint64_t length = in_.uleb();
-        const std::size_t start = in_.at();
-        if (length == 0 || length > in_.remaining()) return in_.fail();
-        const std::uint8_t code = in_.u8();
-        if (code == dwarf::line_end_sequence) {
-            row_.ends_sequence = true;
-            emit();
-            row_ = dwarf_line_row{};
-        } else if (code == dwarf::line_set_address && (length == 9 || length == 5)) {
-            row_.address = in_.unsigned_of(static_cast<unsigned>(length - 1));
-        }
-        in_.seek(start + length);
-    }
-
-    void standard(std::uint8_t code) {
-        switch (code) {
-            case dwarf::line_copy:
-                emit();
-                break;
-            case dwarf::line_advance_pc:
-                advance(in_.uleb());
-                break;
-            case dwarf::line_advance_line:
-                add_lines(in_.sleb());
-                break;
-            case dwarf::line_set_file:
-                row_.file = static_cast<std::uint32_t>(in_.uleb());
-                break;
-            case dwarf::line_set_column:
-                row_.column = static_cast<std::uint32_t>(in_.uleb());
-                break;
-            case dwarf::line_const_add_pc:
-                advance((255U - header_.first_special) / header_.line_range);
-                break;
-            case dwarf::line_fixed_advance_pc:
-                row_.address += in_.u16();
-                break;
-            default:
-                for (unsigned i = 0; i < header_.operand_counts[code]; ++i) in_.uleb();
-                break;
-        }
-    }
-
-    const dwarf_line_header& header_;
-    byte_cursor in_;
-    Visitor& visit_;
-    dwarf_line_row row_;
-};
-
-template <class Visitor>
-inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header, Visitor&& visit) {
-    dwarf_line_machine<Visitor> machine{section, header, visit};
-    machine.run();
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_WARM_END
-
-#endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
-
-// line_lookup.hpp - file, line and column of an address, from one line number program.
-
-#ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
-#define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-class line_table {
-public:
-    struct row {
-        std::uint64_t address;
-        std::uint32_t file;
-        std::uint32_t line;
-        std::uint32_t column;
-    };
-
-    line_table() noexcept = default;  // empty for good
-    line_table(const debug_units& units, const debug_unit& unit);
-
-    // The last row at or before the address, within its sequence; null: none.
-    const row* find(std::uint64_t address) const noexcept;
-
-    // The rows of the sequence that holds the address, in order; nothing when none does.
-    struct row_range {
-        const row* begin = nullptr;
-        const row* end = nullptr;
-    };
-    row_range sequence_of(std::uint64_t address) const noexcept;
-
-    // The whole path of a file by its number in this program; "" when there is no such number.
-    text path_of(std::uint64_t file, kept_texts& texts) const;
-
-private:
-    struct span {
-        std::size_t first, last;
-    };
-    struct file_entry {
-        const char* name;
-        std::uint64_t directory;
-        text path;  // "": was not asked for yet
-    };
-    struct file_collector {
-        line_table& table;
-        void directory(const char* name) { table.directories_.push_back(name); }
-        void file(const char* name, std::uint64_t directory) {
-            table.files_.push_back(file_entry{name, directory, {}});
-        }
-    };
-
-    static text short_text(const char* section_text) noexcept {
-        const std::size_t length = ::strnlen(section_text, detail::longest_text);
-        return length == detail::longest_text ? text{} : text{section_text, length};
-    }
-
-    static void write_folder(text_out& out, text folder) {
-        out << folder;
-        if (!folder.empty() && folder.back() != '/') out << '/';
-    }
-
-    const char* directory_ = "";
-    list<const char*> directories_;
-    list<file_entry> files_;
-    list<row> rows_;
-    list<span> spans_;
-    address_ranges sequences_;
-};
-
-ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug_unit& unit)
-    : directory_(unit.directory),
-      directories_(units.memory()),
-      files_(units.memory()),
-      rows_(units.memory()),
-      spans_(units.memory()),
-      sequences_(units.memory()) {
-    detail::dwarf_line_header header;
-    const detail::dwarf_sections& sections = units.sections();
-    if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
-    detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
-    std::size_t first = 0;
-    detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
-        if (!next.ends_sequence) {
-            rows_.push_back(row{next.address, next.file, next.line, next.column});
-            return;
-        }
-        if (first < rows_.size() && !units.is_discarded(rows_[first].address)) {
-            sequences_.add(rows_[first].address, next.address, spans_.size());
-            spans_.push_back(span{first, rows_.size()});
-            first = rows_.size();
-        } else {
-            rows_.cut(first);
-        }
-    });
-    sequences_.finish();
-}
-
-ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
-    std::uint64_t address) const noexcept {
-    const address_range* sequence = sequences_.find(address);
-    if (sequence == nullptr) return {};
-    const span& rows = spans_[sequence->value];
-    return {rows_.data() + rows.first, rows_.data() + rows.last};
-}
-
-ALLOCSCOPE_NOINLINE const line_table::row* line_table::find(std::uint64_t address) const noexcept {
-    const row_range rows = sequence_of(address);
-    const auto count = static_cast<std::size_t>(rows.end - rows.begin);
-    const std::size_t behind = partition_point(
-        rows.begin, count, [&](const row& each) { return each.address <= address; });
-    return behind == 0 ? nullptr : rows.begin + behind - 1;
-}
-
-// A relative name lies in its directory, a relative directory in the one that was compiled in.
-ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& texts) const {
-    if (file >= files_.size() || files_[file].name == nullptr) return {};
-    file_entry& entry = files_[file];
-    if (!entry.path.empty()) return entry.path;
-    const text name = short_text(entry.name);
-    if (name.empty()) return {};
-    text inner;
-    if (entry.directory < directories_.size() && directories_[entry.directory] != nullptr) {
-        inner = short_text(directories_[entry.directory]);
-    }
-    const borrowed_memory meanwhile{texts.scratch()};
-    text_out path{texts.scratch()};
-    if (name.front() != '/') {
-        if (!inner.starts_with("/")) write_folder(path, short_text(directory_));
-        write_folder(path, inner);
-    }
-    path << name;
-    return entry.path = texts.keep(path.view());
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
-
-// elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
-
-#ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
-#define ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-enum class elf_symbol_kind : std::uint8_t {
-    none = 0,
-    object = 1,
-    function = 2,
-    common = 5,
-    indirect_function = 10
-};
-enum class elf_symbol_binding : std::uint8_t { local = 0, global = 1, weak = 2, unique = 10 };
-
-struct elf_symbol {
-    std::uint32_t name = 0;  // offset in the table's string section
-    elf_symbol_kind kind = elf_symbol_kind::none;
-    elf_symbol_binding binding = elf_symbol_binding::local;
-    std::uint16_t section = 0;  // 0: not defined here
-    std::uint64_t address = 0;  // as linked
-    std::uint64_t size = 0;
-};
-
-constexpr std::size_t elf_symbol_bytes = 24;
-
-// Calls `visit(const elf_symbol&)` for every entry that names a place in this file.
-template <class Visitor>
-inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
-    byte_cursor in{table};
-    while (in.remaining() >= elf_symbol_bytes) {
-        elf_symbol symbol;
-        symbol.name = in.u32();
-        const std::uint8_t info = in.u8();
-        in.skip(1);  // visibility
-        symbol.section = in.u16();
-        symbol.address = in.u64();
-        symbol.size = in.u64();
-        symbol.kind = static_cast<elf_symbol_kind>(info & 0xf);
-        symbol.binding = static_cast<elf_symbol_binding>(info >> 4);
-        if (symbol.section != 0 && symbol.name != 0) visit(symbol);
-    }
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
-
-// symbol_lookup.hpp - the function or the object that an address lies in, from the symbol table.
-
-#ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
-#define ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace symbolize {
-
-struct found_symbol {
-    const char* name = nullptr;  // mangled; null when there is none; lives as long as the index
-    std::uint64_t offset = 0;
-};
-
-class symbol_index {
-public:
-    // Reads .symtab, or .dynsym of a stripped file.
-    symbol_index(arena& memory, const object_bytes& object);
-
-    found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
-    // As linked; 0 when no function is called so. Reads all names.
-    std::uint64_t address_of(text function) const;
-    found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
-
-private:
-    struct candidate {
-        std::uint64_t address;
-        std::uint64_t size;
-        std::uint64_t section_end;
-        std::uint32_t name;
-        int rank;
-
-        bool operator<(const candidate& other) const noexcept {
-            if (address != other.address) return address < other.address;
-            if (rank != other.rank) return rank > other.rank;
-            return name < other.name;
-        }
-    };
-
-    static int rank_of(const detail::elf_symbol& symbol) noexcept {
-        int rank = symbol.size != 0 ? 8 : 0;
-        if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
-        switch (symbol.binding) {
-            case detail::elf_symbol_binding::global:
-            case detail::elf_symbol_binding::unique:
-                return rank + 2;
-            case detail::elf_symbol_binding::weak:
-                return rank + 1;
-            default:
-                return rank;
-        }
-    }
-
-    void collect(const object_bytes& object, detail::byte_view table);
-    static void fill(address_ranges& index, list<candidate>& found);
-    found_symbol find(const address_ranges& index, std::uint64_t address) const;
-
-    detail::byte_view names_;
-    address_ranges functions_;
-    address_ranges objects_;
-};
-
-ALLOCSCOPE_NOINLINE symbol_index::symbol_index(arena& memory, const object_bytes& object)
-    : functions_(memory), objects_(memory) {
-    for (int i = 0; i < 2 && functions_.empty() && objects_.empty(); ++i) {
-        const detail::elf_section* section = object.find(i == 0 ? ".symtab" : ".dynsym");
-        if (section == nullptr || section->link >= object.sections().size()) continue;
-        arena scratch;
-        collect(object, object.read(scratch, section));
-        names_ = object.read(memory, &object.sections()[section->link].section);
-    }
-}
-
-ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
-                                               detail::byte_view table) {
-    arena scratch;
-    list<candidate> functions{scratch};
-    arena more_scratch;
-    list<candidate> objects{more_scratch};
-    detail::visit_elf_symbols(table, [&](const detail::elf_symbol& symbol) {
-        if (symbol.section >= object.sections().size()) return;
-        const detail::elf_section& home = object.sections()[symbol.section].section;
-        const std::uint64_t home_end = home.address + home.size;
-        if (symbol.address < home.address || symbol.address >= home_end) return;
-        const bool is_code = (home.flags & detail::elf_section_executable) != 0;
-        const candidate found{symbol.address, symbol.size, home_end, symbol.name, rank_of(symbol)};
-        switch (symbol.kind) {
-            case detail::elf_symbol_kind::function:
-            case detail::elf_symbol_kind::indirect_function:
-                functions.push_back(found);
-                break;
-            case detail::elf_symbol_kind::none:
-                if (is_code) functions.push_back(found);
-                break;
-            case detail::elf_symbol_kind::object:
-            case detail::elf_symbol_kind::common:
-                if (symbol.size != 0) objects.push_back(found);
-                break;
-            default:
-                break;
-        }
-    });
-    fill(functions_, functions);
-    fill(objects_, objects);
-}
-
-// One range for each address; a symbol without a size ends where the next one begins.
-ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
-    sort(found, [](const candidate& a, const candidate& b) { return a < b; });
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < found.size(); i = next) {
-        const candidate& symbol = found[i];
-        next = i + 1;
-        while (next < found.size() && found[next].address == symbol.address) ++next;
-        std::uint64_t end = symbol.section_end;
-        std::uint64_t limit = end;
-        if (symbol.size != 0) {
-            limit = symbol.address + symbol.size;
-        } else if (next < found.size()) {
-            limit = found[next].address;
-        }
-        if (limit < end) end = limit;
-        index.add(symbol.address, end, symbol.name);
-    }
-    index.finish();
-}
-
-ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
-                                                    std::uint64_t address) const {
-    const address_range* range = index.find(address);
-    if (range == nullptr) return {};
-    const char* name = detail::text_at(names_, range->value);
-    if (*name == '\0') return {};
-    return {name, address - range->low};
-}
-
-ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
-    for (const address_range& range : functions_.all()) {
-        if (function == detail::text_at(names_, range.value)) return range.low;
-    }
-    return 0;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
-
-// module_symbols.hpp - the functions and objects of one module, from all its symbol tables.
-
-#ifndef ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
-#define ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class module_symbols {
-public:
-    // From `separate` where the module's own file has been stripped.
-    module_symbols(arena& memory, const object_bytes& own, const object_bytes& separate)
-        : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
-        const auto unpack = readers_of_rare_forms.unpack_symbols;
-        if (unpack == nullptr || !is_stripped(own) || !is_stripped(separate)) return;
-        const detail::byte_view packed = own.read(memory, own.find(".gnu_debugdata"));
-        const object_bytes* hidden = packed.empty() ? nullptr : unpack(memory, packed);
-        if (hidden != nullptr) hidden_ = memory.make<symbol_index>(memory, *hidden);
-    }
-
-    found_symbol function_at(std::uint64_t address) const {
-        const found_symbol told = told_.function_at(address);
-        if (hidden_ == nullptr) return told;
-        const found_symbol hidden = hidden_->function_at(address);
-        if (hidden.name == nullptr) return told;
-        return told.name == nullptr || hidden.offset < told.offset ? hidden : told;
-    }
-
-    // As linked; 0 when no function is called so. Reads all names.
-    std::uint64_t address_of(text function) const {
-        const std::uint64_t told = told_.address_of(function);
-        return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
-    }
-
-    found_symbol object_at(std::uint64_t address) const { return told_.object_at(address); }
-
-private:
-    static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
-
-    symbol_index told_;
-    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or nobody unpacks it
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
-
-// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
-
-#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class nearby_lines {
-public:
-    // `calls` and `function` belong to the function around the address.
-    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
-                 const address_range& function, std::uint64_t address) noexcept
-        : lines_(lines), texts_(texts), calls_(calls), function_(function), address_(address) {}
-
-    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
-    // number + 1; 0: the function itself). 0: there is none.
-    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row_range rows = lines_.sequence_of(address_);
-        const line_table::row* at = lines_.find(address_);
-        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
-            if (at->address < function_.low) break;
-            const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
-            if (at == rows.begin) break;
-        }
-        return 0;
-    }
-    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row_range rows = lines_.sequence_of(address_);
-        const line_table::row* at = lines_.find(address_);
-        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
-            if (++at == rows.end || at->address >= function_.high) break;
-            const std::uint64_t found = line_at(*at, call, file);
-            if (found != 0 && found != line) return found;
-        }
-        return 0;
-    }
-
-private:
-    static constexpr std::size_t most_rows = 256;
-
-    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
-    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
-        std::uint64_t number = row.file;
-        std::uint64_t line = row.line;
-        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
-            if (i == 0) return 0;  // the code of whoever called it
-            const inlined_call& inner = calls_[i - 1];
-            number = inner.call_file;
-            line = inner.call_line;
-            i = inner.parent;
-        }
-        return lines_.path_of(number, texts_) == file ? line : 0;
-    }
-
-    const line_table& lines_;
-    kept_texts& texts_;
-    const inlined_calls& calls_;
-    const address_range& function_;
-    std::uint64_t address_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
-
-// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
-
-#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// What describes the functions of a unit: the unit itself, or what was split off from it.
-struct described_unit {
-    debug_units* units;
-    entry_names* names;
-    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
-    debug_unit* unit;                               // null: nothing is known of its functions
-
-    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
-        inlined_calls* const* known = inlined->find(function);
-        if (known != nullptr) return **known;
-        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
-        (*inlined)[function] = made;
-        return *made;
-    }
-};
-
-class split_unit {
-public:
-    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
-               const debug_unit& skeleton, package_place& package)
-        : units_(read(memory, whole, skeleton, package)),
-          names_(*units_, texts),
-          inlined_(memory) {}
-
-    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
-
-private:
-    static const char* path_of(arena& memory, const debug_unit& skeleton) {
-        const text name = skeleton.split_name;
-        if (name.starts_with("/")) return skeleton.split_name;
-        return joined(memory, skeleton.directory, "/", name).data();
-    }
-
-    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
-                             package_place& package) {
-        const object_bytes object{memory, path_of(memory, skeleton)};
-        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
-        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
-        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
-        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
-        sections = {};
-        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
-        return memory.make<debug_units>(memory, sections, whole, skeleton);
-    }
-
-    debug_units* units_;
-    entry_names names_;
-    table<std::uint64_t, inlined_calls*> inlined_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
-
-// type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
-
-#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// One type of a unit. Those with the same name stand in a chain.
-struct named_type {
-    text whole;               // its own name with its template arguments
-    text qualified;           // with its scopes; "" for one of a function or of a template
-    std::uint64_t bytes = 0;  // of an object; 0: not told, or it is no class
-    const named_type* next = nullptr;
-};
-
-class type_names {
-public:
-    // The unit must have been loaded. What dwz has moved to partial units belongs to it, too.
-    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
-        arena scratch;
-        imported_units all{scratch, this};
-        all.add(unit);
-        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
-    }
-
-    // A type or a namespace, by its own name: "widget" for app::widget<int>.
-    bool has(text name) const { return names_.find(name) != nullptr; }
-
-    // Nothing but classes with template arguments are called so.
-    bool is_template(text name) const {
-        const named_type* type = all(name);
-        if (type == nullptr) return false;
-        while (type != nullptr && type->whole.contains("<")) type = type->next;
-        return type == nullptr;
-    }
-
-    // With the namespaces and classes around it: what the name means in a function of that
-    // qualified name, the innermost of its scopes first. "" when that is not certain.
-    text qualified(text name, text function) const {
-        text found;
-        std::size_t scope_bytes = 0;
-        for (const named_type* type = all(name); type != nullptr; type = type->next) {
-            if (type->qualified.empty()) return {};  // it may be this one
-            const std::size_t bytes = type->qualified.size() - name.size();
-            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
-            if (found.empty() || bytes > scope_bytes) {
-                found = type->qualified;
-                scope_bytes = bytes;
-            }
-        }
-        return found;
-    }
-
-    // All types of the name, which has no template arguments; null: there are none.
-    const named_type* all(text name) const {
-        const named_type* const* first = names_.find(name);
-        return first != nullptr ? *first : nullptr;
-    }
-
-private:
-    struct open_scope {
-        std::int64_t depth = 0;
-        text name;
-        bool is_named = true;  // whether a name in it can be written down
-    };
-
-    // A unit, and the partial units that it imports, each once.
-    struct imported_units {
-        imported_units(arena& memory, type_names* made) : of(made), units(memory), known(memory) {}
-        void add(const debug_unit& unit) {
-            type_names*& reader = known[unit.header.first_entry | unit.header.file];
-            if (reader == nullptr) units.push_back(&unit);
-            reader = of;
-        }
-        type_names* of;
-        list<const debug_unit*> units;
-        table<std::uint64_t, type_names*> known;
-    };
-
-    static constexpr text unnamed_namespace = "(anonymous namespace)";
-
-    void add_types_of(const debug_unit& unit, imported_units& all) {
-        arena scratch;
-        arena& memory = unit.home->memory();
-        list<open_scope> open{scratch};
-        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
-                            unit.header.first_entry};
-        walker.next();  // the unit itself is no scope
-        while (walker.next()) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
-                continue;
-            }
-            const bool is_scope = shape->has_children && opens_scope(shape->tag);
-            const std::uint16_t tag = shape->tag;
-            const std::int64_t depth = walker.depth();
-            if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
-            if (!is_scope && !names_a_type(tag)) continue;
-            named_type type;
-            read_entry(unit, walker, type);
-            const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-            const text own =
-                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
-            const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
-            if (names_a_type(tag) && !type.whole.empty()) {
-                if (outer.is_named) type.qualified = qualified;
-                add(memory, own, type);
-            }
-            if (!is_scope) continue;
-            const bool is_named = outer.is_named && !own.empty() &&
-                                  own.size() >= type.whole.size() &&
-                                  tag != detail::dwarf::tag_subprogram;
-            open.push_back({depth, qualified, is_named});
-        }
-    }
-
-    // With -flto whole units are imported: they are other sources.
-    static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name != detail::dwarf::at_import) continue;
-            const debug_unit* imported =
-                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
-            if (imported != nullptr && imported->is_partial) all.add(*imported);
-        }
-    }
-
-    static void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
-        std::uint16_t name = 0;
-        detail::dwarf_value value;
-        while (walker.next_value(name, value)) {
-            if (name == detail::dwarf::at_name) {
-                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
-            } else if (name == detail::dwarf::at_byte_size) {
-                into.bytes = value.number;
-            }
-        }
-    }
-
-    // "app::" is around "app::run", and so is "app::(anonymous namespace)::".
-    static bool is_around(text scope, text function) noexcept {
-        constexpr text unnamed = "(anonymous namespace)::";
-        while (!scope.empty()) {
-            text& shorter = scope.starts_with(unnamed) ? scope : function;
-            if (shorter.starts_with(unnamed)) {
-                shorter.remove_prefix(unnamed.size());
-            } else if (function.empty() || scope.front() != function.front()) {
-                return false;
-            } else {
-                scope.remove_prefix(1);
-                function.remove_prefix(1);
-            }
-        }
-        return true;
-    }
-
-    void add(arena& memory, text own, const named_type& type) {
-        const auto known = names_.insert(own);
-        int looked_at = 0;  // equal ones come close together
-        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
-            if (at->qualified == type.qualified && at->whole == type.whole &&
-                at->bytes == type.bytes) {
-                return;
-            }
-            ++looked_at;
-        }
-        named_type* kept = memory.make<named_type>(type);
-        kept->next = known.value;
-        known.value = kept;
-    }
-
-    static bool opens_scope(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
-               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
-               tag == detail::dwarf::tag_subprogram;
-    }
-
-    static bool names_a_type(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
-               tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
-               tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
-               tag == detail::dwarf::tag_imported_declaration;
-    }
-
-    table<text, const named_type*> names_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
-
-// debug_object.hpp - everything that one program or library file says about its addresses.
-
-#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
-#define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// What is known of the module whose file it is to be; nothing is known of a file on its own.
-struct expected_file {
-    detail::build_id id;            // if it has one, the rest does not matter
-    std::uint64_t inode = 0;        // 0: not known
-    std::uint64_t fingerprint = 0;  // 0: there is none
-    const char* loader_path = "";   // goes with it; must stay
-    bool is_known_by_id = false;    // the fingerprint is that of an id
-};
-
-class debug_object {
-public:
-    // Another file than the expected one tells nothing. The path must stay.
-    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
-        : texts_(texts), path_(path), expected_(expected) {}
-    // The bytes must stay.
-    debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
-    debug_object(const debug_object&) = delete;
-    debug_object& operator=(const debug_object&) = delete;
-
-    bool is_readable() {
-        open();
-        return is_trusted_;
-    }
-
-    // Adds symbol and frames to `location`.
-    void resolve(std::uint64_t linked_address, code_location& location) {
-        if (!is_readable()) return;
-        const found_symbol found = symbols().function_at(linked_address);
-        const symbol_name known = name_of(found.name);
-        const symbol_name name{texts_.keep(known.readable), texts_.keep(known.linkage)};
-        location.symbol = name.readable;
-        location.symbol_offset = found.offset;
-        location.frames = list<code_frame>{texts_.memory()};
-        add_frames(linked_address, location, name);
-        if (location.frames.empty() && !name.linkage.empty()) {
-            code_frame frame;
-            frame.function = name.readable;
-            frame.linkage_name = name.linkage;
-            add_frame(location, frame);
-        }
-        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
-    }
-
-    // Where a function begins that the symbol table names; 0: it names none.
-    std::uint64_t address_of(text function) {
-        return is_readable() ? symbols().address_of(function) : 0;
-    }
-
-    // The types and namespaces that the unit of the address describes; null: nothing is known.
-    const type_names* types_at(std::uint64_t linked_address) {
-        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
-        if (unit == nullptr) return nullptr;
-        described_unit described = describe(*unit);
-        if (described.unit == nullptr) return nullptr;
-        // With -flto the code is in other units than what it was compiled from.
-        const address_range* range = described.unit->functions.find(linked_address);
-        if (range != nullptr && described.units == units_) {
-            debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
-            const bool is_whole = declared != nullptr && !declared->is_partial;
-            if (is_whole) described.unit = unit = declared;
-        }
-        type_names*& known = types_[unit->header.first_entry];
-        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
-        return known;
-    }
-
-    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
-    text data_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
-        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
-    }
-
-    // The demangled function that holds the address, from the symbol table alone; "" none.
-    text function_symbol_at(std::uint64_t linked_address, arena& memory) {
-        if (!is_readable()) return {};
-        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
-    }
-
-    // Gives the memory back; the next question reads the file again.
-    // Of the file. Not known when it cannot be read.
-    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
-
-    void release() {
-        object_ = nullptr;
-        debug_ = nullptr;
-        symbols_ = nullptr;
-        units_ = nullptr;
-        names_ = nullptr;
-        symbol_names_ = {};
-        lines_ = {};
-        inlined_ = {};
-        splits_ = {};
-        types_ = {};
-        memory_.release();
-    }
-
-    std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
-
-private:
-    static constexpr std::size_t most_inlined = 256;
-    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
-
-    struct symbol_name {
-        text readable;  // demangled
-        text linkage;   // without a version
-    };
-
-    // A file that was replaced while it was not open is no more believed than another one.
-    void open() {
-        if (object_ != nullptr) return;
-        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
-                                   : memory_.make<object_bytes>(memory_, path_);
-        debug_ = object_;
-        symbol_names_ = table<const void*, symbol_name>{memory_};
-        lines_ = table<std::uint64_t, line_table*>{memory_};
-        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
-        splits_ = table<std::uint64_t, split_unit*>{memory_};
-        types_ = table<std::uint64_t, type_names*>{memory_};
-        if (!was_open_) identity_ = object_->identity();
-        was_open_ = true;
-        is_trusted_ =
-            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
-        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
-        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
-        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
-        if (separate != nullptr) debug_ = separate;
-    }
-
-    // A file without an id is not that of a module with one.
-    bool is_expected() const {
-        const detail::build_id& id = object_->id();
-        if (expected_.id.known()) return id.equals(expected_.id);
-        if (expected_.is_known_by_id) {
-            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
-        }
-        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
-        if (expected_.fingerprint == 0) return true;
-        char page[detail::fingerprinted_bytes] = {};
-        const detail::file_reader file{path_};
-        if (!file.identity().equals(identity_)) return false;
-        file.read_at(0, page, sizeof page);
-        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
-    }
-
-    const module_symbols& symbols() {
-        if (symbols_ == nullptr) {
-            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
-        }
-        return *symbols_;
-    }
-
-    debug_units& units() {
-        if (units_ == nullptr) package_ = {object_, debug_};
-        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
-        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
-        return *units_;
-    }
-
-    // One line program may serve several units.
-    const line_table& lines_of(const debug_unit& unit) {
-        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
-        line_table* const* known = lines_.find(program);
-        if (known != nullptr) return **known;
-        line_table* made = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
-                                          : memory_.make<line_table>();
-        lines_[program] = made;
-        return *made;
-    }
-
-    described_unit describe(debug_unit& unit) {
-        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
-        split_unit*& known = splits_[unit.header.first_entry];
-        if (known != nullptr) return known->describe();
-        known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
-        return known->describe();
-    }
-
-    // "read@@LIBRARY_2" is "read". The texts go with release().
-    symbol_name name_of(const char* symbol) {
-        if (symbol == nullptr) return {};
-        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
-        const text whole = symbol;
-        symbol_name name;
-        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
-        name.readable = demangled(memory_, name.linkage.data());
-        symbol_names_[symbol] = name;
-        return name;
-    }
-
-    static int small(std::uint64_t number) {
-        return number > INT_MAX ? 0 : static_cast<int>(number);
-    }
-
-    static void add_frame(code_location& location, const code_frame& frame) {
-        if (location.frames.empty()) location.frames.reserve(1);
-        location.frames.push_back(frame);
-    }
-
-    void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
-        debug_unit* unit = units().unit_at(address);
-        if (unit == nullptr) return;
-        const line_table& lines = lines_of(*unit);
-        const line_table::row* row = lines.find(address);
-        const described_unit described = describe(*unit);
-        const address_range* range =
-            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
-        const std::uint64_t function = range == nullptr ? 0 : range->value;
-        if (row == nullptr && function == 0) return;
-        code_frame frame;
-        if (row != nullptr) {
-            frame.file = lines.path_of(row->file, texts_);
-            frame.line = small(row->line);
-            frame.column = small(row->column);
-        }
-        if (function == 0) {
-            // What was inlined is told by another file that is not there. The library's line would
-            // be taken for one of the function that the symbol names.
-            if (is_standard_header(frame.file)) {
-                if (symbol.linkage.empty()) return;
-                frame = {};
-                frame.is_line_withheld = true;
-            }
-            name_outermost(frame, entry_name{}, symbol);
-            return add_frame(location, frame);
-        }
-        const inlined_calls& calls = described.inlined_in(memory_, function);
-        const nearby_lines nearby{lines, texts_, calls, *range, address};
-        const frame_source source{*described.names, lines, nearby};
-        add_inlined(calls, calls.innermost_at(address), source, location, frame);
-        const entry_name name = described.names->of(function);
-        find_line(frame, source, 0, name);
-        name_outermost(frame, name, symbol);
-        add_frame(location, frame);
-    }
-
-    // What the frames of one function are made of.
-    struct frame_source {
-        entry_names& names;
-        const line_table& lines;
-        const nearby_lines& nearby;
-    };
-
-    // `frame` has the place of the innermost call before, of the outermost one afterwards.
-    void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
-                     code_location& location, code_frame& frame) {
-        std::size_t count = 0;
-        for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
-        std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
-        location.frames.reserve(count - left_out + 1);
-        for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) {
-            const inlined_call& call = calls[i - 1];
-            const entry_name name = source.names.of(call.entry);
-            frame.function = name.function;
-            frame.linkage_name = name.linkage;
-            frame.is_inlined = true;
-            find_line(frame, source, i, name);
-            if (left_out == 0) {
-                location.frames.push_back(frame);
-            } else {
-                --left_out;
-            }
-            frame = code_frame{};
-            frame.file = source.lines.path_of(call.call_file, texts_);
-            frame.line = small(call.call_line);
-            frame.column = small(call.call_column);
-        }
-    }
-
-    // What the code around it tells of the line of a frame, the one of an inlined call (its number
-    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
-    // of its function.
-    void find_line(code_frame& frame, const frame_source& source, std::size_t call,
-                   const entry_name& name) {
-        const nearby_lines& nearby = source.nearby;
-        if (is_standard_header(frame.file)) return;
-        const auto line = static_cast<std::uint64_t>(frame.line);
-        const std::uint64_t before = nearby.before(call, line, frame.file);
-        if (frame.line != 0) {
-            frame.line_before = small(before);
-            frame.line_behind = small(nearby.behind(call, line, frame.file));
-            return;
-        }
-        frame.column = 0;
-        frame.is_nearby = true;
-        if (before != 0) {
-            frame.line = small(before);
-            frame.line_before = small(nearby.before(call, before, frame.file));
-            return;
-        }
-        if (name.line == 0) return;
-        // What was split off has no lines of its own.
-        const debug_unit* unit =
-            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
-        const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
-        frame.file = lines.path_of(name.file, texts_);
-        frame.line = small(name.line);
-    }
-
-    // The symbol table's name is preferred, since it is always there and always whole. But where it
-    // names a part that the compiler split off ("load.cold"), or another function that was merged
-    // into the same code, the debug information says which function the lines belong to. So it does
-    // when a name was not demangled.
-    void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
-        const bool has_own = !name.linkage.empty() && name.function != name.linkage;
-        const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
-        if (symbol.linkage.empty() || (has_own && name.function != symbol.readable) ||
-            is_unreadable || is_part_of(symbol.linkage, name.function)) {
-            frame.function = name.function;
-            frame.linkage_name = name.linkage;
-        } else {
-            frame.function = symbol.readable;
-            frame.linkage_name = symbol.linkage;
-        }
-    }
-
-    // "load.cold" is a part of "load".
-    static bool is_part_of(text symbol, text whole) {
-        return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
-               symbol.starts_with(whole);
-    }
-
-    kept_texts& texts_;
-    const char* path_ = nullptr;  // null: file_ is the file
-    detail::byte_view file_;
-    expected_file expected_;
-    detail::file_identity identity_;  // of the file when it was opened first
-    bool was_open_ = false;
-    bool is_trusted_ = false;
-    arena memory_;
-    // Null until they are needed, and after release(); in memory_.
-    object_bytes* object_ = nullptr;
-    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
-    module_symbols* symbols_ = nullptr;
-    debug_units* units_ = nullptr;
-    entry_names* names_ = nullptr;
-    table<const void*, symbol_name> symbol_names_;  // by where the name stands
-    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
-    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
-    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
-    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
-    package_place package_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
-
-// loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
-
-#ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
-#define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
-
-ALLOCSCOPE_COOL_BEGIN
-
-namespace detail {
-
-// Changes whenever a library is loaded or unloaded.
-struct module_generation {
-    std::uint64_t loads = 0;
-    std::uint64_t unloads = 0;
-    bool equals(const module_generation& other) const noexcept {
-        return loads == other.loads && unloads == other.unloads;
-    }
-};
-
-struct module_facts {
-    const char* path = "";             // "" for the main program
-    std::uint64_t base = 0;            // run-time address minus linked address
-    std::uint64_t low = 0, high = 0;   // the addresses between the first and the last byte
-    bool is_first = false;             // the main program
-    byte_view notes;                   // of the first note segment with a build id's alignment
-    const void* first_page = nullptr;  // as in the file; null when it may have been written to
-};
-
-namespace loaded_modules_detail {
-
-// A note segment is read only where a readable load segment holds all of it.
-inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
-    for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
-        const ElfW(Phdr)& load = info.dlpi_phdr[i];
-        if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
-        if (note.p_vaddr < load.p_vaddr || note.p_memsz > load.p_filesz) continue;
-        if (note.p_vaddr - load.p_vaddr > load.p_filesz - note.p_memsz) continue;
-        return byte_view{reinterpret_cast<const std::uint8_t*>(info.dlpi_addr + note.p_vaddr),
-                         static_cast<std::size_t>(note.p_memsz)};
-    }
-    return byte_view{};
-}
-
-template <class Visitor>
-struct visit_state {
-    Visitor* visit;
-    bool is_first = true;
-};
-
-template <class Visitor>
-inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
-    auto& state = *static_cast<visit_state<Visitor>*>(state_address);
-    module_facts facts;
-    facts.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    facts.base = info->dlpi_addr;
-    facts.is_first = state.is_first;
-    facts.low = ~std::uint64_t{0};
-    state.is_first = false;
-    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
-        const std::uint64_t low = facts.base + segment.p_vaddr;
-        const std::uint64_t high = low + segment.p_memsz;
-        if (low < facts.low) {
-            facts.low = low;
-            const bool is_as_in_file = segment.p_offset == 0 && (segment.p_flags & PF_R) != 0 &&
-                                       (segment.p_flags & PF_W) == 0;
-            facts.first_page = is_as_in_file ? reinterpret_cast<const void*>(low) : nullptr;
-        }
-        if (high > facts.high) facts.high = high;
-    }
-    if (facts.low >= facts.high) return 0;
-    // Several note segments are usual. The visitor is called once for each, with the same base.
-    bool has_notes = false;
-    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type != PT_NOTE) continue;
-        facts.notes = notes_in_memory(*info, segment);
-        has_notes = true;
-        (*state.visit)(static_cast<const module_facts&>(facts));
-    }
-    if (!has_notes) (*state.visit)(static_cast<const module_facts&>(facts));
-    return 0;
-}
-
-}  // namespace loaded_modules_detail
-
-// Calls `visit(const module_facts&)` for every module, once for each of its note segments (at
-// least once), one module after the other.
-template <class Visitor>
-inline void visit_loaded_modules(Visitor&& visit) {
-    using plain = typename loaded_modules_detail::visit_state<Visitor>;
-    plain state{&visit};
-    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
-}
-
-inline module_generation current_module_generation() noexcept {
-    module_generation now;
-    ::dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* answer) {
-            auto& generation = *static_cast<module_generation*>(answer);
-            generation.loads = info->dlpi_adds;
-            generation.unloads = info->dlpi_subs;
-            return 1;  // every module carries the same two numbers
-        },
-        &now);
-    return now;
-}
-
-// Runs `work`, which must not throw, while no library can be loaded or unloaded.
-template <class Work>
-void while_modules_stay(const Work& work) noexcept {
-    const auto run = [](dl_phdr_info*, std::size_t, void* given) {
-        (*static_cast<const Work*>(given))();
-        return 1;  // once
-    };
-    ::dl_iterate_phdr(run, const_cast<Work*>(&work));
-}
-
-}  // namespace detail
-
-ALLOCSCOPE_COOL_END
-
-#endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
-
-// module_list.hpp - the modules of this process: where each lies, and which file it came from.
-
-#ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
-#define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-struct loaded_module {
-    text path;               // what reports show; zero-ended, as the file is
-    text file;               // what is opened to read it; "" when there is no file
-    std::uint64_t base = 0;  // run-time address minus linked address
-    std::uint64_t low = 0, high = 0;
-    detail::build_id id;
-    std::uint64_t fingerprint = 0;  // see binary/module_fingerprint.hpp; 0: there is none
-    std::uint64_t inode = 0;        // of the mapped file; looked for when there is no id
-    text loader_path;               // zero-ended
-
-    bool holds(std::uint64_t address) const { return address >= low && address < high; }
-    bool is_same(const loaded_module& other) const {
-        return base == other.base && low == other.low && high == other.high && path == other.path &&
-               fingerprint == other.fingerprint && inode == other.inode;
-    }
-};
-
-namespace module_list_detail {
-
-inline void write_whole(text_out& out, const char* path) {
-    constexpr std::size_t largest = std::size_t{64} << 20;
-    const detail::file_reader file{path};
-    char buffer[4096];
-    while (out.size() < largest) {
-        const std::size_t got = file.read_at(out.size(), buffer, sizeof buffer);
-        if (got == 0) break;
-        out << text{buffer, got};
-    }
-}
-
-struct mapped_file {
-    text path;  // as the kernel writes it: "\\012" for the end of a line; "" when there is none
-    std::uint64_t inode = 0;
-};
-
-// The file of the mapping that holds `address`:
-//     7f00-7f10 r--p 00000000 08:01 1234    /usr/lib/x.so
-// Lines end in '\n'.
-inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
-    while (!maps.empty()) {
-        const std::size_t end = maps.find('\n');
-        const text line = maps.substr(0, end);
-        maps.remove_prefix(end == text::npos ? maps.size() : end + 1);
-        char* rest = nullptr;
-        const std::uint64_t low = std::strtoull(line.data(), &rest, 16);
-        const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
-        if (address < low || address >= high) continue;
-        const std::size_t slash = line.find('/');
-        if (slash == text::npos) return {};
-        std::size_t at = slash;
-        while (at > 0 && line[at - 1] == ' ') --at;
-        while (at > 0 && line[at - 1] != ' ') --at;
-        return {line.substr(slash), std::strtoull(line.data() + at, nullptr, 10)};
-    }
-    return {};
-}
-
-// The path as it is on disk. A path that has those four characters of its own is not found.
-inline text without_escapes(arena& memory, text path) {
-    text_out out{memory};
-    while (!path.empty()) {
-        const bool is_escape = path.starts_with("\\012");
-        out << (is_escape ? text{"\n"} : path.substr(0, 1));
-        path.remove_prefix(is_escape ? 4 : 1);
-    }
-    return copy_of(memory, out.view());
-}
-
-}  // namespace module_list_detail
-
-class module_list {
-public:
-    const list<loaded_module>& modules() const { return modules_; }
-
-    bool is_current() const {
-        return is_read_ && generation_.equals(detail::current_module_generation());
-    }
-
-    // What modules() was before stays good until this is called once more.
-    void read() {
-        is_read_ = false;
-        is_second_ = !is_second_;
-        arena& memory = memory_[is_second_ ? 1 : 0];
-        memory.release();
-        modules_ = list<loaded_module>{memory};
-        generation_ = detail::current_module_generation();
-        bool has_main = false;
-        detail::visit_loaded_modules([&](const detail::module_facts& facts) {
-            const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
-            if (!is_next_note) {
-                loaded_module next;
-                next.path = next.loader_path = copy_of(memory, facts.path);
-                next.base = facts.base;
-                next.low = facts.low;
-                next.high = facts.high;
-                if (facts.first_page != nullptr) {
-                    next.fingerprint = detail::fingerprint_of(facts.first_page, facts.path);
-                }
-                modules_.push_back(next);
-                has_main = has_main || facts.is_first;
-            }
-            detail::build_id& id = modules_.back().id;
-            if (id.known()) return;
-            id = detail::find_build_id(facts.notes);
-            if (id.known()) modules_.back().fingerprint = detail::fingerprint_of(id);
-        });
-        find_files(memory, has_main);
-        is_read_ = true;
-    }
-
-    // The module that holds the address; null: none.
-    const loaded_module* find(std::uint64_t address) const {
-        for (const loaded_module& module : modules_) {
-            if (module.holds(address)) return &module;
-        }
-        return nullptr;
-    }
-
-private:
-    void find_files(arena& memory, bool has_main) {
-        arena scratch;
-        text_out maps{scratch};
-        for (loaded_module& module : modules_) {
-            const bool is_main = has_main && &module == modules_.begin();
-            const bool has_path = !is_main && module.path.starts_with("/");
-            if (has_path) module.file = module.path;
-            if (has_path && module.id.known()) continue;
-            if (maps.empty()) module_list_detail::write_whole(maps, "/proc/self/maps");
-            const text all{maps.c_str(), maps.size()};
-            auto mapped = module_list_detail::mapped_file_of(all, module.low);
-            module.inode = mapped.inode;
-            if (has_path) continue;
-            mapped.path = module_list_detail::without_escapes(memory, mapped.path);
-            if (is_main) {
-                name_main(memory, module, mapped.path);
-            } else if (!mapped.path.empty()) {
-                module.path = module.file = mapped.path;
-            } else if (module.path.contains("/")) {
-                module.file = module.path;  // its content tells when this is another directory
-            }
-        }
-    }
-
-    // /proc/self/exe reaches the running file even when its name now belongs to another one, and
-    // when its name is longer than a name may be.
-    static void name_main(arena& memory, loaded_module& module, text mapped) {
-        const detail::file_reader running{"/proc/self/exe"};
-        const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
-        if (running.is_open() && is_running_file) {
-            char buffer[4096];
-            const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
-            const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
-            module.path = program.empty() ? mapped : copy_of(memory, program);
-            module.file = text{"/proc/self/exe"};
-        } else {
-            module.path = module.file = mapped;
-        }
-        if (!module.path.empty()) return;
-        // Without /proc there is still the name that the kernel was asked to run.
-        const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-        if (started != nullptr) module.path = module.file = copy_of(memory, started);
-    }
-
-    arena memory_[2];
-    bool is_second_ = false;
-    bool is_read_ = false;
-    detail::module_generation generation_;
-    list<loaded_module> modules_;
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
-
-// symbolizer.hpp - addresses of this process to modules, functions, files, lines, inlined calls.
-
-#ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
-#define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-class symbolizer {
-public:
-    // `kept` must live longer.
-    explicit symbolizer(arena& kept)
-        : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
-        refresh_modules();
-    }
-    ~symbolizer() { release_debug_data(); }
-    symbolizer(const symbolizer&) = delete;
-    symbolizer& operator=(const symbolizer&) = delete;
-
-    // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
-    // loaded or not; null: what is there now. Good as long as `kept`, or, without a home, until
-    // refresh_modules() finds that the address's module is gone.
-    const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr) {
-        const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
-        code_location** known = locations_.find(key);
-        if (known != nullptr && *known != nullptr) return **known;
-        auto* location = kept_.make<code_location>();
-        location->address = address;
-        const code_owner owner = owner_of(address, home);
-        if (owner.object != nullptr) {
-            location->is_unloaded = owner.is_unloaded;
-            location->module = texts_.keep(owner.path);
-            location->module_offset = address - owner.base;
-            owner.object->resolve(location->module_offset, *location);
-        }
-        if (!location->is_unloaded) locations_[key] = location;  // its file may come back
-        return *location;
-    }
-
-    // The demangled name of the variable, vtable or typeinfo around an address, as in
-    // "vtable for widget"; "" when there is none.
-    text data_symbol_at(std::uint64_t address, arena& memory,
-                        const detail::met_module* home = nullptr) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->data_symbol_at(address - owner.base, memory);
-    }
-
-    // The demangled function around an address by the symbol table alone; "" when there is none.
-    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
-    text function_symbol_at(std::uint64_t address, arena& memory,
-                            const detail::met_module* home = nullptr) {
-        const code_owner owner = owner_of(address, home);
-        if (owner.object == nullptr) return {};
-        return owner.object->function_symbol_at(address - owner.base, memory);
-    }
-
-    // The types that the debug information around an address describes; null: nothing is known.
-    // Good until release_debug_data().
-    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
-        const code_owner owner = owner_of(address, home);
-        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
-    }
-
-    // Whether the module, as a location has it, is the program itself.
-    bool is_program(text module) const {
-        if (detail::names_another_process()) {
-            const detail::met_module* program = detail::modules_at_start.at(0);
-            return program != nullptr && module == text{program->path};
-        }
-        return !modules().empty() && module == modules()[0].path;
-    }
-
-    // The source file of the program's main(); "" when nothing tells it.
-    text file_of_main() {
-        const detail::met_module* home = nullptr;
-        std::uint64_t inside = 0;
-        if (detail::names_another_process()) {
-            home = detail::modules_at_start.at(0);
-            if (home != nullptr) inside = home->start;
-        } else if (!modules().empty()) {
-            inside = modules()[0].low;
-        }
-        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
-        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
-        if (begin == 0) return {};
-        const code_location& location = resolve(owner.base + begin, home);
-        return location.frames.empty() ? text{} : location.frames.back().file;
-    }
-
-    // To be called before a report: looks for libraries loaded and unloaded since. What was
-    // resolved in modules that are still there stays. True when anything changed.
-    bool refresh_modules() {
-        if (modules_.is_current()) return false;
-        const list<loaded_module> before = modules_.modules();
-        modules_.read();
-        for (const loaded_module& old : before) {
-            if (is_still_there(old)) continue;
-            module_object* object = objects_.find(old.low);
-            if (object == nullptr || object->reader == nullptr) continue;
-            object->is_current = false;
-            object->reader->release();
-        }
-        for (auto& location : locations_) {
-            const bool has_home = location.key >= first_key;
-            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
-        }
-        return true;
-    }
-
-    const list<loaded_module>& modules() const { return modules_.modules(); }
-
-    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
-    // the program first.
-    template <class Visit>
-    void for_each_module(const Visit& visit) {
-        if (!detail::names_another_process()) {
-            for (const loaded_module& each : modules()) {
-                visit(each.path, each.base, each.high - each.base, each.id);
-            }
-            return;
-        }
-        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
-            for (std::uint32_t i = 0; i < met->count(); ++i) {
-                const detail::met_module* each = met->at(i);
-                if (each == nullptr) continue;
-                const code_owner owner = gone_owner(*each);
-                visit(text{each->path}, std::uint64_t{each->base},
-                      std::uint64_t{each->start + each->size - each->base},
-                      owner.is_unloaded ? detail::build_id{} : owner.object->build_id());
-            }
-        }
-    }
-
-    // Gives back what was read of the files. A later resolve() reads again what it needs.
-    void release_debug_data() {
-        for (const auto* objects : {&objects_, &gone_}) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) object.value.reader->release();
-            }
-        }
-    }
-
-    std::size_t debug_bytes() const {
-        std::size_t total = 0;
-        for (const auto* objects : {&objects_, &gone_}) {
-            for (const auto& object : *objects) {
-                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
-            }
-        }
-        return total;
-    }
-
-private:
-    struct module_object {
-        debug_object* reader = nullptr;
-        bool is_current = false;  // false: its memory may serve the next one
-    };
-
-    // User addresses are below it.
-    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
-
-    // Whose an address is.
-    struct code_owner {
-        debug_object* object = nullptr;  // null: no module's
-        text path;
-        std::uint64_t base = 0;
-        bool is_unloaded = false;
-    };
-
-    code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
-        if (home == nullptr && detail::names_another_process()) {
-            home = detail::modules_at_start.holder_of(address);
-            return home != nullptr ? gone_owner(*home) : code_owner{};
-        }
-        const loaded_module* now = modules_.find(address);
-        const bool is_at_home =
-            home == nullptr || (!detail::names_another_process() && now != nullptr &&
-                                now->base == home->base && now->fingerprint == home->fingerprint);
-        if (!is_at_home) return gone_owner(*home);
-        if (now == nullptr) return {};
-        return {&object_of(*now), now->path, now->base, false};
-    }
-
-    // The names of a module that was unloaded still stand in its file, if that is still there.
-    code_owner gone_owner(const detail::met_module& home) {
-        module_object& gone = gone_[home.number];
-        if (!gone.is_current) {
-            expected_file expected;
-            expected.fingerprint = home.fingerprint;
-            expected.loader_path = home.path;
-            expected.is_known_by_id = home.has_build_id;
-            make_object(gone, home.path, expected);
-        }
-        gone.is_current = home.fingerprint != 0 && gone.reader->is_readable();
-        if (gone.is_current) return {gone.reader, home.path, home.base, false};
-        gone.reader->release();
-        const borrowed_memory meanwhile{texts_.scratch()};
-        const text path = texts_.keep(joined(texts_.scratch(), home.path, " (unloaded)"));
-        return {gone.reader, path, home.base, true};
-    }
-
-    debug_object& object_of(const loaded_module& module) {
-        module_object& known = objects_[module.low];
-        if (!known.is_current) {
-            expected_file expected;
-            expected.id = module.id;
-            expected.inode = module.inode;
-            expected.fingerprint = module.fingerprint;
-            expected.loader_path = texts_.keep(module.loader_path).data();
-            make_object(known, texts_.keep(module.file).data(), expected);
-        }
-        return *known.reader;
-    }
-
-    void make_object(module_object& at, const char* file, const expected_file& expected) {
-        void* memory = at.reader != nullptr ? at.reader : kept_.allocate(sizeof(debug_object));
-        at.reader = ::new (memory) debug_object{texts_, file, expected};
-        at.is_current = true;
-    }
-
-    bool is_still_there(const loaded_module& old) const {
-        const loaded_module* now = modules_.find(old.low);
-        return now != nullptr && now->is_same(old);
-    }
-
-    // An address that was in no module stays valid when it is still in none.
-    bool is_still_valid(const list<loaded_module>& before, std::uint64_t address) const {
-        for (const loaded_module& old : before) {
-            if (old.holds(address)) return is_still_there(old);
-        }
-        return modules_.find(address) == nullptr;
-    }
-
-    arena& kept_;
-    kept_texts texts_;
-    module_list modules_;
-    table<std::uint64_t, module_object> objects_;     // by lowest address
-    table<std::uint64_t, module_object> gone_;        // by met_module::number
-    table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
-};
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
+#include <cxxabi.h>
+#include <sys/uio.h>
 
 // name_brackets.hpp - jumps over words, brackets and operators in demangled names.
 
 #ifndef ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 #define ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
 constexpr std::size_t no_position = text::npos;
 constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
 
-inline bool is_name_character(char c) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -20118,7 +18086,7 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP
 
@@ -20869,6 +18837,2777 @@ inline text without_unnamed_namespaces(arena& memory, text type) {
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_PRETTY_TYPE_HPP
+
+// pretty_function.hpp - spells a function the way people write it, from a demangled name.
+
+#ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+#define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// As g++, clang++ and LLVM's demangler call them.
+inline bool is_lambda(text component) noexcept {
+    return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
+}
+
+// " const &" of " const & [clone .cold]".
+inline text leading_qualifiers(text behind) noexcept {
+    const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
+    return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
+}
+
+// The function itself when its name is not understood. The result lives in the arena or is a view
+// of the input.
+inline text pretty_function(arena& memory, text function) {
+    const function_name name = parse_function_name(memory, function);
+    if (!name.is_known()) return function;
+    text_out spelled{memory};
+    text qualifiers;
+    bool is_in_lambda = false;
+    for (const name_component& component : name.components) {
+        if (is_in_lambda && is_listed(component.name, "operator() _FUN __invoke")) continue;
+        is_in_lambda = is_lambda(component.name);
+        if (!spelled.empty()) spelled << "::";
+        spelled << (is_in_lambda ? text{"{lambda}"} : component.name);
+        if (component.name.ends_with("<") && !component.arguments.empty()) {
+            spelled << ' ';  // operator< <int>
+        }
+        spelled << component.arguments;
+    }
+    if (!is_in_lambda) {  // parameters and qualifiers
+        text behind = function.substr(static_cast<std::size_t>(name.whole.end() - function.data()));
+        if (behind.starts_with("[abi:")) behind.remove_prefix(skip_brackets(behind, 0));
+        // g++ calls the body of a coroutine f(f(int)::_Z1fi.Frame*).
+        const std::size_t frame = behind.find(".Frame*)");
+        const std::size_t outer = frame != no_position ? behind.rfind("::_Z") : frame;
+        if (outer != no_position) return pretty_function(memory, behind.substr(1, outer - 1));
+        const std::size_t close = behind.starts_with("(") ? skip_brackets(behind, 0) : no_position;
+        if (close != no_position) {
+            spelled << behind.substr(0, close);
+            qualifiers = leading_qualifiers(behind.substr(close));
+        }
+    }
+    const text pretty = pretty_type(memory, spelled.view());
+    return qualifiers.empty() ? pretty : joined(memory, pretty, qualifiers);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
+
+// shorten_paths.hpp - file names without the directory that they all share.
+
+#ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+#define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
+inline text tidy_path(arena& memory, text path) {
+    const bool is_absolute = path.starts_with("/");
+    list<text> parts{memory};
+    std::size_t at = 0;
+    while (at < path.size()) {
+        std::size_t end = path.find('/', at);
+        if (end == text::npos) end = path.size();
+        const text part = path.substr(at, end - at);
+        at = end + 1;
+        if (part.empty() || part == ".") continue;
+        if (part == ".." && !parts.empty() && parts.back() != "..") {
+            parts.pop_back();
+        } else if (part != ".." || !is_absolute) {
+            parts.push_back(part);
+        }
+    }
+    text_out tidy{memory};
+    for (const text part : parts) {
+        if (is_absolute || !tidy.empty()) tidy << '/';
+        tidy << part;
+    }
+    return tidy.view();
+}
+
+// Length of the directory, its slash included, that all paths of one kind begin with.
+inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
+    text shared;
+    bool is_first = true;
+    for (const text path : paths) {
+        if (path.empty() || path.starts_with("/") != is_absolute) continue;
+        if (is_first) shared = path;
+        is_first = false;
+        std::size_t same = 0;
+        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
+        shared = shared.substr(0, same);
+    }
+    const std::size_t slash = shared.rfind('/');
+    return slash == text::npos || slash == 0 ? 0 : slash + 1;
+}
+
+// In place; "" stays "", and equal files get equal names.
+inline void shorten_paths(arena& memory, list<text>& paths) {
+    for (text& path : paths) path = tidy_path(memory, path);
+    const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
+    table<text, text> meanings{memory};  // of a short name: the path, or "" when there are two
+    for (const text path : paths) {
+        if (path.empty()) continue;
+        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        const auto meaning = meanings.insert(name);
+        if (meaning.is_new) {
+            meaning.value = path;
+        } else if (meaning.value != path) {
+            meaning.value = {};
+        }
+    }
+    for (text& path : paths) {
+        if (path.empty()) continue;
+        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
+        if (!meanings.find(name)->empty()) path = name;
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
+
+// book_texts.hpp - the texts that rows point to, equal ones once.
+
+#ifndef ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
+#define ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class book_texts {
+public:
+    book_texts(arena& kept, arena& scratch) noexcept
+        : kept_(kept),
+          scratch_(scratch),
+          texts_(kept),
+          functions_(kept),
+          paths_(kept),
+          types_(kept) {}
+
+    // The one copy of an equal text.
+    const char* keep(text wanted) {
+        if (wanted.empty()) return "";
+        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept.data();
+        return kept.data();
+    }
+
+    // As people write the function.
+    const char* pretty_function(text function) {
+        const auto known = functions_.insert(function.data());
+        if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
+        return known.value;
+    }
+
+    const char* tidy_path(text path) {
+        const auto known = paths_.insert(path.data());
+        if (known.is_new) known.value = keep(symbolize::tidy_path(scratch_, path));
+        return known.value;
+    }
+
+    // `type` is a text that keep() gave.
+    const char* printed_type(const char* type) {
+        const auto known = types_.insert(type);
+        if (known.is_new) {
+            known.value = keep(symbolize::without_unnamed_namespaces(scratch_, type));
+        }
+        return known.value;
+    }
+
+private:
+    arena& kept_;
+    arena& scratch_;
+    table<text, const char*> texts_;
+    table<const void*, const char*> functions_;
+    table<const void*, const char*> paths_;
+    table<const void*, const char*> types_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
+
+// type_answer.hpp - what the type of a stack's objects is, and how that is known.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+#define ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
+enum class type_evidence : unsigned char {
+    none,             // not known: the name is "?"
+    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
+    allocator_frame,  // std::allocator<T>::allocate called operator new
+    make_frame,       // std::make_unique<T> and its like did
+    vtable,           // the live object points to the vtable of T, and is as large as a T
+    source_text,      // `new T` stands at that line and column
+    unsized_vtable    // as vtable; but how large a T is, nothing tells
+};
+
+// As snapshot::row::type_source says it.
+inline const char* word_of(type_evidence evidence) noexcept {
+    switch (evidence) {
+        case type_evidence::tag:
+            return "report";
+        case type_evidence::allocator_frame:
+            return "allocator";
+        case type_evidence::make_frame:
+            return "make_function";
+        case type_evidence::vtable:
+            return "vtable";
+        case type_evidence::source_text:
+            return "source";
+        case type_evidence::unsized_vtable:
+            return "unsized_vtable";
+        case type_evidence::none:
+            break;
+    }
+    return "";
+}
+
+struct type_answer {
+    text name = "?";
+    type_evidence evidence = type_evidence::none;
+    bool is_array = false;  // said to be: the block may be larger than one of them
+
+    bool is_known() const noexcept { return evidence != type_evidence::none; }
+
+    // The vtable of a live object may say more.
+    bool is_open() const noexcept {
+        return evidence == type_evidence::none || evidence == type_evidence::source_text;
+    }
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+
+// named_stack.hpp - a stack with everything a row says of it.
+
+#ifndef ALLOCSCOPE_NAMING_NAMED_STACK_HPP
+#define ALLOCSCOPE_NAMING_NAMED_STACK_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Texts belong to the book; equal ones of path, place and type are one.
+struct named_stack {
+    const snapshot::frame* frames = nullptr;         // innermost first
+    named_stack* next = nullptr;                     // of those that are looked for in one place
+    const list<const met_module*>* homes = nullptr;  // of its frames; null: none may be unloaded
+    std::uint64_t modules = 0;                       // stack_modules::key
+    const char* path = "";                           // of the user's frame; "": it has no line
+    const char* place = "";  // when there is no line: the function, else the module
+    const char* type = no_type;
+    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
+    std::uint64_t offset = 0;
+    std::uint32_t hash = 0;
+    std::uint32_t frame_count = 0;
+    std::uint32_t user_frame = 0;    // frame_count: none
+    std::uint32_t maker_frame = 0;   // the innermost function that is not the standard library's
+    std::uint32_t asking_frame = 0;  // that wanted the memory; frame_count: none
+    std::uint32_t rule_version = 0;
+    std::uint32_t tag = 0;
+    int line = 0;
+    symbolize::type_evidence evidence = symbolize::type_evidence::none;
+    bool is_array = false;       // type_answer
+    bool is_lasting = false;     // false: good until a module comes or goes
+    bool is_type_final = false;  // false: a live object might still tell
+
+    static constexpr const char* no_type = "?";
+
+    const char* function() const noexcept {
+        return user_frame < frame_count ? frames[user_frame].function : "";
+    }
+
+    // Of the frame that wanted the memory; 0: none.
+    std::uintptr_t asking_address() const noexcept {
+        return asking_frame < frame_count ? frames[asking_frame].address : 0;
+    }
+
+    bool has_addresses_of(const known_stack& stack) const noexcept {
+        std::uint32_t met = 0;
+        for (std::uint32_t i = 0; i < frame_count; ++i) {
+            if (frames[i].is_inlined) continue;
+            if (met == stack.count || frames[i].address + 1 != stack.addresses[met]) return false;
+            ++met;
+        }
+        return met == stack.count;
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP
+
+// code_location.hpp - what is known about one code address: module, symbol, logical frames.
+
+#ifndef ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+#define ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+struct code_frame {
+    text function;      // demangled; "" when unknown
+    text linkage_name;  // as the linker knows it; "" when the debug information has none
+    text file;          // with its directory, as the debug information has it; "" unknown
+    int line = 0;       // 0: unknown
+    int column = 0;
+    bool is_inlined = false;
+    std::uint64_t built_ns = 0;  // when the file of its module was written; 0: not known
+    // True: the compiler gave the call no line, and this is one close by.
+    bool is_nearby = false;
+    // True: there is a line, which is one of the library's and would be taken for the function's.
+    bool is_line_withheld = false;
+    // Of the code before and behind in the same function and file, where that is another line; 0:
+    // there is none.
+    int line_before = 0;
+    int line_behind = 0;
+};
+
+struct code_location {
+    std::uint64_t address = 0;
+    text module;                      // path of the program or library; "" when in none
+    std::uint64_t module_offset = 0;  // address as linked, what addr2line and objdump call it
+    bool is_unloaded = false;         // the module is gone, and so is its file
+    text symbol;                      // demangled function of .symtab or .dynsym; "" unknown
+    std::uint64_t symbol_offset = 0;  // distance from that function's start
+    // Innermost first; at least one when a symbol or a line is known.
+    list<code_frame> frames;
+};
+
+// The C and C++ libraries and the loader, by the file's name. Nobody asks for a line of theirs, so
+// the debug information that a package has for them is not read.
+inline bool is_system_library(text path) noexcept {
+    const std::size_t slash = path.rfind('/');
+    if (slash != text::npos) path.remove_prefix(slash + 1);
+    constexpr const char* names[] = {"libc.so",   "libc-",         "libstdc++.so",
+                                     "libc++.so", "libc++abi.so",  "libgcc_s.so",
+                                     "libm.so",   "libpthread.so", "libdl.so",
+                                     "librt.so",  "ld-linux",      "liballocscope_preload.so"};
+    for (const text name : names) {
+        if (path.starts_with(name)) return true;
+    }
+    return false;
+}
+
+// The headers of libstdc++ and libc++: everything in them is the library's, also a function whose
+// scope the debug information does not tell.
+inline bool is_standard_header(text file) noexcept {
+    return file.contains("/include/c++/");
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_CODE_LOCATION_HPP
+
+// demangle.hpp - linker names as the programmer wrote them.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
+#define ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+constexpr std::size_t longest_mangled_name = 4096;
+constexpr int most_back_references = 14;
+
+// Counts "S_", "S1_", "T0_" and the like, also those that only look so inside an identifier.
+inline bool is_demanglable(text name) noexcept {
+    if (name.size() > longest_mangled_name || !name.starts_with("_Z")) return false;
+    int references = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] != 'S' && name[i] != 'T') continue;
+        std::size_t end = i + 1;
+        while (end < name.size() &&
+               ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) {
+            ++end;
+        }
+        if (end < name.size() && name[end] == '_') ++references;
+    }
+    return references <= most_back_references;
+}
+
+// A zero-ended text in `memory`.
+inline text demangled(arena& memory, const char* linkage_name) {
+    struct readable_name {
+        char* characters = nullptr;
+        ~readable_name() { std::free(characters); }
+    } readable;
+    if (is_demanglable(linkage_name)) {
+        int status = 0;
+        constexpr int no_memory = -1;
+        readable.characters = abi::__cxa_demangle(linkage_name, nullptr, nullptr, &status);
+        if (status == no_memory) refuse_memory();
+    }
+    return copy_of(memory, readable.characters != nullptr ? readable.characters : linkage_name);
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEMANGLE_HPP
+
+// kept_texts.hpp - the texts of all resolved addresses, equal ones once.
+
+#ifndef ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+#define ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class kept_texts {
+public:
+    explicit kept_texts(arena& kept) noexcept : kept_(kept), texts_(kept) {}
+
+    // A zero-ended copy that lives as long as the arena.
+    text keep(text wanted) {
+        if (const text* known = texts_.find(wanted)) return *known;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept;
+        return kept;
+    }
+
+    arena& memory() const noexcept { return kept_; }
+
+    // To be borrowed by those who put a text together before it is kept.
+    arena& scratch() noexcept { return scratch_; }
+
+private:
+    arena& kept_;
+    arena scratch_;
+    table<text, text> texts_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_KEPT_TEXTS_HPP
+
+// entry_names.hpp - the name of the function that an entry of the debug information describes.
+
+#ifndef ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+#define ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct entry_name {
+    text function;  // demangled or put together; "" unknown
+    text linkage;   // "" when the debug information has none
+    // Where it is declared: a file's number and the line, of the unit's line program.
+    std::uint64_t file = 0;
+    std::uint64_t line = 0;  // 0: not known
+    std::uint64_t unit = 0;  // an offset inside it
+};
+
+class entry_names {
+public:
+    entry_names(debug_units& units, kept_texts& texts)
+        : units_(units), texts_(texts), names_(units.memory()) {}
+
+    entry_name of(std::uint64_t entry) { return of(entry, 0); }
+
+private:
+    static constexpr int most_links = 16;
+    static constexpr std::size_t most_scopes = 64;
+    static constexpr int most_nested_functions = 8;
+    static constexpr std::size_t longest_name = 65536;
+
+    struct facts {
+        const char* name = "";
+        const char* linkage = "";
+        std::uint64_t next = 0;  // the entry that says more
+        std::uint64_t file = 0;
+        std::uint64_t line = 0;
+        std::uint16_t tag = 0;
+    };
+
+    static std::uint64_t offset_of(std::uint64_t entry) noexcept {
+        return entry & ~detail::dwarf_in_supplement;
+    }
+
+    static facts read_facts(const debug_unit& unit, std::uint64_t entry) {
+        facts found;
+        const detail::dwarf_sections& sections = unit.home->sections();
+        entry_walker walker{sections, unit.header, unit.abbreviations, offset_of(entry)};
+        if (!walker.next() || walker.shape() == nullptr) return found;
+        found.tag = walker.shape()->tag;
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            switch (name) {
+                case detail::dwarf::at_name:
+                    found.name = detail::dwarf_text(sections, unit.header, value);
+                    break;
+                case detail::dwarf::at_linkage_name:
+                case detail::dwarf::at_mips_linkage_name:
+                    found.linkage = detail::dwarf_text(sections, unit.header, value);
+                    break;
+                case detail::dwarf::at_decl_file:
+                    found.file = value.number;
+                    break;
+                case detail::dwarf::at_decl_line:
+                    found.line = value.number;
+                    break;
+                case detail::dwarf::at_abstract_origin:
+                case detail::dwarf::at_specification:
+                    found.next = detail::dwarf_reference(unit.header, value);
+                    break;
+                default:
+                    break;
+            }
+        }
+        return found;
+    }
+
+    entry_name of(std::uint64_t entry, int nesting) {
+        if (const entry_name* known = names_.find(entry)) return *known;
+        const borrowed_memory meanwhile{texts_.scratch()};
+        const entry_name name = read(entry, nesting);
+        names_[entry] = name;
+        return name;
+    }
+
+    entry_name read(std::uint64_t entry, int nesting) {
+        entry_name answer;
+        text plain;
+        const debug_unit* home = nullptr;
+        std::uint64_t last = entry;
+        for (int links = 0; links < most_links && entry != 0; ++links) {
+            const debug_unit* unit = units_.unit_of_entry(entry);
+            if (unit == nullptr) break;
+            const facts found = read_facts(*unit, entry);
+            if (answer.line == 0 && found.line != 0) {
+                answer.file = found.file;
+                answer.line = found.line;
+                answer.unit = entry;
+            }
+            if (*found.linkage != '\0') {
+                answer.linkage = texts_.keep(found.linkage);
+                answer.function = texts_.keep(demangled(texts_.scratch(), found.linkage));
+                if (answer.function != answer.linkage) return answer;
+            }
+            if (*found.name != '\0') plain = found.name;
+            home = unit;
+            last = entry;
+            entry = found.next;
+        }
+        if (plain.empty()) return answer;
+        text_out function{texts_.scratch()};
+        write_scope(function, *home, offset_of(last), plain, nesting);
+        function << plain;
+        answer.function = texts_.keep(function.view());
+        return answer;
+    }
+
+    // The enclosing names, each followed by "::".
+    void write_scope(text_out& out, const debug_unit& unit, std::uint64_t entry, text plain,
+                     int nesting) {
+        text scopes[most_scopes];  // the innermost first
+        std::size_t count = 0;
+        std::size_t bytes = 0;
+        std::size_t number = enclosing(unit, entry);
+        while (count < most_scopes && number != 0 && bytes <= longest_name) {
+            const entry_scope& outer = unit.scopes[number - 1];
+            number = outer.parent;
+            const facts found = read_facts(unit, outer.begin);
+            text name = found.name;
+            if (found.tag == detail::dwarf::tag_subprogram) {
+                number = 0;
+                const std::uint64_t function = outer.begin | unit.header.file;
+                if (nesting < most_nested_functions) name = of(function, nesting + 1).function;
+                if (nesting >= most_nested_functions || name.empty()) break;
+            } else if (name.empty()) {
+                name = found.tag == detail::dwarf::tag_namespace ? "(anonymous namespace)"
+                       : plain == "operator()"                   ? "{lambda}"
+                                                                 : "{unnamed type}";
+            }
+            scopes[count++] = name;
+            bytes += name.size();
+        }
+        while (count != 0) out << scopes[--count] << "::";
+    }
+
+    // The number + 1 of the innermost scope around an entry; 0: none.
+    static std::size_t enclosing(const debug_unit& unit, std::uint64_t entry) {
+        std::size_t number =
+            partition_point(unit.scopes.data(), unit.scopes.size(),
+                            [&](const entry_scope& scope) { return scope.begin < entry; });
+        while (number != 0 && unit.scopes[number - 1].end <= entry) {
+            number = unit.scopes[number - 1].parent;
+        }
+        return number;
+    }
+
+    debug_units& units_;
+    kept_texts& texts_;
+    table<std::uint64_t, entry_name> names_;  // by the offset of the entry
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_ENTRY_NAMES_HPP
+
+// inline_lookup.hpp - the calls that were inlined at an address, innermost first.
+
+#ifndef ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+#define ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+struct inlined_call {
+    std::uint64_t entry = 0;  // the function that was inlined
+    std::uint32_t call_file = 0;
+    std::uint32_t call_line = 0;
+    std::uint32_t call_column = 0;
+    std::uint32_t parent = 0;  // the number of the call around it + 1; 0: the function itself
+};
+
+// No number in an honest file is larger.
+inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
+    return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
+}
+
+// All inlined calls of one function.
+class inlined_calls {
+public:
+    // `function` is the offset of its entry.
+    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function);
+
+    // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
+    std::size_t innermost_at(std::uint64_t address) const noexcept;
+
+    const inlined_call& operator[](std::size_t number) const noexcept { return calls_[number]; }
+
+private:
+    struct open_call {
+        std::int64_t depth;
+        std::size_t number;
+    };
+
+    void read(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+              list<open_call>& open);
+    void add(const debug_units& units, const debug_unit& unit, entry_walker& walker,
+             std::size_t parent, step_budget& budget);
+
+    list<inlined_call> calls_;
+    address_ranges pieces_;  // value: the call's number
+};
+
+ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const debug_unit& unit,
+                                                 std::uint64_t function)
+    : calls_(units.memory()), pieces_(units.memory()) {
+    arena scratch;
+    list<open_call> open{scratch};
+    entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
+    if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
+        read(units, unit, walker, open);
+    }
+    pieces_.finish();
+}
+
+ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
+                                             entry_walker& walker, list<open_call>& open) {
+    step_budget budget{units.fresh_budget()};
+    std::int64_t skipped_below = 0;  // 0: nothing is skipped
+    while (walker.next() && walker.depth() > 0) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            const std::int64_t closed = walker.depth() - 1;
+            if (closed <= 0) return;
+            if (skipped_below == closed) skipped_below = 0;
+            while (!open.empty() && open.back().depth >= closed) open.pop_back();
+            continue;
+        }
+        if (skipped_below != 0) continue;
+        if (shape->tag == detail::dwarf::tag_inlined_subroutine) {
+            const std::size_t parent = open.empty() ? 0 : open.back().number;
+            add(units, unit, walker, parent, budget);
+            if (shape->has_children) open.push_back(open_call{walker.depth(), calls_.size()});
+        } else if (shape->tag != detail::dwarf::tag_lexical_block && shape->has_children) {
+            skipped_below = walker.depth();
+        }
+    }
+}
+
+ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debug_unit& unit,
+                                            entry_walker& walker, std::size_t parent,
+                                            step_budget& budget) {
+    inlined_call call;
+    call.entry = walker.offset();
+    call.parent = static_cast<std::uint32_t>(parent);
+    detail::dwarf_extent extent;
+    detail::dwarf_value value;
+    std::uint16_t name = 0;
+    while (walker.next_value_inline(name, value)) {
+        switch (name) {
+            case detail::dwarf::at_call_file:
+                call.call_file = in_32_bits(value.number);
+                break;
+            case detail::dwarf::at_call_line:
+                call.call_line = in_32_bits(value.number);
+                break;
+            case detail::dwarf::at_call_column:
+                call.call_column = in_32_bits(value.number);
+                break;
+            case detail::dwarf::at_abstract_origin: {
+                const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
+                if (origin != 0) call.entry = origin;
+                break;
+            }
+            default:
+                extent.take(name, value);
+                break;
+        }
+    }
+    units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);
+    calls_.push_back(call);
+}
+
+// A call counts only when all calls around it hold the address too.
+ALLOCSCOPE_NOINLINE std::size_t inlined_calls::innermost_at(std::uint64_t address) const noexcept {
+    constexpr std::size_t most_calls = 256;
+    struct {
+        std::size_t number;  // of the call + 1
+        std::uint64_t width;
+    } found[most_calls];
+    std::size_t count = 0;
+    address_ranges::walk at = pieces_.walk_to(address);
+    while (const address_range* piece = pieces_.next(at)) {
+        const std::size_t number = piece->value + 1;
+        std::size_t place = count;  // sorted by number: outer calls stand before inner ones
+        while (place > 0 && found[place - 1].number > number) --place;
+        if (place > 0 && found[place - 1].number == number) {
+            if (piece->width() < found[place - 1].width) found[place - 1].width = piece->width();
+            continue;
+        }
+        if (count == most_calls) break;
+        for (std::size_t i = count++; i > place; --i) found[i] = found[i - 1];
+        found[place] = {number, piece->width()};
+    }
+    std::size_t entered = 0;  // moved to the front
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t parent = calls_[found[i].number - 1].parent;
+        std::size_t outer = entered;
+        while (outer > 0 && found[outer - 1].number != parent) --outer;
+        if (parent != 0 && outer == 0) continue;
+        found[entered] = found[i];
+        if (found[entered].width <= found[best].width) best = entered;
+        ++entered;
+    }
+    return entered == 0 ? 0 : found[best].number;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_INLINE_LOOKUP_HPP
+
+// dwarf_lines.hpp - one line number program: its directories and files, and the rows it produces.
+
+#ifndef ALLOCSCOPE_BINARY_DWARF_LINES_HPP
+#define ALLOCSCOPE_BINARY_DWARF_LINES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace detail {
+
+struct dwarf_line_header {
+    dwarf_format format;
+    std::uint64_t tables = 0;      // where directories and files are described
+    std::uint64_t operations = 0;  // where the program begins
+    std::uint64_t end = 0;
+    std::uint8_t least_instruction_bytes = 1;
+    std::int8_t line_base = 0;
+    std::uint8_t line_range = 1;
+    std::uint8_t first_special = 10;
+    std::uint8_t operand_counts[256] = {};
+};
+
+struct dwarf_line_row {
+    std::uint64_t address = 0;
+    std::uint32_t file = 1;
+    std::uint32_t line = 1;
+    std::uint32_t column = 0;
+    bool ends_sequence = false;
+};
+
+ALLOCSCOPE_NOINLINE bool read_dwarf_line_header(byte_view section, std::uint64_t offset,
+                                                dwarf_line_header& header) noexcept {
+    header = dwarf_line_header{};
+    byte_cursor in{section, offset};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) {
+        length = in.u64();
+        header.format.offset_bytes = 8;
+    }
+    if (!in.ok() || length > in.remaining()) return false;
+    header.end = in.at() + length;
+    header.format.version = in.u16();
+    if (header.format.version < 2 || header.format.version > 5) return false;
+    if (header.format.version >= 5) {
+        header.format.address_bytes = in.u8();
+        in.skip(1);  // segment selectors
+    }
+    const std::uint64_t header_bytes = in.unsigned_of(header.format.offset_bytes);
+    if (!in.ok() || header_bytes > in.remaining()) return false;
+    header.operations = in.at() + header_bytes;
+    header.least_instruction_bytes = in.u8();
+    if (header.format.version >= 4) in.skip(1);  // operations per VLIW instruction
+    in.skip(1);                                  // is_stmt at the start
+    header.line_base = static_cast<std::int8_t>(in.u8());
+    header.line_range = in.u8();
+    header.first_special = in.u8();
+    for (unsigned code = 1; code < header.first_special; ++code) {
+        header.operand_counts[code] = in.u8();
+    }
+    header.tables = in.at();
+    return in.ok() && header.line_range != 0 && header.operations <= header.end;
+}
+
+namespace dwarf_line_tables {
+
+// DWARF 2 to 4: directories until an empty text, then files until an empty one. They begin at 1.
+template <class Visitor>
+inline void visit_old(byte_cursor& in, Visitor& visit) {
+    visit.directory(nullptr);  // number 0 is the compilation directory
+    for (;;) {
+        const char* name = in.text();
+        if (!in.ok() || *name == '\0') break;
+        visit.directory(name);
+    }
+    visit.file(nullptr, 0);
+    while (in.ok()) {
+        const char* name = in.text();
+        if (!in.ok() || *name == '\0') break;
+        const std::uint64_t directory = in.uleb();
+        in.uleb();  // time
+        in.uleb();  // size
+        visit.file(name, directory);
+    }
+}
+
+// DWARF 5: each table says first which forms its entries are made of.
+template <class Report>
+inline void visit_new(byte_cursor& in, const dwarf_sections& sections, const dwarf_unit& unit,
+                      const dwarf_format& format, Report&& report) {
+    constexpr unsigned most_fields = 16;
+    std::uint16_t contents[most_fields] = {};
+    std::uint16_t forms[most_fields] = {};
+    const unsigned field_count = in.u8();
+    if (field_count > most_fields) return in.fail();
+    for (unsigned i = 0; i < field_count; ++i) {
+        contents[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
+        forms[i] = static_cast<std::uint16_t>(in.uleb() & 0xffff);
+    }
+    const std::uint64_t count = in.uleb();
+    for (std::uint64_t entry = 0; entry < count && in.ok(); ++entry) {
+        const std::size_t before = in.at();
+        const char* path = "";
+        std::uint64_t directory = 0;
+        for (unsigned i = 0; i < field_count; ++i) {
+            const dwarf_value value = read_dwarf_value(in, forms[i], format, 0);
+            if (contents[i] == dwarf::line_content_path) path = dwarf_text(sections, unit, value);
+            if (contents[i] == dwarf::line_content_directory) directory = value.number;
+        }
+        if (in.at() == before) return in.fail();  // entries of no bytes would never end
+        if (in.ok()) report(path, directory);
+    }
+}
+
+}  // namespace dwarf_line_tables
+
+// Calls `visit.directory(const char* or null)` for each directory in order, then
+// `visit.file(const char* or null, directory number)` for each file. Null: there is no such entry.
+template <class Visitor>
+inline void visit_dwarf_line_tables(const dwarf_sections& sections, const dwarf_unit& unit,
+                                    const dwarf_line_header& header, Visitor&& visit) {
+    byte_cursor in{sections.lines.part(0, header.end), header.tables};
+    if (header.format.version < 5) {
+        dwarf_line_tables::visit_old(in, visit);
+        return;
+    }
+    dwarf_line_tables::visit_new(in, sections, unit, header.format,
+                                 [&](const char* path, std::uint64_t) { visit.directory(path); });
+    dwarf_line_tables::visit_new(
+        in, sections, unit, header.format,
+        [&](const char* path, std::uint64_t directory) { visit.file(path, directory); });
+}
+
+// Runs the program and calls `visit(const dwarf_line_row&)` for every row. Each operation takes at
+// least one byte and makes at most one row, so the work is bounded by the length of the section.
+template <class Visitor>
+class dwarf_line_machine {
+public:
+    dwarf_line_machine(byte_view section, const dwarf_line_header& header, Visitor& visit) noexcept
+        : header_(header), in_(section.part(0, header.end), header.operations), visit_(visit) {}
+
+    void run() {
+        while (!in_.at_end()) {
+            const std::uint8_t code = in_.u8();
+            if (code >= header_.first_special) {
+                special(static_cast<std::uint8_t>(code - header_.first_special));
+            } else if (code == 0) {
+                extended();
+            } else {
+                standard(code);
+            }
+        }
+    }
+
+private:
+    void emit() {
+        if (in_.ok()) visit_(static_cast<const dwarf_line_row&>(row_));
+    }
+    void advance(std::uint64_t operations) {
+        row_.address += operations * header_.least_instruction_bytes;
+    }
+    void add_lines(std::int64_t lines) {
+        row_.line += static_cast<std::uint32_t>(static_cast<std::uint64_t>(lines));
+    }
+
+    void special(std::uint8_t code) {
+        advance(code / header_.line_range);
+        add_lines(header_.line_base + code % header_.line_range);
+        emit();
+    }
+
+    void extended() {
+        const std::uint64_t length = in_.uleb();
+        const std::size_t start = in_.at();
+        if (length == 0 || length > in_.remaining()) return in_.fail();
+        const std::uint8_t code = in_.u8();
+        if (code == dwarf::line_end_sequence) {
+            row_.ends_sequence = true;
+            emit();
+            row_ = dwarf_line_row{};
+        } else if (code == dwarf::line_set_address && (length == 9 || length == 5)) {
+            row_.address = in_.unsigned_of(static_cast<unsigned>(length - 1));
+        }
+        in_.seek(start + length);
+    }
+
+    void standard(std::uint8_t code) {
+        switch (code) {
+            case dwarf::line_copy:
+                emit();
+                break;
+            case dwarf::line_advance_pc:
+                advance(in_.uleb());
+                break;
+            case dwarf::line_advance_line:
+                add_lines(in_.sleb());
+                break;
+            case dwarf::line_set_file:
+                row_.file = static_cast<std::uint32_t>(in_.uleb());
+                break;
+            case dwarf::line_set_column:
+                row_.column = static_cast<std::uint32_t>(in_.uleb());
+                break;
+            case dwarf::line_const_add_pc:
+                advance((255U - header_.first_special) / header_.line_range);
+                break;
+            case dwarf::line_fixed_advance_pc:
+                row_.address += in_.u16();
+                break;
+            default:
+                for (unsigned i = 0; i < header_.operand_counts[code]; ++i) in_.uleb();
+                break;
+        }
+    }
+
+    const dwarf_line_header& header_;
+    byte_cursor in_;
+    Visitor& visit_;
+    dwarf_line_row row_;
+};
+
+template <class Visitor>
+inline void visit_dwarf_lines(byte_view section, const dwarf_line_header& header, Visitor&& visit) {
+    dwarf_line_machine<Visitor> machine{section, header, visit};
+    machine.run();
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_BINARY_DWARF_LINES_HPP
+
+// line_lookup.hpp - file, line and column of an address, from one line number program.
+
+#ifndef ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+#define ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+class line_table {
+public:
+    struct row {
+        std::uint64_t address;
+        std::uint32_t file;
+        std::uint32_t line;
+        std::uint32_t column;
+    };
+
+    line_table() noexcept = default;  // empty for good
+    line_table(const debug_units& units, const debug_unit& unit);
+
+    // The last row at or before the address, within its sequence; null: none.
+    const row* find(std::uint64_t address) const noexcept {
+        return last_before(sequence_of(address), address);
+    }
+
+    // The rows of the sequence that holds the address, in order; nothing when none does.
+    struct row_range {
+        const row* begin = nullptr;
+        const row* end = nullptr;
+    };
+    row_range sequence_of(std::uint64_t address) const noexcept;
+
+    // The last of the rows at or before the address; null: none.
+    static const row* last_before(row_range rows, std::uint64_t address) noexcept;
+
+    // The whole path of a file by its number in this program; "" when there is no such number.
+    text path_of(std::uint64_t file, kept_texts& texts) const;
+
+private:
+    struct span {
+        std::size_t first, last;
+    };
+    struct file_entry {
+        const char* name;
+        std::uint64_t directory;
+        text path;  // "": was not asked for yet
+    };
+    struct file_collector {
+        line_table& table;
+        void directory(const char* name) { table.directories_.push_back(name); }
+        void file(const char* name, std::uint64_t directory) {
+            table.files_.push_back(file_entry{name, directory, {}});
+        }
+    };
+
+    static text short_text(const char* section_text) noexcept {
+        const std::size_t length = ::strnlen(section_text, detail::longest_text);
+        return length == detail::longest_text ? text{} : text{section_text, length};
+    }
+
+    static void write_folder(text_out& out, text folder) {
+        out << folder;
+        if (!folder.empty() && folder.back() != '/') out << '/';
+    }
+
+    const char* directory_ = "";
+    list<const char*> directories_;
+    list<file_entry> files_;
+    list<row> rows_;
+    list<span> spans_;
+    address_ranges sequences_;
+};
+
+ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug_unit& unit)
+    : directory_(unit.directory),
+      directories_(units.memory()),
+      files_(units.memory()),
+      rows_(units.memory()),
+      spans_(units.memory()),
+      sequences_(units.memory()) {
+    detail::dwarf_line_header header;
+    const detail::dwarf_sections& sections = units.sections();
+    detail::want(sections.late_lines, unit.lines, 12);
+    detail::byte_cursor in{sections.lines, unit.lines};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) length = in.u64();
+    detail::want(sections.late_lines, unit.lines, length);
+    detail::want(sections.late_lines, unit.lines + length, 12);
+    if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
+    detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
+    rows_.reserve((header.end - header.operations) / 8);  // a row takes some ten bytes
+    std::size_t first = 0;
+    detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
+        if (!next.ends_sequence) {
+            rows_.push_back(row{next.address, next.file, next.line, next.column});
+            return;
+        }
+        if (first < rows_.size() && !units.is_discarded(rows_[first].address)) {
+            sequences_.add(rows_[first].address, next.address, spans_.size());
+            spans_.push_back(span{first, rows_.size()});
+            first = rows_.size();
+        } else {
+            rows_.cut(first);
+        }
+    });
+    sequences_.finish();
+}
+
+ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
+    std::uint64_t address) const noexcept {
+    const address_range* sequence = sequences_.find(address);
+    if (sequence == nullptr) return {};
+    const span& rows = spans_[sequence->value];
+    return {rows_.data() + rows.first, rows_.data() + rows.last};
+}
+
+ALLOCSCOPE_NOINLINE const line_table::row* line_table::last_before(row_range rows,
+                                                                   std::uint64_t address) noexcept {
+    const auto count = static_cast<std::size_t>(rows.end - rows.begin);
+    const std::size_t behind = partition_point(
+        rows.begin, count, [&](const row& each) { return each.address <= address; });
+    return behind == 0 ? nullptr : rows.begin + behind - 1;
+}
+
+// A relative name lies in its directory, a relative directory in the one that was compiled in.
+ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& texts) const {
+    if (file >= files_.size() || files_[file].name == nullptr) return {};
+    file_entry& entry = files_[file];
+    if (!entry.path.empty()) return entry.path;
+    const text name = short_text(entry.name);
+    if (name.empty()) return {};
+    text inner;
+    if (entry.directory < directories_.size() && directories_[entry.directory] != nullptr) {
+        inner = short_text(directories_[entry.directory]);
+    }
+    const borrowed_memory meanwhile{texts.scratch()};
+    text_out path{texts.scratch()};
+    if (name.front() != '/') {
+        if (!inner.starts_with("/")) write_folder(path, short_text(directory_));
+        write_folder(path, inner);
+    }
+    path << name;
+    return entry.path = texts.keep(path.view());
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP
+
+// elf_symbols.hpp - the entries of a symbol table (.symtab or .dynsym), one after the other.
+
+#ifndef ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+#define ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+enum class elf_symbol_kind : std::uint8_t {
+    none = 0,
+    object = 1,
+    function = 2,
+    common = 5,
+    indirect_function = 10
+};
+enum class elf_symbol_binding : std::uint8_t { local = 0, global = 1, weak = 2, unique = 10 };
+
+struct elf_symbol {
+    std::uint32_t name = 0;  // offset in the table's string section
+    elf_symbol_kind kind = elf_symbol_kind::none;
+    elf_symbol_binding binding = elf_symbol_binding::local;
+    std::uint16_t section = 0;  // 0: not defined here
+    std::uint64_t address = 0;  // as linked
+    std::uint64_t size = 0;
+};
+
+constexpr std::size_t elf_symbol_bytes = 24;
+
+// Calls `visit(const elf_symbol&)` for every entry that names a place in this file.
+template <class Visitor>
+inline void visit_elf_symbols(byte_view table, Visitor&& visit) {
+    byte_cursor in{table};
+    while (in.remaining() >= elf_symbol_bytes) {
+        elf_symbol symbol;
+        symbol.name = in.u32();
+        const std::uint8_t info = in.u8();
+        in.skip(1);  // visibility
+        symbol.section = in.u16();
+        symbol.address = in.u64();
+        symbol.size = in.u64();
+        symbol.kind = static_cast<elf_symbol_kind>(info & 0xf);
+        symbol.binding = static_cast<elf_symbol_binding>(info >> 4);
+        if (symbol.section != 0 && symbol.name != 0) visit(symbol);
+    }
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BINARY_ELF_SYMBOLS_HPP
+
+// symbol_lookup.hpp - the function or the object that an address lies in, from the symbol table.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+#define ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace symbolize {
+
+struct found_symbol {
+    const char* name = nullptr;  // mangled; null when there is none; lives as long as the index
+    std::uint64_t offset = 0;
+};
+
+class symbol_index {
+public:
+    // Reads .symtab, or .dynsym of a stripped file.
+    symbol_index(arena& memory, const object_bytes& object);
+
+    found_symbol function_at(std::uint64_t address) const { return find(functions_, address); }
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const;
+    found_symbol object_at(std::uint64_t address) const { return find(objects_, address); }
+
+private:
+    struct candidate {
+        std::uint64_t address;
+        std::uint64_t size;
+        std::uint64_t section_end;
+        std::uint32_t name;
+        int rank;
+
+        bool operator<(const candidate& other) const noexcept {
+            if (address != other.address) return address < other.address;
+            if (rank != other.rank) return rank > other.rank;
+            return name < other.name;
+        }
+    };
+
+    static int rank_of(const detail::elf_symbol& symbol) noexcept {
+        int rank = symbol.size != 0 ? 8 : 0;
+        if (symbol.kind != detail::elf_symbol_kind::none) rank += 4;
+        switch (symbol.binding) {
+            case detail::elf_symbol_binding::global:
+            case detail::elf_symbol_binding::unique:
+                return rank + 2;
+            case detail::elf_symbol_binding::weak:
+                return rank + 1;
+            default:
+                return rank;
+        }
+    }
+
+    void collect(const object_bytes& object, detail::byte_view table);
+    static void fill(address_ranges& index, list<candidate>& found);
+    found_symbol find(const address_ranges& index, std::uint64_t address) const;
+
+    detail::byte_view names_;
+    detail::late_bytes* late_names_ = nullptr;
+    address_ranges functions_;
+    address_ranges objects_;
+};
+
+ALLOCSCOPE_NOINLINE symbol_index::symbol_index(arena& memory, const object_bytes& object)
+    : functions_(memory), objects_(memory) {
+    for (int i = 0; i < 2 && functions_.empty() && objects_.empty(); ++i) {
+        const detail::elf_section* section = object.find(i == 0 ? ".symtab" : ".dynsym");
+        if (section == nullptr || section->link >= object.sections().size()) continue;
+        arena scratch;
+        collect(object, object.read(scratch, section));
+        late_names_ = nullptr;
+        names_ = object.read(memory, &object.sections()[section->link].section,
+                             object_bytes::largest_read, &late_names_);
+    }
+}
+
+ALLOCSCOPE_NOINLINE void symbol_index::collect(const object_bytes& object,
+                                               detail::byte_view table) {
+    arena scratch;
+    list<candidate> functions{scratch};
+    arena more_scratch;
+    list<candidate> objects{more_scratch};
+    detail::visit_elf_symbols(table, [&](const detail::elf_symbol& symbol) {
+        if (symbol.section >= object.sections().size()) return;
+        const detail::elf_section& home = object.sections()[symbol.section].section;
+        const std::uint64_t home_end = home.address + home.size;
+        if (symbol.address < home.address || symbol.address >= home_end) return;
+        const bool is_code = (home.flags & detail::elf_section_executable) != 0;
+        const candidate found{symbol.address, symbol.size, home_end, symbol.name, rank_of(symbol)};
+        switch (symbol.kind) {
+            case detail::elf_symbol_kind::function:
+            case detail::elf_symbol_kind::indirect_function:
+                functions.push_back(found);
+                break;
+            case detail::elf_symbol_kind::none:
+                if (is_code) functions.push_back(found);
+                break;
+            case detail::elf_symbol_kind::object:
+            case detail::elf_symbol_kind::common:
+                if (symbol.size != 0) objects.push_back(found);
+                break;
+            default:
+                break;
+        }
+    });
+    fill(functions_, functions);
+    fill(objects_, objects);
+}
+
+// One range for each address; a symbol without a size ends where the next one begins.
+ALLOCSCOPE_NOINLINE void symbol_index::fill(address_ranges& index, list<candidate>& found) {
+    sort(found, [](const candidate& a, const candidate& b) { return a < b; });
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < found.size(); i = next) {
+        const candidate& symbol = found[i];
+        next = i + 1;
+        while (next < found.size() && found[next].address == symbol.address) ++next;
+        std::uint64_t end = symbol.section_end;
+        std::uint64_t limit = end;
+        if (symbol.size != 0) {
+            limit = symbol.address + symbol.size;
+        } else if (next < found.size()) {
+            limit = found[next].address;
+        }
+        if (limit < end) end = limit;
+        index.add(symbol.address, end, symbol.name);
+    }
+    index.finish();
+}
+
+ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
+                                                    std::uint64_t address) const {
+    const address_range* range = index.find(address);
+    if (range == nullptr) return {};
+    detail::want_text(late_names_, names_, range->value, detail::longest_text);
+    const char* name = detail::text_at(names_, range->value);
+    if (*name == '\0') return {};
+    return {name, address - range->low};
+}
+
+ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    detail::want(late_names_, 0, names_.size);
+    for (const address_range& range : functions_.all()) {
+        if (function == detail::text_at(names_, range.value)) return range.low;
+    }
+    return 0;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SYMBOL_LOOKUP_HPP
+
+// module_symbols.hpp - the functions and objects of one module, from all its symbol tables.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class module_symbols {
+public:
+    // From `separate` where the module's own file has been stripped.
+    module_symbols(arena& memory, const object_bytes& own, const object_bytes& separate)
+        : told_(memory, is_stripped(own) && !is_stripped(separate) ? separate : own) {
+        const auto unpack = readers_of_rare_forms.unpack_symbols;
+        if (unpack == nullptr || !is_stripped(own) || !is_stripped(separate)) return;
+        const detail::byte_view packed = own.read(memory, own.find(".gnu_debugdata"));
+        const object_bytes* hidden = packed.empty() ? nullptr : unpack(memory, packed);
+        if (hidden != nullptr) hidden_ = memory.make<symbol_index>(memory, *hidden);
+    }
+
+    found_symbol function_at(std::uint64_t address) const {
+        const found_symbol told = told_.function_at(address);
+        if (hidden_ == nullptr) return told;
+        const found_symbol hidden = hidden_->function_at(address);
+        if (hidden.name == nullptr) return told;
+        return told.name == nullptr || hidden.offset < told.offset ? hidden : told;
+    }
+
+    // As linked; 0 when no function is called so. Reads all names.
+    std::uint64_t address_of(text function) const {
+        const std::uint64_t told = told_.address_of(function);
+        return told == 0 && hidden_ != nullptr ? hidden_->address_of(function) : told;
+    }
+
+    found_symbol object_at(std::uint64_t address) const { return told_.object_at(address); }
+
+private:
+    static bool is_stripped(const object_bytes& file) { return !file.has(".symtab"); }
+
+    symbol_index told_;
+    symbol_index* hidden_ = nullptr;  // null: there is no .gnu_debugdata, or nobody unpacks it
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_SYMBOLS_HPP
+
+// nearby_lines.hpp - the lines of the code around a call, where the call's own line says little.
+
+#ifndef ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+#define ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+class nearby_lines {
+public:
+    // `calls` and `function` belong to the function around the address.
+    nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
+                 const address_range& function, std::uint64_t address) noexcept
+        : lines_(lines),
+          texts_(texts),
+          calls_(calls),
+          function_(function),
+          rows_(lines.sequence_of(address)),
+          at_(line_table::last_before(rows_, address)) {}
+
+    // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
+    // number + 1; 0: the function itself). 0: there is none.
+    std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row* at = at_;
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
+            if (at->address < function_.low) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+            if (at == rows_.begin) break;
+        }
+        return 0;
+    }
+    std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
+        const line_table::row* at = at_;
+        for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
+            if (++at == rows_.end || at->address >= function_.high) break;
+            const std::uint64_t found = line_at(*at, call, file);
+            if (found != 0 && found != line) return found;
+        }
+        return 0;
+    }
+
+private:
+    static constexpr std::size_t most_rows = 256;
+
+    // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
+    std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
+        std::uint64_t number = row.file;
+        std::uint64_t line = row.line;
+        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
+            if (i == 0) return 0;  // the code of whoever called it
+            const inlined_call& inner = calls_[i - 1];
+            number = inner.call_file;
+            line = inner.call_line;
+            i = inner.parent;
+        }
+        const text path = lines_.path_of(number, texts_);
+        return path.data() == file.data() || path == file ? line : 0;
+    }
+
+    const line_table& lines_;
+    kept_texts& texts_;
+    const inlined_calls& calls_;
+    const address_range& function_;
+    const line_table::row_range rows_;  // around the address
+    const line_table::row* const at_;   // of the address; null: there is none
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP
+
+// split_unit.hpp - the part of a unit's debug information that was put into a file of its own.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+#define ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What describes the functions of a unit: the unit itself, or what was split off from it.
+struct described_unit {
+    debug_units* units;
+    entry_names* names;
+    table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
+    debug_unit* unit;                               // null: nothing is known of its functions
+
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+        inlined_calls* const* known = inlined->find(function);
+        if (known != nullptr) return **known;
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        (*inlined)[function] = made;
+        return *made;
+    }
+};
+
+class split_unit {
+public:
+    split_unit(arena& memory, kept_texts& texts, const debug_units& whole,
+               const debug_unit& skeleton, package_place& package)
+        : units_(read(memory, whole, skeleton, package)),
+          names_(*units_, texts),
+          inlined_(memory) {}
+
+    described_unit describe() { return {units_, &names_, &inlined_, units_->only_unit()}; }
+
+private:
+    static const char* path_of(arena& memory, const debug_unit& skeleton) {
+        const text name = skeleton.split_name;
+        if (name.starts_with("/")) return skeleton.split_name;
+        return joined(memory, skeleton.directory, "/", name).data();
+    }
+
+    static debug_units* read(arena& memory, const debug_units& whole, const debug_unit& skeleton,
+                             package_place& package) {
+        const object_bytes object{memory, path_of(memory, skeleton)};
+        detail::dwarf_sections sections = debug_units::read_sections(memory, object, ".dwo");
+        const auto packaged_unit = readers_of_rare_forms.packaged_unit;
+        auto* units = memory.make<debug_units>(memory, sections, whole, skeleton);
+        if (units->only_unit() != nullptr || packaged_unit == nullptr) return units;
+        sections = {};
+        if (!packaged_unit(memory, package, skeleton.header.split_id, sections)) return units;
+        return memory.make<debug_units>(memory, sections, whole, skeleton);
+    }
+
+    debug_units* units_;
+    entry_names names_;
+    table<std::uint64_t, inlined_calls*> inlined_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SPLIT_UNIT_HPP
+
+// type_names.hpp - which names of types the debug information of one unit knows, and their sizes.
+
+#ifndef ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+#define ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// One type of a unit. Those with the same name stand in a chain.
+struct named_type {
+    text whole;               // its own name with its template arguments
+    text qualified;           // with its scopes; "" for one of a function or of a template
+    std::uint64_t bytes = 0;  // of an object; 0: not told, or it is no class
+    const named_type* next = nullptr;
+};
+
+class type_names {
+public:
+    // The unit must have been loaded. What dwz has moved to partial units belongs to it, too.
+    explicit type_names(const debug_unit& unit) : names_(unit.home->memory()) {
+        arena scratch;
+        imported_units all{scratch, this};
+        all.add(unit);
+        for (std::size_t i = 0; i < all.units.size(); ++i) add_types_of(*all.units[i], all);
+    }
+
+    // A type or a namespace, by its own name: "widget" for app::widget<int>.
+    bool has(text name) const { return names_.find(name) != nullptr; }
+
+    // Nothing but classes with template arguments are called so.
+    bool is_template(text name) const {
+        const named_type* type = all(name);
+        if (type == nullptr) return false;
+        while (type != nullptr && type->whole.contains("<")) type = type->next;
+        return type == nullptr;
+    }
+
+    // With the namespaces and classes around it: what the name means in a function of that
+    // qualified name, the innermost of its scopes first. "" when that is not certain.
+    text qualified(text name, text function) const {
+        text found;
+        std::size_t scope_bytes = 0;
+        for (const named_type* type = all(name); type != nullptr; type = type->next) {
+            if (type->qualified.empty()) return {};  // it may be this one
+            const std::size_t bytes = type->qualified.size() - name.size();
+            if (!is_around(type->qualified.substr(0, bytes), function)) continue;
+            if (found.empty() || bytes > scope_bytes) {
+                found = type->qualified;
+                scope_bytes = bytes;
+            }
+        }
+        return found;
+    }
+
+    // All types of the name, which has no template arguments; null: there are none.
+    const named_type* all(text name) const {
+        const named_type* const* first = names_.find(name);
+        return first != nullptr ? *first : nullptr;
+    }
+
+private:
+    struct open_scope {
+        std::int64_t depth = 0;
+        text name;
+        bool is_named = true;  // whether a name in it can be written down
+    };
+
+    // A unit, and the partial units that it imports, each once.
+    struct imported_units {
+        imported_units(arena& memory, type_names* made) : of(made), units(memory), known(memory) {}
+        void add(const debug_unit& unit) {
+            type_names*& reader = known[unit.header.first_entry | unit.header.file];
+            if (reader == nullptr) units.push_back(&unit);
+            reader = of;
+        }
+        type_names* of;
+        list<const debug_unit*> units;
+        table<std::uint64_t, type_names*> known;
+    };
+
+    static constexpr text unnamed_namespace = "(anonymous namespace)";
+
+    void add_types_of(const debug_unit& unit, imported_units& all);
+
+    // With -flto whole units are imported: they are other sources.
+    static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name != detail::dwarf::at_import) continue;
+            const debug_unit* imported =
+                unit.home->unit_of_entry(detail::dwarf_reference(unit.header, value));
+            if (imported != nullptr && imported->is_partial) all.add(*imported);
+        }
+    }
+
+    static void read_entry(const debug_unit& unit, entry_walker& walker, named_type& into) {
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        while (walker.next_value(name, value)) {
+            if (name == detail::dwarf::at_name) {
+                into.whole = detail::dwarf_text(unit.home->sections(), unit.header, value);
+            } else if (name == detail::dwarf::at_byte_size) {
+                into.bytes = value.number;
+            }
+        }
+    }
+
+    // "app::" is around "app::run", and so is "app::(anonymous namespace)::".
+    static bool is_around(text scope, text function) noexcept {
+        constexpr text unnamed = "(anonymous namespace)::";
+        while (!scope.empty()) {
+            text& shorter = scope.starts_with(unnamed) ? scope : function;
+            if (shorter.starts_with(unnamed)) {
+                shorter.remove_prefix(unnamed.size());
+            } else if (function.empty() || scope.front() != function.front()) {
+                return false;
+            } else {
+                scope.remove_prefix(1);
+                function.remove_prefix(1);
+            }
+        }
+        return true;
+    }
+
+    void add(arena& memory, text own, const named_type& type) {
+        const auto known = names_.insert(own);
+        int looked_at = 0;  // equal ones come close together
+        for (const named_type* at = known.value; at != nullptr && looked_at < 8; at = at->next) {
+            if (at->qualified == type.qualified && at->whole == type.whole &&
+                at->bytes == type.bytes) {
+                return;
+            }
+            ++looked_at;
+        }
+        named_type* kept = memory.make<named_type>(type);
+        kept->next = known.value;
+        known.value = kept;
+    }
+
+    table<text, const named_type*> names_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+// The loop sees every entry of a unit, but for those of functions that describe no type.
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, imported_units& all) {
+    arena scratch;
+    arena& memory = unit.home->memory();
+    list<open_scope> open{scratch};
+    std::size_t next_scope = 0;
+    entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                        unit.header.first_entry};
+    walker.next();  // the unit itself is no scope
+    while (walker.next()) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+            continue;
+        }
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+        if (!shape->opens_scope && !shape->names_type) continue;
+        const std::int64_t depth = walker.depth();
+        if (shape->opens_scope) {
+            while (next_scope < unit.scopes.size() &&
+                   unit.scopes[next_scope].begin < walker.offset()) {
+                ++next_scope;
+            }
+            if (tag == detail::dwarf::tag_subprogram && next_scope < unit.scopes.size() &&
+                unit.scopes[next_scope].begin == walker.offset() &&
+                !unit.scopes[next_scope].has_types) {
+                walker.skip_children(unit.scopes[next_scope].end);
+                continue;
+            }
+        }
+        const bool is_scope = shape->opens_scope;
+        named_type type;
+        read_entry(unit, walker, type);
+        const open_scope outer = open.empty() ? open_scope{} : open.back();
+        const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+        const text own =
+            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+        const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+        if (names_a_type(tag) && !type.whole.empty()) {
+            if (outer.is_named) type.qualified = qualified;
+            add(memory, own, type);
+        }
+        if (!is_scope) continue;
+        const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
+                              tag != detail::dwarf::tag_subprogram;
+        open.push_back({depth, qualified, is_named});
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP
+
+// debug_object.hpp - everything that one program or library file says about its addresses.
+
+#ifndef ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+#define ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// What is known of the module whose file it is to be; nothing is known of a file on its own.
+struct expected_file {
+    detail::build_id id;            // if it has one, the rest does not matter
+    std::uint64_t inode = 0;        // 0: not known
+    std::uint64_t fingerprint = 0;  // 0: there is none
+    const char* loader_path = "";   // goes with it; must stay
+    bool is_known_by_id = false;    // the fingerprint is that of an id
+};
+
+class debug_object {
+public:
+    // Another file than the expected one tells nothing. The path must stay.
+    debug_object(kept_texts& texts, const char* path, const expected_file& expected = {})
+        : texts_(texts), path_(path), expected_(expected) {}
+    // The bytes must stay.
+    debug_object(kept_texts& texts, detail::byte_view file) : texts_(texts), file_(file) {}
+    debug_object(const debug_object&) = delete;
+    debug_object& operator=(const debug_object&) = delete;
+
+    bool is_readable() {
+        open();
+        return is_trusted_;
+    }
+
+    // Adds symbol and frames to `location`. The frames lie in `memory`; null: beside the texts.
+    void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
+        location.frames = list<code_frame>{memory != nullptr ? *memory : texts_.memory()};
+        if (!is_readable()) return;
+        const found_symbol found = symbols().function_at(linked_address);
+        const symbol_name name = kept_name_of(found.name);
+        location.symbol = name.readable;
+        location.symbol_offset = found.offset;
+        add_frames(linked_address, location, name);
+        if (location.frames.empty() && !name.linkage.empty()) {
+            code_frame frame;
+            frame.function = name.readable;
+            frame.linkage_name = name.linkage;
+            add_frame(location, frame);
+        }
+        for (code_frame& each : location.frames) each.built_ns = identity_.changed_ns;
+    }
+
+    // Where a function begins that the symbol table names; 0: it names none.
+    std::uint64_t address_of(text function) {
+        return is_readable() ? symbols().address_of(function) : 0;
+    }
+
+    // The types and namespaces that the unit of the address describes; null: nothing is known.
+    const type_names* types_at(std::uint64_t linked_address) {
+        debug_unit* unit = is_readable() ? units().unit_at(linked_address) : nullptr;
+        if (unit == nullptr) return nullptr;
+        described_unit described = describe(*unit);
+        if (described.unit == nullptr) return nullptr;
+        // With -flto the code is in other units than what it was compiled from.
+        const address_range* range = described.unit->functions.find(linked_address);
+        if (range != nullptr && described.units == units_) {
+            debug_unit* declared = units_->unit_of_entry(described.names->of(range->value).unit);
+            const bool is_whole = declared != nullptr && !declared->is_partial;
+            if (is_whole) described.unit = unit = declared;
+        }
+        type_names*& known = types_[unit->header.first_entry];
+        if (known == nullptr) known = memory_.make<type_names>(*described.unit);
+        return known;
+    }
+
+    // The demangled name of the variable, vtable or typeinfo that holds the address; "" none.
+    text data_symbol_at(std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return {};
+        return copy_of(memory, name_of(symbols().object_at(linked_address).name).readable);
+    }
+
+    // The demangled function that holds the address, from the symbol table alone; "" none.
+    text function_symbol_at(std::uint64_t linked_address, arena& memory) {
+        if (!is_readable()) return {};
+        return copy_of(memory, name_of(symbols().function_at(linked_address).name).readable);
+    }
+
+    // Gives the memory back; the next question reads the file again.
+    // Of the file. Not known when it cannot be read.
+    detail::build_id build_id() { return is_readable() ? object_->id() : detail::build_id{}; }
+
+    void release() {
+        object_ = nullptr;
+        debug_ = nullptr;
+        symbols_ = nullptr;
+        units_ = nullptr;
+        names_ = nullptr;
+        symbol_names_ = {};
+        lines_ = {};
+        inlined_ = {};
+        splits_ = {};
+        types_ = {};
+        memory_.release();
+    }
+
+    std::size_t bytes_in_memory() const { return memory_.mapped_bytes(); }
+
+private:
+    static constexpr std::size_t most_inlined = 256;
+    static constexpr std::uint64_t no_lines = ~std::uint64_t{0};
+
+    struct symbol_name {
+        text readable;  // demangled
+        text linkage;   // without a version
+        bool is_kept = false;
+    };
+
+    // A file that was replaced while it was not open is no more believed than another one.
+    void open() {
+        if (object_ != nullptr) return;
+        object_ = path_ == nullptr ? memory_.make<object_bytes>(memory_, file_)
+                                   : memory_.make<object_bytes>(memory_, path_);
+        debug_ = object_;
+        symbol_names_ = table<const void*, symbol_name>{memory_};
+        lines_ = table<std::uint64_t, line_table*>{memory_};
+        inlined_ = table<std::uint64_t, inlined_calls*>{memory_};
+        splits_ = table<std::uint64_t, split_unit*>{memory_};
+        types_ = table<std::uint64_t, type_names*>{memory_};
+        if (!was_open_) identity_ = object_->identity();
+        was_open_ = true;
+        is_trusted_ =
+            object_->is_readable() && object_->identity().equals(identity_) && is_expected();
+        const bool is_whole = object_->has(".debug_info") || path_ == nullptr;
+        if (is_whole || !is_trusted_ || is_system_library(expected_.loader_path)) return;
+        object_bytes* separate = debug_file_search{memory_, *object_, path_}.find();
+        if (separate != nullptr) debug_ = separate;
+    }
+
+    // A file without an id is not that of a module with one.
+    bool is_expected() const {
+        const detail::build_id& id = object_->id();
+        if (expected_.id.known()) return id.equals(expected_.id);
+        if (expected_.is_known_by_id) {
+            return id.known() && detail::fingerprint_of(id) == expected_.fingerprint;
+        }
+        if (expected_.inode != 0 && expected_.inode != identity_.inode) return false;
+        if (expected_.fingerprint == 0) return true;
+        char page[detail::fingerprinted_bytes] = {};
+        const detail::file_reader file{path_};
+        if (!file.identity().equals(identity_)) return false;
+        file.read_at(0, page, sizeof page);
+        return detail::fingerprint_of(page, expected_.loader_path) == expected_.fingerprint;
+    }
+
+    const module_symbols& symbols() {
+        if (symbols_ == nullptr) {
+            symbols_ = memory_.make<module_symbols>(memory_, *object_, *debug_);
+        }
+        return *symbols_;
+    }
+
+    debug_units& units() {
+        if (units_ == nullptr) package_ = {object_, debug_};
+        if (units_ == nullptr) units_ = memory_.make<debug_units>(memory_, *debug_);
+        if (names_ == nullptr) names_ = memory_.make<entry_names>(*units_, texts_);
+        return *units_;
+    }
+
+    // One line program may serve several units.
+    const line_table& lines_of(const debug_unit& unit) {
+        const std::uint64_t program = unit.has_lines ? unit.lines | unit.header.file : no_lines;
+        line_table* const* known = lines_.find(program);
+        if (known != nullptr) return **known;
+        line_table* made = unit.has_lines ? memory_.make<line_table>(*unit.home, unit)
+                                          : memory_.make<line_table>();
+        lines_[program] = made;
+        return *made;
+    }
+
+    described_unit describe(debug_unit& unit) {
+        if (*unit.split_name == '\0') return {units_, names_, &inlined_, &unit};
+        split_unit*& known = splits_[unit.header.first_entry];
+        if (known != nullptr) return known->describe();
+        known = memory_.make<split_unit>(memory_, texts_, *units_, unit, package_);
+        return known->describe();
+    }
+
+    // "read@@LIBRARY_2" is "read". The texts go with release().
+    symbol_name name_of(const char* symbol) {
+        if (symbol == nullptr) return {};
+        if (const symbol_name* known = symbol_names_.find(symbol)) return *known;
+        const text whole = symbol;
+        symbol_name name;
+        name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
+        name.readable = demangled(memory_, name.linkage.data());
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    // In texts that stay.
+    symbol_name kept_name_of(const char* symbol) {
+        symbol_name name = name_of(symbol);
+        if (symbol == nullptr || name.is_kept) return name;
+        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    static int small(std::uint64_t number) {
+        return number > INT_MAX ? 0 : static_cast<int>(number);
+    }
+
+    static void add_frame(code_location& location, const code_frame& frame) {
+        if (location.frames.empty()) location.frames.reserve(1);
+        location.frames.push_back(frame);
+    }
+
+    void add_frames(std::uint64_t address, code_location& location, const symbol_name& symbol) {
+        debug_unit* unit = units().unit_at(address);
+        if (unit == nullptr) return;
+        const line_table& lines = lines_of(*unit);
+        const line_table::row* row = lines.find(address);
+        const described_unit described = describe(*unit);
+        const address_range* range =
+            described.unit != nullptr ? described.unit->functions.find(address) : nullptr;
+        const std::uint64_t function = range == nullptr ? 0 : range->value;
+        if (row == nullptr && function == 0) return;
+        code_frame frame;
+        if (row != nullptr) {
+            frame.file = lines.path_of(row->file, texts_);
+            frame.line = small(row->line);
+            frame.column = small(row->column);
+        }
+        if (function == 0) {
+            // What was inlined is told by another file that is not there. The library's line would
+            // be taken for one of the function that the symbol names.
+            if (is_standard_header(frame.file)) {
+                if (symbol.linkage.empty()) return;
+                frame = {};
+                frame.is_line_withheld = true;
+            }
+            name_outermost(frame, entry_name{}, symbol);
+            return add_frame(location, frame);
+        }
+        const inlined_calls& calls = described.inlined_in(memory_, function);
+        const nearby_lines nearby{lines, texts_, calls, *range, address};
+        const frame_source source{*described.names, lines, nearby};
+        add_inlined(calls, calls.innermost_at(address), source, location, frame);
+        const entry_name name = described.names->of(function);
+        find_line(frame, source, 0, name);
+        name_outermost(frame, name, symbol);
+        add_frame(location, frame);
+    }
+
+    // What the frames of one function are made of.
+    struct frame_source {
+        entry_names& names;
+        const line_table& lines;
+        const nearby_lines& nearby;
+    };
+
+    // `frame` has the place of the innermost call before, of the outermost one afterwards.
+    void add_inlined(const inlined_calls& calls, std::size_t innermost, const frame_source& source,
+                     code_location& location, code_frame& frame) {
+        std::size_t count = 0;
+        for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) ++count;
+        std::size_t left_out = count < most_inlined ? 0 : count - most_inlined;
+        location.frames.reserve(count - left_out + 1);
+        for (std::size_t i = innermost; i != 0; i = calls[i - 1].parent) {
+            const inlined_call& call = calls[i - 1];
+            const entry_name name = source.names.of(call.entry);
+            frame.function = name.function;
+            frame.linkage_name = name.linkage;
+            frame.is_inlined = true;
+            find_line(frame, source, i, name);
+            if (left_out == 0) {
+                location.frames.push_back(frame);
+            } else {
+                --left_out;
+            }
+            frame = code_frame{};
+            frame.file = source.lines.path_of(call.call_file, texts_);
+            frame.line = small(call.call_line);
+            frame.column = small(call.call_column);
+        }
+    }
+
+    // What the code around it tells of the line of a frame, the one of an inlined call (its number
+    // + 1) or of the function (0). A call without a line gets that of the code before it, or that
+    // of its function.
+    void find_line(code_frame& frame, const frame_source& source, std::size_t call,
+                   const entry_name& name) {
+        const nearby_lines& nearby = source.nearby;
+        if (is_standard_header(frame.file)) return;
+        const auto line = static_cast<std::uint64_t>(frame.line);
+        const std::uint64_t before = nearby.before(call, line, frame.file);
+        if (frame.line != 0) {
+            frame.line_before = small(before);
+            frame.line_behind = small(nearby.behind(call, line, frame.file));
+            return;
+        }
+        frame.column = 0;
+        frame.is_nearby = true;
+        if (before != 0) {
+            frame.line = small(before);
+            frame.line_before = small(nearby.before(call, before, frame.file));
+            return;
+        }
+        if (name.line == 0) return;
+        // What was split off has no lines of its own.
+        const debug_unit* unit =
+            &source.names == names_ ? units_->unit_of_entry(name.unit) : nullptr;
+        const line_table& lines = unit != nullptr ? lines_of(*unit) : source.lines;
+        frame.file = lines.path_of(name.file, texts_);
+        frame.line = small(name.line);
+    }
+
+    // The symbol table's name is preferred, since it is always there and always whole. But where it
+    // names a part that the compiler split off ("load.cold"), or another function that was merged
+    // into the same code, the debug information says which function the lines belong to. So it does
+    // when a name was not demangled.
+    void name_outermost(code_frame& frame, const entry_name& name, const symbol_name& symbol) {
+        const bool has_own = !name.linkage.empty() && name.function != name.linkage;
+        const bool is_unreadable = symbol.readable.starts_with("_Z") && !name.function.empty();
+        if (symbol.linkage.empty() || (has_own && name.function != symbol.readable) ||
+            is_unreadable || is_part_of(symbol.linkage, name.function)) {
+            frame.function = name.function;
+            frame.linkage_name = name.linkage;
+        } else {
+            frame.function = symbol.readable;
+            frame.linkage_name = symbol.linkage;
+        }
+    }
+
+    // "load.cold" is a part of "load".
+    static bool is_part_of(text symbol, text whole) {
+        return !whole.empty() && symbol.size() > whole.size() && symbol[whole.size()] == '.' &&
+               symbol.starts_with(whole);
+    }
+
+    kept_texts& texts_;
+    const char* path_ = nullptr;  // null: file_ is the file
+    detail::byte_view file_;
+    expected_file expected_;
+    detail::file_identity identity_;  // of the file when it was opened first
+    bool was_open_ = false;
+    bool is_trusted_ = false;
+    arena memory_;
+    // Null until they are needed, and after release(); in memory_.
+    object_bytes* object_ = nullptr;
+    object_bytes* debug_ = nullptr;  // what holds the debug information: object_ or another file
+    module_symbols* symbols_ = nullptr;
+    debug_units* units_ = nullptr;
+    entry_names* names_ = nullptr;
+    table<const void*, symbol_name> symbol_names_;  // by where the name stands
+    table<std::uint64_t, line_table*> lines_;       // by the offset of the line program
+    table<std::uint64_t, inlined_calls*> inlined_;  // by the function's entry
+    table<std::uint64_t, split_unit*> splits_;      // by the unit's first entry
+    table<std::uint64_t, type_names*> types_;       // by the unit's first entry
+    package_place package_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_DEBUG_OBJECT_HPP
+
+// loaded_modules.hpp - the programs and libraries in this process, as the loader lists them.
+
+#ifndef ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
+#define ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// Changes whenever a library is loaded or unloaded.
+struct module_generation {
+    std::uint64_t loads = 0;
+    std::uint64_t unloads = 0;
+    bool equals(const module_generation& other) const noexcept {
+        return loads == other.loads && unloads == other.unloads;
+    }
+};
+
+struct module_facts {
+    const char* path = "";             // "" for the main program
+    std::uint64_t base = 0;            // run-time address minus linked address
+    std::uint64_t low = 0, high = 0;   // the addresses between the first and the last byte
+    bool is_first = false;             // the main program
+    byte_view notes;                   // of the first note segment with a build id's alignment
+    const void* first_page = nullptr;  // as in the file; null when it may have been written to
+};
+
+namespace loaded_modules_detail {
+
+// A note segment is read only where a readable load segment holds all of it.
+inline byte_view notes_in_memory(const dl_phdr_info& info, const ElfW(Phdr) & note) noexcept {
+    for (std::size_t i = 0; i < info.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& load = info.dlpi_phdr[i];
+        if (load.p_type != PT_LOAD || (load.p_flags & PF_R) == 0) continue;
+        if (note.p_vaddr < load.p_vaddr || note.p_memsz > load.p_filesz) continue;
+        if (note.p_vaddr - load.p_vaddr > load.p_filesz - note.p_memsz) continue;
+        return byte_view{reinterpret_cast<const std::uint8_t*>(info.dlpi_addr + note.p_vaddr),
+                         static_cast<std::size_t>(note.p_memsz)};
+    }
+    return byte_view{};
+}
+
+template <class Visitor>
+struct visit_state {
+    Visitor* visit;
+    bool is_first = true;
+};
+
+template <class Visitor>
+inline int visit_one(dl_phdr_info* info, std::size_t, void* state_address) {
+    auto& state = *static_cast<visit_state<Visitor>*>(state_address);
+    module_facts facts;
+    facts.path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    facts.base = info->dlpi_addr;
+    facts.is_first = state.is_first;
+    facts.low = ~std::uint64_t{0};
+    state.is_first = false;
+    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
+        const std::uint64_t low = facts.base + segment.p_vaddr;
+        const std::uint64_t high = low + segment.p_memsz;
+        if (low < facts.low) {
+            facts.low = low;
+            const bool is_as_in_file = segment.p_offset == 0 && (segment.p_flags & PF_R) != 0 &&
+                                       (segment.p_flags & PF_W) == 0;
+            facts.first_page = is_as_in_file ? reinterpret_cast<const void*>(low) : nullptr;
+        }
+        if (high > facts.high) facts.high = high;
+    }
+    if (facts.low >= facts.high) return 0;
+    // Several note segments are usual. The visitor is called once for each, with the same base.
+    bool has_notes = false;
+    for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        if (segment.p_type != PT_NOTE) continue;
+        facts.notes = notes_in_memory(*info, segment);
+        has_notes = true;
+        (*state.visit)(static_cast<const module_facts&>(facts));
+    }
+    if (!has_notes) (*state.visit)(static_cast<const module_facts&>(facts));
+    return 0;
+}
+
+}  // namespace loaded_modules_detail
+
+// Calls `visit(const module_facts&)` for every module, once for each of its note segments (at
+// least once), one module after the other.
+template <class Visitor>
+inline void visit_loaded_modules(Visitor&& visit) {
+    using plain = typename loaded_modules_detail::visit_state<Visitor>;
+    plain state{&visit};
+    ::dl_iterate_phdr(&loaded_modules_detail::visit_one<Visitor>, &state);
+}
+
+inline module_generation current_module_generation() noexcept {
+    module_generation now;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* answer) {
+            auto& generation = *static_cast<module_generation*>(answer);
+            generation.loads = info->dlpi_adds;
+            generation.unloads = info->dlpi_subs;
+            return 1;  // every module carries the same two numbers
+        },
+        &now);
+    return now;
+}
+
+// Runs `work`, which must not throw, while no library can be loaded or unloaded.
+template <class Work>
+void while_modules_stay(const Work& work) noexcept {
+    const auto run = [](dl_phdr_info*, std::size_t, void* given) {
+        (*static_cast<const Work*>(given))();
+        return 1;  // once
+    };
+    ::dl_iterate_phdr(run, const_cast<Work*>(&work));
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LOADED_MODULES_HPP
+
+// module_list.hpp - the modules of this process: where each lies, and which file it came from.
+
+#ifndef ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
+#define ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+struct loaded_module {
+    text path;               // what reports show; zero-ended, as the file is
+    text file;               // what is opened to read it; "" when there is no file
+    std::uint64_t base = 0;  // run-time address minus linked address
+    std::uint64_t low = 0, high = 0;
+    detail::build_id id;
+    std::uint64_t fingerprint = 0;  // see binary/module_fingerprint.hpp; 0: there is none
+    std::uint64_t inode = 0;        // of the mapped file; looked for when there is no id
+    text loader_path;               // zero-ended
+
+    bool holds(std::uint64_t address) const { return address >= low && address < high; }
+    bool is_same(const loaded_module& other) const {
+        return base == other.base && low == other.low && high == other.high && path == other.path &&
+               fingerprint == other.fingerprint && inode == other.inode;
+    }
+};
+
+namespace module_list_detail {
+
+inline void write_whole(text_out& out, const char* path) {
+    constexpr std::size_t largest = std::size_t{64} << 20;
+    const detail::file_reader file{path};
+    char buffer[4096];
+    while (out.size() < largest) {
+        const std::size_t got = file.read_at(out.size(), buffer, sizeof buffer);
+        if (got == 0) break;
+        out << text{buffer, got};
+    }
+}
+
+struct mapped_file {
+    text path;  // as the kernel writes it: "\\012" for the end of a line; "" when there is none
+    std::uint64_t inode = 0;
+};
+
+// The file of the mapping that holds `address`:
+//     7f00-7f10 r--p 00000000 08:01 1234    /usr/lib/x.so
+// Lines end in '\n'.
+inline mapped_file mapped_file_of(text maps, std::uint64_t address) {
+    while (!maps.empty()) {
+        const std::size_t end = maps.find('\n');
+        const text line = maps.substr(0, end);
+        maps.remove_prefix(end == text::npos ? maps.size() : end + 1);
+        char* rest = nullptr;
+        const std::uint64_t low = std::strtoull(line.data(), &rest, 16);
+        const std::uint64_t high = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
+        if (address < low || address >= high) continue;
+        const std::size_t slash = line.find('/');
+        if (slash == text::npos) return {};
+        std::size_t at = slash;
+        while (at > 0 && line[at - 1] == ' ') --at;
+        while (at > 0 && line[at - 1] != ' ') --at;
+        return {line.substr(slash), std::strtoull(line.data() + at, nullptr, 10)};
+    }
+    return {};
+}
+
+// The path as it is on disk. A path that has those four characters of its own is not found.
+inline text without_escapes(arena& memory, text path) {
+    text_out out{memory};
+    while (!path.empty()) {
+        const bool is_escape = path.starts_with("\\012");
+        out << (is_escape ? text{"\n"} : path.substr(0, 1));
+        path.remove_prefix(is_escape ? 4 : 1);
+    }
+    return copy_of(memory, out.view());
+}
+
+}  // namespace module_list_detail
+
+class module_list {
+public:
+    const list<loaded_module>& modules() const { return modules_; }
+
+    bool is_current() const {
+        return is_read_ && generation_.equals(detail::current_module_generation());
+    }
+
+    // What modules() was before stays good until this is called once more.
+    void read() {
+        is_read_ = false;
+        is_second_ = !is_second_;
+        arena& memory = memory_[is_second_ ? 1 : 0];
+        memory.release();
+        modules_ = list<loaded_module>{memory};
+        generation_ = detail::current_module_generation();
+        bool has_main = false;
+        detail::visit_loaded_modules([&](const detail::module_facts& facts) {
+            const bool is_next_note = !modules_.empty() && modules_.back().low == facts.low;
+            if (!is_next_note) {
+                loaded_module next;
+                next.path = next.loader_path = copy_of(memory, facts.path);
+                next.base = facts.base;
+                next.low = facts.low;
+                next.high = facts.high;
+                if (facts.first_page != nullptr) {
+                    next.fingerprint = detail::fingerprint_of(facts.first_page, facts.path);
+                }
+                modules_.push_back(next);
+                has_main = has_main || facts.is_first;
+            }
+            detail::build_id& id = modules_.back().id;
+            if (id.known()) return;
+            id = detail::find_build_id(facts.notes);
+            if (id.known()) modules_.back().fingerprint = detail::fingerprint_of(id);
+        });
+        find_files(memory, has_main);
+        is_read_ = true;
+    }
+
+    // The module that holds the address; null: none.
+    const loaded_module* find(std::uint64_t address) const {
+        for (const loaded_module& module : modules_) {
+            if (module.holds(address)) return &module;
+        }
+        return nullptr;
+    }
+
+private:
+    void find_files(arena& memory, bool has_main) {
+        arena scratch;
+        text_out maps{scratch};
+        for (loaded_module& module : modules_) {
+            const bool is_main = has_main && &module == modules_.begin();
+            const bool has_path = !is_main && module.path.starts_with("/");
+            if (has_path) module.file = module.path;
+            if (has_path && module.id.known()) continue;
+            if (maps.empty()) module_list_detail::write_whole(maps, "/proc/self/maps");
+            const text all{maps.c_str(), maps.size()};
+            auto mapped = module_list_detail::mapped_file_of(all, module.low);
+            module.inode = mapped.inode;
+            if (has_path) continue;
+            mapped.path = module_list_detail::without_escapes(memory, mapped.path);
+            if (is_main) {
+                name_main(memory, module, mapped.path);
+            } else if (!mapped.path.empty()) {
+                module.path = module.file = mapped.path;
+            } else if (module.path.contains("/")) {
+                module.file = module.path;  // its content tells when this is another directory
+            }
+        }
+    }
+
+    // /proc/self/exe reaches the running file even when its name now belongs to another one, and
+    // when its name is longer than a name may be.
+    static void name_main(arena& memory, loaded_module& module, text mapped) {
+        const detail::file_reader running{"/proc/self/exe"};
+        const bool is_running_file = module.inode == 0 || running.identity().inode == module.inode;
+        if (running.is_open() && is_running_file) {
+            char buffer[4096];
+            const ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+            const text program{buffer, length > 0 ? static_cast<std::size_t>(length) : 0};
+            module.path = program.empty() ? mapped : copy_of(memory, program);
+            module.file = text{"/proc/self/exe"};
+        } else {
+            module.path = module.file = mapped;
+        }
+        if (!module.path.empty()) return;
+        // Without /proc there is still the name that the kernel was asked to run.
+        const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+        if (started != nullptr) module.path = module.file = copy_of(memory, started);
+    }
+
+    arena memory_[2];
+    bool is_second_ = false;
+    bool is_read_ = false;
+    detail::module_generation generation_;
+    list<loaded_module> modules_;
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_MODULE_LIST_HPP
+
+// symbolizer.hpp - addresses of this process to modules, functions, files, lines, inlined calls.
+
+#ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
+#define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+class symbolizer {
+public:
+    // `kept` must live longer.
+    explicit symbolizer(arena& kept)
+        : kept_(kept), texts_(kept), objects_(kept), gone_(kept), locations_(kept) {
+        refresh_modules();
+    }
+    ~symbolizer() { release_debug_data(); }
+    symbolizer(const symbolizer&) = delete;
+    symbolizer& operator=(const symbolizer&) = delete;
+
+    // How long a location is kept: an address that hardly anybody will ask for again need not be.
+    enum class lifetime { lasting, until_release };
+
+    // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
+    // loaded or not; null: what is there now. Good as long as `kept` or until release_debug_data();
+    // without a home only until refresh_modules() finds that the address's module is gone.
+    const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
+                                 lifetime wanted = lifetime::lasting) {
+        const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
+        code_location* const* known = locations_.find(key);
+        if (known == nullptr || *known == nullptr) known = passing_.find(key);
+        if (known != nullptr && *known != nullptr) return **known;
+        const bool is_passing = wanted == lifetime::until_release;
+        arena& memory = is_passing ? passing_memory_ : kept_;
+        auto* location = memory.make<code_location>();
+        location->address = address;
+        const code_owner owner = owner_of(address, home);
+        if (owner.object != nullptr) {
+            location->is_unloaded = owner.is_unloaded;
+            location->module = texts_.keep(owner.path);
+            location->module_offset = address - owner.base;
+            owner.object->resolve(location->module_offset, *location, &memory);
+        }
+        // Of an unloaded module the file may come back.
+        if (!location->is_unloaded) (is_passing ? passing_ : locations_)[key] = location;
+        return *location;
+    }
+
+    // The demangled name of the variable, vtable or typeinfo around an address, as in
+    // "vtable for widget"; "" when there is none.
+    text data_symbol_at(std::uint64_t address, arena& memory,
+                        const detail::met_module* home = nullptr) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->data_symbol_at(address - owner.base, memory);
+    }
+
+    // The demangled function around an address by the symbol table alone; "" when there is none.
+    // Spares the debug information, and knows nothing of inlined calls. Subtract 1 as above.
+    text function_symbol_at(std::uint64_t address, arena& memory,
+                            const detail::met_module* home = nullptr) {
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return {};
+        return owner.object->function_symbol_at(address - owner.base, memory);
+    }
+
+    // The types that the debug information around an address describes; null: nothing is known.
+    // Good until release_debug_data().
+    const type_names* types_at(std::uint64_t address, const detail::met_module* home) {
+        const code_owner owner = owner_of(address, home);
+        return owner.object != nullptr ? owner.object->types_at(address - owner.base) : nullptr;
+    }
+
+    // Whether the module, as a location has it, is the program itself.
+    bool is_program(text module) const {
+        if (detail::names_another_process()) {
+            const detail::met_module* program = detail::modules_at_start.at(0);
+            return program != nullptr && module == text{program->path};
+        }
+        return !modules().empty() && module == modules()[0].path;
+    }
+
+    // The source file of the program's main(); "" when nothing tells it.
+    text file_of_main() {
+        const detail::met_module* home = nullptr;
+        std::uint64_t inside = 0;
+        if (detail::names_another_process()) {
+            home = detail::modules_at_start.at(0);
+            if (home != nullptr) inside = home->start;
+        } else if (!modules().empty()) {
+            inside = modules()[0].low;
+        }
+        const code_owner owner = inside != 0 ? owner_of(inside, home) : code_owner{};
+        const std::uint64_t begin = owner.object != nullptr ? owner.object->address_of("main") : 0;
+        if (begin == 0) return {};
+        const code_location& location = resolve(owner.base + begin, home);
+        return location.frames.empty() ? text{} : location.frames.back().file;
+    }
+
+    // To be called before a report: looks for libraries loaded and unloaded since. What was
+    // resolved in modules that are still there stays. True when anything changed.
+    bool refresh_modules() {
+        if (modules_.is_current()) return false;
+        const list<loaded_module> before = modules_.modules();
+        modules_.read();
+        for (const loaded_module& old : before) {
+            if (is_still_there(old)) continue;
+            module_object* object = objects_.find(old.low);
+            if (object == nullptr || object->reader == nullptr) continue;
+            object->is_current = false;
+            object->reader->release();
+        }
+        for (auto* locations : {&locations_, &passing_}) {
+            for (auto& location : *locations) {
+                const bool has_home = location.key >= first_key;
+                if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
+            }
+        }
+        return true;
+    }
+
+    const list<loaded_module>& modules() const { return modules_.modules(); }
+
+    // Calls visit(path, base, size, build id) for the modules of the process that is reported on,
+    // the program first.
+    template <class Visit>
+    void for_each_module(const Visit& visit) {
+        if (!detail::names_another_process()) {
+            for (const loaded_module& each : modules()) {
+                visit(each.path, each.base, each.high - each.base, each.id);
+            }
+            return;
+        }
+        for (const detail::met_modules* met : {&detail::modules_at_start, &detail::modules_met}) {
+            for (std::uint32_t i = 0; i < met->count(); ++i) {
+                const detail::met_module* each = met->at(i);
+                if (each == nullptr) continue;
+                const code_owner owner = gone_owner(*each);
+                visit(text{each->path}, std::uint64_t{each->base},
+                      std::uint64_t{each->start + each->size - each->base},
+                      owner.is_unloaded ? detail::build_id{} : owner.object->build_id());
+            }
+        }
+    }
+
+    // Gives back what was read of the files. A later resolve() reads again what it needs.
+    void release_debug_data() {
+        for (const auto* objects : {&objects_, &gone_}) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) object.value.reader->release();
+            }
+        }
+        passing_ = table<std::uint64_t, code_location*>{passing_memory_};
+        passing_memory_.release();
+    }
+
+    std::size_t debug_bytes() const {
+        std::size_t total = 0;
+        for (const auto* objects : {&objects_, &gone_}) {
+            for (const auto& object : *objects) {
+                if (object.value.reader != nullptr) total += object.value.reader->bytes_in_memory();
+            }
+        }
+        return total;
+    }
+
+private:
+    struct module_object {
+        debug_object* reader = nullptr;
+        bool is_current = false;  // false: its memory may serve the next one
+    };
+
+    // User addresses are below it.
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    // Whose an address is.
+    struct code_owner {
+        debug_object* object = nullptr;  // null: no module's
+        text path;
+        std::uint64_t base = 0;
+        bool is_unloaded = false;
+    };
+
+    code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
+        if (home == nullptr && detail::names_another_process()) {
+            home = detail::modules_at_start.holder_of(address);
+            return home != nullptr ? gone_owner(*home) : code_owner{};
+        }
+        const loaded_module* now = modules_.find(address);
+        const bool is_at_home =
+            home == nullptr || (!detail::names_another_process() && now != nullptr &&
+                                now->base == home->base && now->fingerprint == home->fingerprint);
+        if (!is_at_home) return gone_owner(*home);
+        if (now == nullptr) return {};
+        return {&object_of(*now), now->path, now->base, false};
+    }
+
+    // The names of a module that was unloaded still stand in its file, if that is still there.
+    code_owner gone_owner(const detail::met_module& home) {
+        module_object& gone = gone_[home.number];
+        if (!gone.is_current) {
+            expected_file expected;
+            expected.fingerprint = home.fingerprint;
+            expected.loader_path = home.path;
+            expected.is_known_by_id = home.has_build_id;
+            make_object(gone, home.path, expected);
+        }
+        gone.is_current = home.fingerprint != 0 && gone.reader->is_readable();
+        if (gone.is_current) return {gone.reader, home.path, home.base, false};
+        gone.reader->release();
+        const borrowed_memory meanwhile{texts_.scratch()};
+        const text path = texts_.keep(joined(texts_.scratch(), home.path, " (unloaded)"));
+        return {gone.reader, path, home.base, true};
+    }
+
+    debug_object& object_of(const loaded_module& module) {
+        module_object& known = objects_[module.low];
+        if (!known.is_current) {
+            expected_file expected;
+            expected.id = module.id;
+            expected.inode = module.inode;
+            expected.fingerprint = module.fingerprint;
+            expected.loader_path = texts_.keep(module.loader_path).data();
+            make_object(known, texts_.keep(module.file).data(), expected);
+        }
+        return *known.reader;
+    }
+
+    void make_object(module_object& at, const char* file, const expected_file& expected) {
+        void* memory = at.reader != nullptr ? at.reader : kept_.allocate(sizeof(debug_object));
+        at.reader = ::new (memory) debug_object{texts_, file, expected};
+        at.is_current = true;
+    }
+
+    bool is_still_there(const loaded_module& old) const {
+        const loaded_module* now = modules_.find(old.low);
+        return now != nullptr && now->is_same(old);
+    }
+
+    // An address that was in no module stays valid when it is still in none.
+    bool is_still_valid(const list<loaded_module>& before, std::uint64_t address) const {
+        for (const loaded_module& old : before) {
+            if (old.holds(address)) return is_still_there(old);
+        }
+        return modules_.find(address) == nullptr;
+    }
+
+    arena& kept_;
+    kept_texts texts_;
+    module_list modules_;
+    table<std::uint64_t, module_object> objects_;     // by lowest address
+    table<std::uint64_t, module_object> gone_;        // by met_module::number
+    table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
+    arena passing_memory_;
+    table<std::uint64_t, code_location*> passing_{passing_memory_};
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
+
+// class_size.hpp - whether a block is as large as an object of a class.
+
+#ifndef ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
+#define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+enum class size_fit {
+    unknown,  // the debug information does not describe the class, or not only one of that name
+    same,
+    other
+};
+
+// `type` as a demangler or a source file spells it. A class of a function is looked for by its own
+// name: the debug information does not tell the parameters of that function.
+inline size_fit compare_size(arena& memory, text type, const type_names& known,
+                             std::uint64_t block_bytes) {
+    const function_name name = parse_function_name(memory, type);
+    if (!name.is_known()) return size_fit::unknown;
+    const name_component& own = name.last();
+    const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
+    size_fit fit = size_fit::unknown;
+    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
+        const bool is_alias = each->bytes == 0;  // or only declared: it may be of any size
+        if (is_alias && own.arguments.empty()) return size_fit::unknown;
+        if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
+        if (each->bytes == block_bytes) return size_fit::same;
+        fit = size_fit::other;
+    }
+    return fit;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
 
 // source_tokens.hpp - cuts C++ source into words and signs with their line and column.
 
@@ -21651,6 +22390,367 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_NEW_EXPRESSIONS_HPP
 
+// wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
+
+#ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+#define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+inline text without_pointer(text type) noexcept {
+    if (type.ends_with("*")) type.remove_suffix(1);
+    return type;
+}
+
+inline text without_array(text type) noexcept {
+    const std::size_t bracket = type.rfind('[');
+    const bool is_array = type.ends_with("]") && bracket != no_position && bracket != 0;
+    return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
+}
+
+// As without_wrapping, for Boost.
+inline text without_boost(arena& memory, text type) {
+    constexpr text indexed = "boost::multi_index::detail::";
+    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
+        return "hash buckets";
+    }
+    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
+    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
+    const list<text> arguments = split_arguments(memory, brackets);
+    if (arguments.empty()) return type;
+    const text name = type.substr(7, open - 7);
+    const text first = arguments[0];
+    if (node != no_position ||
+        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
+        return first;
+    }
+    if (!is_listed(name,
+                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
+                   "detail::sp_counted_impl_pda")) {
+        return type;
+    }
+    const bool is_made =
+        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
+    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
+    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
+}
+
+// One layer: the result is `type` itself when nothing is wrapped around it.
+inline text without_wrapping(arena& memory, text type) {
+    if (type.starts_with("boost::")) return without_boost(memory, type);
+    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
+    if (!type.starts_with("std::")) return type;
+    if (type == "std::__detail::_Hash_node_base*" ||
+        (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
+        return "hash buckets";
+    }
+    if (type == "std::__future_base::_State_baseV2") return "std::future state";
+    const std::size_t open = type.find('<');
+    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
+    const list<text> arguments = split_arguments(memory, type.substr(open));
+    if (arguments.empty()) return type;
+    const text name = type.substr(5, open - 5);
+    const text first = arguments[0];
+    if (is_listed(name,
+                  "_Rb_tree_node __detail::_Hash_node _List_node _Fwd_list_node "
+                  "_Sp_counted_ptr_inplace __tree_node __hash_node __list_node "
+                  "__forward_list_node __shared_ptr_emplace __function::__func")) {
+        return first;
+    }
+    if (is_listed(name, "__value_type __hash_value_type") && arguments.size() > 1) {
+        const text key = joined(memory, "std::pair<", with_const(memory, first), ", ");
+        return joined(memory, key, arguments[1], ">");
+    }
+    if (is_listed(name, "_Sp_counted_ptr _Sp_counted_deleter __shared_ptr_pointer")) {
+        return joined(memory, "std::shared_ptr<", without_pointer(first), "> control block");
+    }
+    if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
+    if (is_listed(name,
+                  "__future_base::_Deferred_state __future_base::_Async_state_impl "
+                  "__future_base::_Task_state")) {
+        return "std::future state";
+    }
+    return type;
+}
+
+// What stands in the block, for a user. Idempotent.
+inline text unwrapped_type(arena& memory, text type) {
+    for (int layer = 0; layer < 4; ++layer) {
+        const text inner = without_wrapping(memory, type);
+        if (inner.data() == type.data()) break;
+        type = inner;
+    }
+    return type;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+
+// library_calls.hpp - what a function of the standard library allocates, by its template arguments.
+
+#ifndef ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+#define ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
+// Of template arguments the first ones; "" for one that is not there.
+struct library_call {
+    text scope;  // "" for a function of the namespace itself
+    text function;
+    text scope_first;
+    text scope_second;
+    text function_first;
+};
+
+// Function "" when it is not one of the standard library's.
+inline library_call as_library_call(arena& memory, const function_name& name) {
+    library_call call;
+    const std::size_t count = name.components.size();
+    if (count < 2 || !is_listed(name.components[0].name, "std __gnu_cxx")) return call;
+    call.function = name.last().name;
+    const list<text> own = split_arguments(memory, name.last().arguments);
+    if (!own.empty()) call.function_first = own[0];
+    if (count == 2) return call;
+    const name_component& scope = name.components[count - 2];
+    call.scope = scope.name;
+    const list<text> arguments = split_arguments(memory, scope.arguments);
+    if (!arguments.empty()) call.scope_first = arguments[0];
+    if (arguments.size() > 1) call.scope_second = arguments[1];
+    return call;
+}
+
+// The T of "std::allocator<T>"; "" for an allocator that is not the library's own.
+inline text allocated_by(text allocator) noexcept {
+    const text start = listed_start(
+        allocator,
+        "std::allocator< std::__1::allocator< std::__new_allocator< __gnu_cxx::new_allocator< "
+        "std::pmr::polymorphic_allocator<");
+    if (start.empty() || !allocator.ends_with(">")) return {};
+    allocator.remove_prefix(start.size());
+    allocator.remove_suffix(1);
+    return without_spaces_around(allocator);
+}
+
+// allocate() of the library's allocators: the element type, "" for everything else.
+inline text type_of_allocator_call(const library_call& call) noexcept {
+    if (call.function != "allocate") return {};
+    if (call.scope == "allocator_traits") return allocated_by(call.scope_first);
+    const bool is_allocator =
+        is_listed(call.scope,
+                  "__new_allocator new_allocator allocator polymorphic_allocator malloc_allocator");
+    return is_allocator ? call.scope_first : text{};
+}
+
+// Members that can allocate only characters, inlined code or not.
+inline text type_of_character_buffer(const library_call& call) noexcept {
+    const bool is_buffer =
+        is_listed(call.scope,
+                  "basic_string basic_stringbuf basic_stringstream basic_istringstream "
+                  "basic_ostringstream") ||
+        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
+    const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
+    return is_buffer && is_plain ? call.scope_first : text{};
+}
+
+// Functions of libstdc++.so that allocate one thing only, by their whole name.
+inline text type_of_compiled_function(text plain) noexcept {
+    if (plain.starts_with("std::filesystem::") &&
+        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
+        return "std::filesystem::path components";
+    }
+    if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
+    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
+               ? "std::pmr::monotonic_buffer_resource buffer"
+               : text{};
+}
+
+// The internal functions by which containers ask their allocator.
+inline text type_of_container_call(arena& memory, const library_call& call) {
+    const text function = call.function;
+    if (is_listed(function, "_M_allocate_buckets _M_rehash_aux")) return "hash buckets";
+    if (call.scope.empty()) {
+        return function == "__allocate_guarded" ? allocated_by(call.function_first) : text{};
+    }
+    const bool is_node = is_listed(function, "_M_get_node _M_create_node");
+    const bool allocates_node = function == "_M_allocate_node";
+    if (call.scope == "_Rb_tree") return is_node ? call.scope_second : text{};
+    if (call.scope == "_Hashtable_alloc") {
+        return allocates_node ? allocated_by(call.scope_first) : text{};
+    }
+    if (allocated_by(call.scope_second).empty()) return {};
+    if (call.scope == "_Vector_base") return call.scope_first;
+    if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
+    if (call.scope != "_Deque_base") return {};
+    if (function == "_M_allocate_map") return joined(memory, call.scope_first, "*");
+    return allocates_node ? call.scope_first : text{};
+}
+
+// Any member of a vector: the type of its elements. Such a member may also copy an element that
+// allocates, so it only confirms what functions further in have said.
+inline text element_of_vector(const library_call& call) noexcept {
+    const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
+                          !allocated_by(call.scope_second).empty();
+    return is_known ? call.scope_first : text{};
+}
+
+// Functions that contain `new T` themselves and name T in their arguments.
+inline text type_of_make_call(arena& memory, const library_call& call) {
+    const text function = call.function;
+    const text scope = call.scope;
+    if (scope.empty() || is_listed(scope, "__1 __detail")) {
+        const bool is_maker =
+            is_listed(function,
+                      "make_unique make_unique_for_overwrite make_shared allocate_shared "
+                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
+                      "__valarray_get_storage make_exception_ptr");
+        return is_maker ? without_array(call.function_first) : text{};
+    }
+    if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
+        (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
+        return call.scope_first;
+    }
+    text result;
+    if (scope == "promise" && function == scope) result = call.scope_first;
+    if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
+    if (is_listed(scope, "_Deferred_state _Async_state_impl") && function == scope) {
+        result = call.scope_second;
+    }
+    if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
+    if (scope == "__shared_count" && function == scope && call.function_first.ends_with("*")) {
+        return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
+    }
+    if (scope == "thread" && function == scope) return "std::thread state";
+    return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
+
+// read_names.hpp - the names of functions, each taken apart once.
+
+#ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
+#define ALLOCSCOPE_TYPES_READ_NAMES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The type as it is printed, of a spelling of the demangler's.
+inline text printed_type(arena& memory, text type) {
+    return unwrapped_type(memory, pretty_type(memory, type));
+}
+
+// Reports what somebody else allocates.
+inline bool is_reporting_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") &&
+           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
+            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
+            plain.ends_with("::reported_resource::do_allocate"));
+}
+
+// Forwards a request for memory and nothing else: its caller is the one to ask.
+inline bool is_forwarding_frame(text plain) noexcept {
+    return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
+           plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
+           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
+           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
+           is_reporting_frame(plain);
+}
+
+struct read_name {
+    text whole;  // as the demangler spelled it
+    function_name parts;
+    text plain;         // its own qualified name without template arguments
+    library_call call;  // of the standard library's
+    bool is_own_operator_new = false;
+    bool is_forwarding = false;
+};
+
+class read_names {
+public:
+    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory) {}
+    read_names(const read_names&) = delete;
+    read_names& operator=(const read_names&) = delete;
+
+    const read_name& of(text function) { return entry_of(function).name; }
+
+    // What the function says by itself, were it the direct caller of operator new.
+    const type_answer& alone(text function, bool has_line) {
+        entry& known = entry_of(function);
+        if (!known.is_answered[has_line]) {
+            known.is_answered[has_line] = true;
+            known.answers[has_line] = answer_of(known.name, has_line);
+        }
+        return known.answers[has_line];
+    }
+
+    arena& memory() const noexcept { return memory_; }
+
+    // Its memory is about to be given back.
+    void clear() noexcept { names_ = table<const void*, entry*>{memory_}; }
+
+private:
+    struct entry {
+        read_name name;
+        type_answer answers[2];  // of frames without and with a line
+        bool is_answered[2] = {};
+    };
+
+    entry& entry_of(text function) {
+        const auto known = names_.insert(function.data());
+        if (known.is_new || known.value->name.whole.size() != function.size()) {
+            known.value = memory_.make<entry>();
+            read(function, known.value->name);
+        }
+        return *known.value;
+    }
+
+    void read(text function, read_name& into) {
+        into.whole = function;
+        into.parts = parse_function_name(memory_, function);
+        into.plain = plain_name(memory_, into.parts);
+        into.call = as_library_call(memory_, into.parts);
+        into.is_own_operator_new = symbolize::is_own_operator_new(into.parts);
+        into.is_forwarding = into.is_own_operator_new || is_forwarding_frame(into.plain);
+    }
+
+    type_answer answer_of(const read_name& name, bool has_line) {
+        const library_call& call = name.call;
+        if (call.function.empty()) return {};
+        text type = type_of_allocator_call(call);
+        if (!type.empty()) return {printed_type(memory_, type), type_evidence::allocator_frame};
+        type = type_of_character_buffer(call);
+        if (type.empty()) type = type_of_compiled_function(name.plain);
+        if (type.empty() && has_line) type = type_of_container_call(memory_, call);
+        if (type.empty() && has_line) type = type_of_make_call(memory_, call);
+        if (type.empty()) return {};
+        return {printed_type(memory_, type), type_evidence::make_frame};
+    }
+
+    arena& memory_;
+    table<const void*, entry*> names_;  // by where the name stands
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_READ_NAMES_HPP
+
 // source_cache.hpp - source files, each read and taken apart once for a report.
 
 #ifndef ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
@@ -21731,6 +22831,749 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_CACHE_HPP
 
+// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// True when something in [begin, end) might call operator new in this very place: `operator`, or
+// what may be a macro with a `new` inside, by convention or because this file defines it.
+inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
+        const text word = tokens[i].spelling;
+        if (!is_word(word)) continue;
+        if (word == "operator" || file.is_macro(word)) return true;
+        const bool is_call = i + 1 < tokens.size() && tokens[i + 1].spelling == "(";
+        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
+        if (is_call && is_upper && word.size() > 1) return true;
+    }
+    return false;
+}
+
+// g++ gives a `new` without initialiser, whose value is handed over as it is, the place of the
+// call's "(". The only such new-expression in that call, when it is an argument by itself.
+inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
+    const std::size_t close = file.partner(open);
+    if (close <= open) return nullptr;
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i = partition_point(all.data(), all.size(),
+                                         [&](const new_expression& e) { return e.begin < open; });
+         i < all.size() && all[i].begin <= close; ++i) {
+        if (all[i].has_initialiser) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
+    const text before = file.tokens()[only->begin - 1].spelling;
+    return before == "(" || before == "," ? only : nullptr;
+}
+
+// Without a column: the only new-expression that begins or ends on the line.
+inline const new_expression* find_on_line(const source_outline& file, int line) {
+    const list<source_token>& tokens = file.tokens();
+    const list<new_expression>& all = file.expressions();
+    const new_expression* only = nullptr;
+    for (std::size_t i =
+             partition_point(all.data(), all.size(),
+                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
+         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
+        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
+        if (only != nullptr) return nullptr;
+        only = &all[i];
+    }
+    if (only == nullptr) return nullptr;
+    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
+    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
+    return has_hidden_new(file, first, behind) ? nullptr : only;
+}
+
+inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
+    if (column <= 0) return find_on_line(file, line);
+    const std::size_t at = file.token_from(line, column);
+    if (at == file.tokens().size()) return nullptr;
+    const source_token& token = file.tokens()[at];
+    if (token.line != line || token.column != column) return nullptr;
+    if (const new_expression* found = file.expression_at(at)) return found;
+    return token.spelling == "(" ? find_in_call(file, at) : nullptr;
+}
+
+enum class name_kind {
+    unknown,
+    type,           // or a namespace
+    class_template  // without arguments it is the name of no type
+};
+
+// What types the debug information around the frame describes.
+struct type_knowledge {
+    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
+    void* context = nullptr;
+    // With its scopes, as a function of that qualified name means it; "" when that is not certain.
+    text (*qualified)(void* context, text name, text function) = nullptr;
+};
+
+// Puts what the frame's function shows in the place of template parameters.
+class source_spelling {
+public:
+    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
+                    const function_name& name, const type_knowledge& knowledge)
+        : memory_(memory),
+          knowledge_(knowledge),
+          file_(file),
+          expression_(expression),
+          name_(name),
+          headers_(file.headers_around(memory, expression.scope)),
+          instantiated_(memory) {
+        for (std::size_t i = 0; i < name.components.size(); ++i) {
+            const name_component& component = name.components[i];
+            const bool is_generic_lambda =
+                i > 0 && component.name == "operator()" && name.components[i - 1].name[0] == '{';
+            if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
+        }
+    }
+
+    // "" when it is not certain.
+    text spelled() const {
+        const list<source_token>& tokens = file_.tokens();
+        text_out type{memory_};
+        bool is_of_library = false;  // the name that is being read
+        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
+            text word = tokens[i].spelling;
+            if (word == "template") continue;
+            if (is_word(word)) {
+                const bool is_inner = i > 0 && tokens[i - 1].spelling == "::";
+                if (!is_inner) {
+                    word = meaning_of(word);
+                    is_of_library = word == "std" || word.starts_with("std::");
+                } else if (!is_of_library && !is_type_or_namespace(word)) {
+                    return {};
+                }
+                if (word.empty() || is_bare_template(i, word)) return {};
+            }
+            if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
+                type << ' ';
+            }
+            type << word;
+        }
+        return without_const(pretty_type(memory_, type.view()));
+    }
+
+private:
+    // `new const T` makes a T.
+    static text without_const(text type) noexcept {
+        if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
+        const bool is_compound = type.ends_with("*") || type.ends_with("&");
+        if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+        return type;
+    }
+
+    text meaning_of(text word) const {
+        constexpr text plain_words =
+            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
+            "union enum typename true false";
+        if (is_listed(word, plain_words) || builtin_type{}.take(word)) return word;
+        if (file_.is_macro(word)) return {};
+        for (std::size_t i = headers_.size(); i > 0; --i) {
+            const list<text>& parameters = headers_[i - 1]->parameters;
+            for (std::size_t p = 0; p < parameters.size(); ++p) {
+                if (parameters[p] == word) return argument(i - 1, p);
+            }
+        }
+        // Inside a template that the text does not show, any name may be a parameter.
+        if (!instantiated_.empty() && headers_.empty()) return {};
+        if (!headers_.empty() && file_.is_template_alias(word)) return {};
+        if (file_.is_alias_of_expression(word)) return {};
+        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
+        return own_class(word);
+    }
+
+    // Argument `index` of what the header's template was instantiated with.
+    text argument(std::size_t header, std::size_t index) const {
+        if (headers_.size() != instantiated_.size()) return {};
+        for (const template_header* outer : headers_) {
+            if (!outer->shows_arguments) return {};
+        }
+        const list<text> arguments =
+            split_arguments(memory_, name_.components[instantiated_[header]].arguments);
+        const std::size_t count = headers_[header]->parameters.size();
+        if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
+            if (index + 1 >= count || index >= arguments.size()) return {};
+        } else if (arguments.size() != count) {
+            return {};
+        }
+        return arguments[index];
+    }
+
+    // `pool` inside a member of app::pool<int> is app::pool<int>.
+    text own_class(text word) const {
+        for (const std::size_t i : instantiated_) {
+            const name_component& component = name_.components[i];
+            if (component.name != word || i + 1 == name_.components.size()) continue;
+            const char* begin = name_.whole.data();
+            return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
+        }
+        return is_type_or_namespace(word) ? qualified(word) : text{};
+    }
+
+    // With the scopes that it is found in by the bare name.
+    text qualified(text word) const {
+        if (knowledge_.qualified == nullptr) return word;
+        const text whole =
+            knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
+        return whole.empty() ? word : whole;
+    }
+
+    // False for what may be a macro that another file defines.
+    bool is_type_or_namespace(text word) const {
+        return file_.is_defined(word) || knowledge_.kind == nullptr ||
+               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
+    }
+
+    // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
+    // `meaning` is what stands for the word at `at`.
+    bool is_bare_template(std::size_t at, text meaning) const {
+        const list<source_token>& tokens = file_.tokens();
+        const text behind = at + 1 < expression_.type_end ? tokens[at + 1].spelling : text{};
+        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
+        const text word = tokens[at].spelling;
+        const bool is_replaced = meaning != word && !meaning.ends_with(word);
+        return !is_replaced &&
+               (file_.is_class_template(word) ||
+                (knowledge_.kind != nullptr &&
+                 knowledge_.kind(knowledge_.context, word) == name_kind::class_template));
+    }
+
+    arena& memory_;
+    type_knowledge knowledge_;
+    const source_outline& file_;
+    const new_expression& expression_;
+    const function_name& name_;
+    list<const template_header*> headers_;  // outermost first
+    list<std::size_t> instantiated_;        // components that show arguments
+};
+
+// The first parameter of the nearest definition of an operator new before a token. A call of one
+// is not followed by a brace or a word.
+inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
+    const list<source_token>& tokens = file.tokens();
+    for (std::size_t at = before; at > 1; --at) {
+        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
+        std::size_t open = at;
+        while (open < before && tokens[open].spelling != "(") ++open;
+        const std::size_t close = file.partner(open);
+        if (close <= open || close + 1 >= before) continue;
+        const text behind = tokens[close + 1].spelling;
+        if (behind != "{" && !is_word(behind)) continue;
+        std::size_t end = open + 1;
+        while (end < close && tokens[end].spelling != ",") ++end;
+        return tokens[end - 1].spelling;
+    }
+    return {};
+}
+
+// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
+// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
+inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
+    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return false;
+    const list<source_token>& tokens = file->tokens();
+    for (std::size_t at = file->token_from(frame.line, 0);
+         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
+        const bool is_new =
+            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
+        if (!is_new && tokens[at].spelling != "malloc") continue;
+        std::size_t open = at + 1;
+        if (tokens[open].spelling == "[") open += 2;
+        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
+        const text behind = tokens[open + 2].spelling;
+        if (behind != ")" && behind != ",") continue;
+        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
+    }
+    return false;
+}
+
+// What stands at the frame's line and column; "" when that is not certain. The frame must be the
+// direct caller of operator new. `is_array`: `new T[n]`.
+inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
+                             const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
+    if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
+    if (frame.is_nearby) return {};
+    const function_name& function = names.of(frame.function).parts;
+    const std::size_t count = function.components.size();
+    // Without a column a default member initialiser would be taken for what stands on the
+    // constructor's line.
+    const bool is_constructor =
+        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
+    if (frame.column <= 0 && is_constructor) return {};
+    const source_outline* file = sources.find(frame.file, frame.built_ns);
+    if (file == nullptr) return {};
+    const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
+    if (expression == nullptr || !expression->has_type) return {};
+    const std::size_t behind = expression->type_end;
+    if (is_array != nullptr) {
+        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
+    }
+    return source_spelling{names.memory(), *file, *expression, function, knowledge}.spelled();
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
+
+// described_types.hpp - what the debug information around a stack's addresses says of types.
+
+#ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+#define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// The module that the address is in. Null: what is there now, if that is certain.
+inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
+                                         bool& is_certain) noexcept {
+    if (stack.homes != nullptr) {
+        for (const met_module* home : *stack.homes) {
+            if (home->holds(address)) return home;
+        }
+    }
+    const met_module* only = nullptr;
+    for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
+        const met_module* each = modules_met.at(i);
+        if (each == nullptr || !each->holds(address)) continue;
+        is_certain = only == nullptr || only->tag() == each->tag();
+        only = each;
+        if (!is_certain) return nullptr;
+    }
+    return only;
+}
+
+// Whether a block of so many bytes can be one object of the type, as the unit of an address
+// describes it.
+inline symbolize::size_fit size_fit_at(symbolize::symbolizer& symbols, arena& scratch,
+                                       const named_stack& stack, std::uintptr_t address, text type,
+                                       std::uint64_t bytes) {
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, address, is_certain);
+    const symbolize::type_names* known =
+        is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
+                            : symbolize::size_fit::unknown;
+}
+
+// Where a type is asked for by a name in the source.
+struct asked_place {
+    symbolize::symbolizer& symbols;
+    std::uint64_t address;
+    const met_module* home;
+    const symbolize::type_names* known = nullptr;
+    bool is_known = false;
+
+    symbolize::type_knowledge knowledge() noexcept {
+        return {&asked_place::kind, this, &asked_place::qualified};
+    }
+
+private:
+    static const symbolize::type_names* types(void* place) {
+        auto& asked = *static_cast<asked_place*>(place);
+        if (!asked.is_known) asked.known = asked.symbols.types_at(asked.address, asked.home);
+        asked.is_known = true;
+        return asked.known;
+    }
+    static symbolize::name_kind kind(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
+        return known->is_template(name) ? symbolize::name_kind::class_template
+                                        : symbolize::name_kind::type;
+    }
+    static text qualified(void* place, text name, text function) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->qualified(name, function) : text{};
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+// probe_memory.hpp - reads memory of this process that may be gone.
+
+#ifndef ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+#define ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+// False when not all of it could be read, or where the kernel forbids the question. One system
+// call.
+inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) noexcept {
+    const int saved_errno = errno;
+    struct iovec local = {to, bytes};
+    struct iovec remote = {reinterpret_cast<void*>(address), bytes};
+    const bool is_read =
+        ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+    errno = saved_errno;
+    return is_read;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLATFORM_PROBE_MEMORY_HPP
+
+// type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+#define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// Index of the frame that wanted the memory; frames.size() when there is none.
+inline std::size_t asking_frame(read_names& names, const list<code_frame>& frames) {
+    std::size_t index = 0;
+    while (index < frames.size() && names.of(frames[index].function).is_forwarding) ++index;
+    return index;
+}
+
+// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
+// asking frame may, or asks for something of its own, which `answer` then is.
+inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
+                             source_cache& sources, const type_knowledge& knowledge,
+                             type_answer& answer) {
+    for (std::size_t i = 0; i < asking; ++i) {
+        if (!names.of(frames[i].function).is_own_operator_new) continue;
+        const text type = type_from_source(names, frames[i], sources, knowledge);
+        if (!type.empty()) answer = {type, type_evidence::source_text, true};
+        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
+    }
+    return true;
+}
+
+// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
+// the other, and what is inlined below carries the other's names. The frames further out tell:
+//
+//     std::__new_allocator<char const*>::allocate                       says const char*
+//     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
+//     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
+//     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
+//
+// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
+// the same request, and the outermost of them is believed.
+inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
+                                  std::size_t asking) {
+    arena& memory = names.memory();
+    const read_name* inner = &names.of(frames[asking].function);
+    type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
+    bool was_vector = false;  // the inner frame is a member of std::vector
+    for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
+        const read_name& outer = names.of(frames[at].function);
+        if (outer.call.function.empty()) break;
+        const bool is_same_function = outer.plain == inner->plain;
+        inner = &outer;
+        if (is_same_function && !was_vector) {
+            const type_evidence evidence = answer.evidence;
+            answer = names.alone(frames[at].function, frames[at].line > 0);
+            if (answer.is_known()) answer.evidence = evidence;
+            continue;
+        }
+        text type = type_of_allocator_call(outer.call);
+        if (type.empty()) type = type_of_container_call(memory, outer.call);
+        const bool is_vector = type.empty();
+        if (is_vector) type = element_of_vector(outer.call);
+        if (type.empty()) break;
+        type = printed_type(memory, type);
+        if (is_vector && was_vector && !is_same_function && type != answer.name) {
+            // A vector of vectors copies an element; anything else cannot be told apart from that.
+            if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
+            break;
+        }
+        answer.name = type;
+        was_vector = was_vector || is_vector;
+    }
+    return answer;
+}
+
+// The type that was handed in with a report, as a compiler spells it.
+inline type_answer type_from_tag(arena& memory, text spelled) {
+    if (spelled.empty()) return {};
+    constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
+    for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
+        spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
+                         spelled.substr(at + unnamed.size()));
+    }
+    return {printed_type(memory, spelled), type_evidence::tag};
+}
+
+// allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
+inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
+    const std::size_t count = name.components.size();
+    if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
+        return {};
+    }
+    const name_component& scope = name.components[count - 2];
+    if (scope.name != "allocator") return {};
+    const list<text> arguments = split_arguments(memory, scope.arguments);
+    if (arguments.empty()) return {};
+    return {printed_type(memory, arguments[0]), type_evidence::tag};
+}
+
+// What the asking frame tells by its name. One without a name is believed to be of the library's
+// own code when its caller is, and only that can be allocated there.
+inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
+                                    std::size_t asking) {
+    if (asking >= frames.size()) return {};
+    const text function = frames[asking].function;
+    if (function.empty() && asking + 1 < frames.size()) {
+        const type_answer answer = names.alone(frames[asking + 1].function, false);
+        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
+    }
+    const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
+    if (tagged.is_known()) return tagged;
+    const type_answer answer = follow_request(names, frames, asking);
+    if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
+    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
+    // allocator that passes its request on as it is.
+    const text below = names.of(frames[asking - 1].function).plain;
+    return below.ends_with("memory_resource::allocate") ||
+                   below.ends_with("reported_resource::do_allocate")
+               ? type_answer{}
+               : answer;
+}
+
+// The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a
+// construction vtable belongs to an object that is half built.
+inline text type_from_vtable(arena& memory, text symbol) {
+    constexpr text mark = "vtable for ";
+    if (!symbol.starts_with(mark)) return {};
+    symbol = symbol.substr(mark.size());
+    return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
+}
+
+// How the sizes of classes compare with that of a live object of the stack.
+struct known_fits {
+    size_fit of_vtable = size_fit::unknown;
+    size_fit of_answer = size_fit::unknown;
+};
+
+// `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
+// into, "" when it points to none. A vtable says the whole name; but it may be that of a first
+// member, so the block must be as large, and it does not stand against a source text that can be
+// true.
+inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol,
+                               const known_fits& fits = {}) {
+    if (!so_far.is_open()) return so_far;
+    const bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
+    const text type = type_from_vtable(memory, vtable_symbol);
+    if (type.empty()) return is_refuted ? type_answer{} : so_far;
+    const bool agrees = so_far.is_known() &&
+                        (type == so_far.name || type.ends_with(joined(memory, "::", so_far.name)));
+    if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
+        return {type, type_evidence::vtable};
+    }
+    if (is_refuted) return {};
+    if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
+    // Control blocks and nodes of the library are hardly ever a part of something else.
+    const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
+    return {is_of_library ? type : joined(memory, "begins with ", type),
+            type_evidence::unsized_vtable};
+}
+
+// `knowledge` is asked about the frame asking_frame().
+inline type_answer name_type(read_names& names, const list<code_frame>& frames,
+                             source_cache& sources, const type_knowledge& knowledge = {}) {
+    const std::size_t asking = asking_frame(names, frames);
+    type_answer answer;
+    if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
+    answer = type_from_frames(names, frames, asking);
+    if (answer.is_known() || asking == frames.size()) return answer;
+    code_frame frame = frames[asking];
+    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
+        // When it was folded with another instantiation of the same template, its name says
+        // nothing about its template arguments.
+        const text outer = names.of(frames[asking + 1].function).plain;
+        if (outer == names.of(frame.function).plain) frame.function = {};
+    }
+    bool is_array = false;
+    const text type = type_from_source(names, frame, sources, knowledge, &is_array);
+    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
+    return answer;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+
+// object_types.hpp - what live objects of a stack tell of their type.
+
+#ifndef ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
+#define ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A live object of a stack.
+struct sample_block {
+    std::uintptr_t address;
+    std::uint64_t bytes;
+
+    static constexpr std::uint32_t most = 4;  // that are looked at
+};
+
+// What one of them says holds for all.
+inline bool are_alike(const sample_block* blocks, std::uint32_t count,
+                      std::uintptr_t first_word) noexcept {
+    for (std::uint32_t i = 1; i < count; ++i) {
+        std::uintptr_t word = 0;
+        if (blocks[i].bytes < sizeof word || !probe_memory(blocks[i].address, &word, sizeof word)) {
+            continue;
+        }
+        if (word != first_word || blocks[i].bytes != blocks[0].bytes) return false;
+    }
+    return true;
+}
+
+// Improves what is known of the stack's type so far. False: the first object is gone.
+inline bool ask_objects(symbolize::symbolizer& symbols, arena& scratch, const named_stack& stack,
+                        const sample_block* blocks, std::uint32_t count,
+                        symbolize::type_answer& type) {
+    using symbolize::size_fit;
+    const std::uint64_t bytes = blocks[0].bytes;
+    std::uintptr_t first_word = 0;
+    if (bytes >= sizeof first_word &&
+        !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
+        return false;
+    }
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, first_word, is_certain);
+    text symbol;
+    if (is_certain) symbol = symbols.data_symbol_at(first_word, scratch, home);
+    if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) symbol = {};
+    const auto fit_at = [&](std::uintptr_t address, text name) {
+        return size_fit_at(symbols, scratch, stack, address, name, bytes);
+    };
+    symbolize::known_fits fits;
+    if (type.is_known() && !type.is_array) {
+        fits.of_answer = fit_at(stack.asking_address(), type.name);
+    }
+    if (!symbol.empty()) {
+        const text name = symbol.substr(11);
+        fits.of_vtable = fit_at(stack.asking_address(), name);
+        // The unit that defines a class's virtual functions describes the class.
+        std::uintptr_t functions[4] = {};
+        if (fits.of_vtable == size_fit::unknown) {
+            probe_memory(first_word, functions, sizeof functions);
+        }
+        for (const std::uintptr_t function : functions) {
+            if (fits.of_vtable != size_fit::unknown || function == 0) break;
+            fits.of_vtable = fit_at(function, name);
+        }
+    }
+    type = symbolize::with_vtable(scratch, type, symbol, fits);
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
+
+// stack_index.hpp - finds a stack that was named before.
+
+#ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
+#define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class stack_index {
+public:
+    explicit stack_index(arena& memory) noexcept : chains_(memory) {}
+
+    // By addresses, modules, tag and the version of the rule; null: it was not named yet.
+    named_stack* find(const known_stack& stack, std::uint64_t modules,
+                      std::size_t rule_version) const noexcept {
+        if (chains_.empty()) return nullptr;
+        const auto hash = static_cast<std::uint32_t>(stack.hash);
+        for (named_stack* at = chains_[hash & (chains_.size() - 1)]; at != nullptr; at = at->next) {
+            if (at->hash == hash && at->rule_version == rule_version && at->modules == modules &&
+                at->tag == stack.tag && at->has_addresses_of(stack)) {
+                return at;
+            }
+        }
+        return nullptr;
+    }
+
+    // Its hash is set.
+    void add(named_stack& stack) {
+        if (count_ >= chains_.size() * 2) grow();
+        put(stack);
+        ++count_;
+    }
+
+    // Forgets those that are only good until a module comes or goes.
+    void drop_passing() noexcept {
+        for (named_stack*& first : chains_) {
+            named_stack** place = &first;
+            while (*place != nullptr) {
+                if ((*place)->is_lasting) {
+                    place = &(*place)->next;
+                } else {
+                    *place = (*place)->next;
+                    --count_;
+                }
+            }
+        }
+    }
+
+private:
+    void put(named_stack& stack) noexcept {
+        named_stack*& first = chains_[stack.hash & (chains_.size() - 1)];
+        stack.next = first;
+        first = &stack;
+    }
+
+    void grow() {
+        const list<named_stack*> before = chains_;
+        chains_ = list<named_stack*>{before.memory()};
+        chains_.resize(before.empty() ? 64 : before.size() * 4);
+        for (named_stack* first : before) {
+            while (first != nullptr) {
+                named_stack* const next = first->next;
+                put(*first);
+                first = next;
+            }
+        }
+    }
+
+    list<named_stack*> chains_;  // as many as a power of two
+    std::size_t count_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP
+
 // closing_brace.hpp - moves a call from the closing brace to the line that it is written on.
 
 #ifndef ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
@@ -21775,67 +23618,6 @@ inline void leave_closing_brace(arena& memory, list<code_frame>& frames, std::si
 ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_CLOSING_BRACE_HPP
-
-// pretty_function.hpp - spells a function the way people write it, from a demangled name.
-
-#ifndef ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
-#define ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// As g++, clang++ and LLVM's demangler call them.
-inline bool is_lambda(text component) noexcept {
-    return !listed_start(component, "{lambda <lambda 'lambda $_").empty();
-}
-
-// " const &" of " const & [clone .cold]".
-inline text leading_qualifiers(text behind) noexcept {
-    const std::size_t mark = behind.find_first_not_of("&aceilnostv ");
-    return behind.substr(0, mark != no_position && mark != 0 ? mark - 1 : mark);
-}
-
-// The function itself when its name is not understood. The result lives in the arena or is a view
-// of the input.
-inline text pretty_function(arena& memory, text function) {
-    const function_name name = parse_function_name(memory, function);
-    if (!name.is_known()) return function;
-    text_out spelled{memory};
-    text qualifiers;
-    bool is_in_lambda = false;
-    for (const name_component& component : name.components) {
-        if (is_in_lambda && is_listed(component.name, "operator() _FUN __invoke")) continue;
-        is_in_lambda = is_lambda(component.name);
-        if (!spelled.empty()) spelled << "::";
-        spelled << (is_in_lambda ? text{"{lambda}"} : component.name);
-        if (component.name.ends_with("<") && !component.arguments.empty()) {
-            spelled << ' ';  // operator< <int>
-        }
-        spelled << component.arguments;
-    }
-    if (!is_in_lambda) {  // parameters and qualifiers
-        text behind = function.substr(static_cast<std::size_t>(name.whole.end() - function.data()));
-        if (behind.starts_with("[abi:")) behind.remove_prefix(skip_brackets(behind, 0));
-        // g++ calls the body of a coroutine f(f(int)::_Z1fi.Frame*).
-        const std::size_t frame = behind.find(".Frame*)");
-        const std::size_t outer = frame != no_position ? behind.rfind("::_Z") : frame;
-        if (outer != no_position) return pretty_function(memory, behind.substr(1, outer - 1));
-        const std::size_t close = behind.starts_with("(") ? skip_brackets(behind, 0) : no_position;
-        if (close != no_position) {
-            spelled << behind.substr(0, close);
-            qualifiers = leading_qualifiers(behind.substr(close));
-        }
-    }
-    const text pretty = pretty_type(memory, spelled.view());
-    return qualifiers.empty() ? pretty : joined(memory, pretty, qualifiers);
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_PRETTY_FUNCTION_HPP
 
 // coroutine_frame.hpp - tells the frame of a coroutine by the source text of its function.
 
@@ -22142,84 +23924,6 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_FRAME_RULE_HPP
 
-// shorten_paths.hpp - file names without the directory that they all share.
-
-#ifndef ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-#define ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// "/a/b/../c/./d.cpp" as "/a/c/d.cpp". A relative path keeps the ".." it begins with.
-inline text tidy_path(arena& memory, text path) {
-    const bool is_absolute = path.starts_with("/");
-    list<text> parts{memory};
-    std::size_t at = 0;
-    while (at < path.size()) {
-        std::size_t end = path.find('/', at);
-        if (end == text::npos) end = path.size();
-        const text part = path.substr(at, end - at);
-        at = end + 1;
-        if (part.empty() || part == ".") continue;
-        if (part == ".." && !parts.empty() && parts.back() != "..") {
-            parts.pop_back();
-        } else if (part != ".." || !is_absolute) {
-            parts.push_back(part);
-        }
-    }
-    text_out tidy{memory};
-    for (const text part : parts) {
-        if (is_absolute || !tidy.empty()) tidy << '/';
-        tidy << part;
-    }
-    return tidy.view();
-}
-
-// Length of the directory, its slash included, that all paths of one kind begin with.
-inline std::size_t common_directory(const list<text>& paths, bool is_absolute) noexcept {
-    text shared;
-    bool is_first = true;
-    for (const text path : paths) {
-        if (path.empty() || path.starts_with("/") != is_absolute) continue;
-        if (is_first) shared = path;
-        is_first = false;
-        std::size_t same = 0;
-        while (same < shared.size() && same < path.size() && shared[same] == path[same]) ++same;
-        shared = shared.substr(0, same);
-    }
-    const std::size_t slash = shared.rfind('/');
-    return slash == text::npos || slash == 0 ? 0 : slash + 1;
-}
-
-// In place; "" stays "", and equal files get equal names.
-inline void shorten_paths(arena& memory, list<text>& paths) {
-    for (text& path : paths) path = tidy_path(memory, path);
-    const std::size_t cuts[] = {common_directory(paths, false), common_directory(paths, true)};
-    table<text, text> meanings{memory};  // of a short name: the path, or "" when there are two
-    for (const text path : paths) {
-        if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
-        const auto meaning = meanings.insert(name);
-        if (meaning.is_new) {
-            meaning.value = path;
-        } else if (meaning.value != path) {
-            meaning.value = {};
-        }
-    }
-    for (text& path : paths) {
-        if (path.empty()) continue;
-        const text name = path.substr(cuts[path.starts_with("/") ? 1 : 0]);
-        if (!meanings.find(name)->empty()) path = name;
-    }
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_SHORTEN_PATHS_HPP
-
 // library_files.hpp - which source files are other people's code, by where they lie.
 
 #ifndef ALLOCSCOPE_TYPES_LIBRARY_FILES_HPP
@@ -22483,883 +24187,276 @@ ALLOCSCOPE_COLD_END
 
 #endif  // ALLOCSCOPE_TYPES_MODULE_RULE_HPP
 
-// class_size.hpp - whether a block is as large as an object of a class.
+// stack_namer.hpp - works out what a stack is called: its frames, its place and its type.
 
-#ifndef ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
-#define ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-enum class size_fit {
-    unknown,  // the debug information does not describe the class, or not only one of that name
-    same,
-    other
-};
-
-// `type` as a demangler or a source file spells it. A class of a function is looked for by its own
-// name: the debug information does not tell the parameters of that function.
-inline size_fit compare_size(arena& memory, text type, const type_names& known,
-                             std::uint64_t block_bytes) {
-    const function_name name = parse_function_name(memory, type);
-    if (!name.is_known()) return size_fit::unknown;
-    const name_component& own = name.last();
-    const text wanted = pretty_type(memory, joined(memory, own.name, own.arguments));
-    size_fit fit = size_fit::unknown;
-    for (const named_type* each = known.all(own.name); each != nullptr; each = each->next) {
-        const bool is_alias = each->bytes == 0;  // or only declared: it may be of any size
-        if (is_alias && own.arguments.empty()) return size_fit::unknown;
-        if (is_alias || pretty_type(memory, each->whole) != wanted) continue;
-        if (each->bytes == block_bytes) return size_fit::same;
-        fit = size_fit::other;
-    }
-    return fit;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_CLASS_SIZE_HPP
-
-// wrapped_type.hpp - takes the library's wrapping off a type: nodes, control blocks, buckets.
-
-#ifndef ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
-#define ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
+#ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
+#define ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 
 ALLOCSCOPE_COLD_BEGIN
 
-namespace symbolize {
+namespace detail {
 
-inline text without_pointer(text type) noexcept {
-    if (type.ends_with("*")) type.remove_suffix(1);
-    return type;
-}
-
-inline text without_array(text type) noexcept {
-    const std::size_t bracket = type.rfind('[');
-    const bool is_array = type.ends_with("]") && bracket != no_position && bracket != 0;
-    return is_array ? without_spaces_around(type.substr(0, bracket)) : type;
-}
-
-// As without_wrapping, for Boost.
-inline text without_boost(arena& memory, text type) {
-    constexpr text indexed = "boost::multi_index::detail::";
-    constexpr text innermost = "boost::multi_index::detail::index_node_base<";
-    const std::size_t open = type.find('<');
-    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
-    if (type.starts_with("boost::multi_index::detail::hashed_index_base_node_impl<")) {
-        return "hash buckets";
-    }
-    const std::size_t node = type.starts_with(indexed) ? type.find(innermost) : no_position;
-    const text brackets = type.substr(node == no_position ? open : node + innermost.size() - 1);
-    const list<text> arguments = split_arguments(memory, brackets);
-    if (arguments.empty()) return type;
-    const text name = type.substr(7, open - 7);
-    const text first = arguments[0];
-    if (node != no_position ||
-        is_listed(name, "unordered::detail::ptr_node unordered::detail::node any::holder")) {
-        return first;
-    }
-    if (!is_listed(name,
-                   "detail::sp_counted_impl_p detail::sp_counted_impl_pd "
-                   "detail::sp_counted_impl_pda")) {
-        return type;
-    }
-    const bool is_made =
-        arguments.size() > 1 && arguments[1].starts_with("boost::detail::sp_ms_deleter<");
-    if (is_made) return without_pointer(first);  // boost::make_shared: the object is in the block
-    return joined(memory, "boost::shared_ptr<", without_pointer(first), "> control block");
-}
-
-// One layer: the result is `type` itself when nothing is wrapped around it.
-inline text without_wrapping(arena& memory, text type) {
-    if (type.starts_with("boost::")) return without_boost(memory, type);
-    if (type.starts_with("absl::container_internal::AlignedType<")) return "hash slots";
-    if (!type.starts_with("std::")) return type;
-    if (type == "std::__detail::_Hash_node_base*" ||
-        (type.starts_with("std::__hash_node_base<") && type.ends_with("*"))) {
-        return "hash buckets";
-    }
-    if (type == "std::__future_base::_State_baseV2") return "std::future state";
-    const std::size_t open = type.find('<');
-    if (open == no_position || skip_brackets(type, open) != type.size()) return type;
-    const list<text> arguments = split_arguments(memory, type.substr(open));
-    if (arguments.empty()) return type;
-    const text name = type.substr(5, open - 5);
-    const text first = arguments[0];
-    if (is_listed(name,
-                  "_Rb_tree_node __detail::_Hash_node _List_node _Fwd_list_node "
-                  "_Sp_counted_ptr_inplace __tree_node __hash_node __list_node "
-                  "__forward_list_node __shared_ptr_emplace __function::__func")) {
-        return first;
-    }
-    if (is_listed(name, "__value_type __hash_value_type") && arguments.size() > 1) {
-        const text key = joined(memory, "std::pair<", with_const(memory, first), ", ");
-        return joined(memory, key, arguments[1], ">");
-    }
-    if (is_listed(name, "_Sp_counted_ptr _Sp_counted_deleter __shared_ptr_pointer")) {
-        return joined(memory, "std::shared_ptr<", without_pointer(first), "> control block");
-    }
-    if (name == "__future_base::_Result") return joined(memory, "std::future<", first, "> result");
-    if (is_listed(name,
-                  "__future_base::_Deferred_state __future_base::_Async_state_impl "
-                  "__future_base::_Task_state")) {
-        return "std::future state";
-    }
-    return type;
-}
-
-// What stands in the block, for a user. Idempotent.
-inline text unwrapped_type(arena& memory, text type) {
-    for (int layer = 0; layer < 4; ++layer) {
-        const text inner = without_wrapping(memory, type);
-        if (inner.data() == type.data()) break;
-        type = inner;
-    }
-    return type;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_WRAPPED_TYPE_HPP
-
-// library_calls.hpp - what a function of the standard library allocates, by its template arguments.
-
-#ifndef ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
-#define ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The scope and the function of a member of a library template: std::(scope<...>)::(function<...>).
-// Of template arguments the first ones; "" for one that is not there.
-struct library_call {
-    text scope;  // "" for a function of the namespace itself
-    text function;
-    text scope_first;
-    text scope_second;
-    text function_first;
-};
-
-// Function "" when it is not one of the standard library's.
-inline library_call as_library_call(arena& memory, const function_name& name) {
-    library_call call;
-    const std::size_t count = name.components.size();
-    if (count < 2 || !is_listed(name.components[0].name, "std __gnu_cxx")) return call;
-    call.function = name.last().name;
-    const list<text> own = split_arguments(memory, name.last().arguments);
-    if (!own.empty()) call.function_first = own[0];
-    if (count == 2) return call;
-    const name_component& scope = name.components[count - 2];
-    call.scope = scope.name;
-    const list<text> arguments = split_arguments(memory, scope.arguments);
-    if (!arguments.empty()) call.scope_first = arguments[0];
-    if (arguments.size() > 1) call.scope_second = arguments[1];
-    return call;
-}
-
-// The T of "std::allocator<T>"; "" for an allocator that is not the library's own.
-inline text allocated_by(text allocator) noexcept {
-    const text start = listed_start(
-        allocator,
-        "std::allocator< std::__1::allocator< std::__new_allocator< __gnu_cxx::new_allocator< "
-        "std::pmr::polymorphic_allocator<");
-    if (start.empty() || !allocator.ends_with(">")) return {};
-    allocator.remove_prefix(start.size());
-    allocator.remove_suffix(1);
-    return without_spaces_around(allocator);
-}
-
-// allocate() of the library's allocators: the element type, "" for everything else.
-inline text type_of_allocator_call(const library_call& call) noexcept {
-    if (call.function != "allocate") return {};
-    if (call.scope == "allocator_traits") return allocated_by(call.scope_first);
-    const bool is_allocator =
-        is_listed(call.scope,
-                  "__new_allocator new_allocator allocator polymorphic_allocator malloc_allocator");
-    return is_allocator ? call.scope_first : text{};
-}
-
-// Members that can allocate only characters, inlined code or not.
-inline text type_of_character_buffer(const library_call& call) noexcept {
-    const bool is_buffer =
-        is_listed(call.scope,
-                  "basic_string basic_stringbuf basic_stringstream basic_istringstream "
-                  "basic_ostringstream") ||
-        (call.scope == "basic_filebuf" && call.function == "_M_allocate_internal_buffer");
-    const bool is_plain = is_listed(call.scope_first, "char wchar_t char8_t char16_t char32_t");
-    return is_buffer && is_plain ? call.scope_first : text{};
-}
-
-// Functions of libstdc++.so that allocate one thing only, by their whole name.
-inline text type_of_compiled_function(text plain) noexcept {
-    if (plain.starts_with("std::filesystem::") &&
-        (plain.ends_with("path::_M_split_cmpts") || plain.contains("path::_List::"))) {
-        return "std::filesystem::path components";
-    }
-    if (plain == "std::string::_Rep::_S_create") return "char";  // of the strings of exceptions
-    return plain == "std::pmr::monotonic_buffer_resource::_M_new_buffer"
-               ? "std::pmr::monotonic_buffer_resource buffer"
-               : text{};
-}
-
-// The internal functions by which containers ask their allocator.
-inline text type_of_container_call(arena& memory, const library_call& call) {
-    const text function = call.function;
-    if (is_listed(function, "_M_allocate_buckets _M_rehash_aux")) return "hash buckets";
-    if (call.scope.empty()) {
-        return function == "__allocate_guarded" ? allocated_by(call.function_first) : text{};
-    }
-    const bool is_node = is_listed(function, "_M_get_node _M_create_node");
-    const bool allocates_node = function == "_M_allocate_node";
-    if (call.scope == "_Rb_tree") return is_node ? call.scope_second : text{};
-    if (call.scope == "_Hashtable_alloc") {
-        return allocates_node ? allocated_by(call.scope_first) : text{};
-    }
-    if (allocated_by(call.scope_second).empty()) return {};
-    if (call.scope == "_Vector_base") return call.scope_first;
-    if (is_node && is_listed(call.scope, "_List_base list _Fwd_list_base")) return call.scope_first;
-    if (call.scope != "_Deque_base") return {};
-    if (function == "_M_allocate_map") return joined(memory, call.scope_first, "*");
-    return allocates_node ? call.scope_first : text{};
-}
-
-// Any member of a vector: the type of its elements. Such a member may also copy an element that
-// allocates, so it only confirms what functions further in have said.
-inline text element_of_vector(const library_call& call) noexcept {
-    const bool is_known = call.scope == "vector" && call.scope_first != "bool" &&
-                          !allocated_by(call.scope_second).empty();
-    return is_known ? call.scope_first : text{};
-}
-
-// Functions that contain `new T` themselves and name T in their arguments.
-inline text type_of_make_call(arena& memory, const library_call& call) {
-    const text function = call.function;
-    const text scope = call.scope;
-    if (scope.empty() || is_listed(scope, "__1 __detail")) {
-        const bool is_maker =
-            is_listed(function,
-                      "make_unique make_unique_for_overwrite make_shared allocate_shared "
-                      "make_shared_for_overwrite get_temporary_buffer __get_temporary_buffer "
-                      "__valarray_get_storage make_exception_ptr");
-        return is_maker ? without_array(call.function_first) : text{};
-    }
-    if ((scope == "_Base_manager" && is_listed(function, "_M_create _M_init_functor _M_clone")) ||
-        (scope == "_Manager_external" && is_listed(function, "_S_create _S_manage"))) {
-        return call.scope_first;
-    }
-    text result;
-    if (scope == "promise" && function == scope) result = call.scope_first;
-    if (scope == "__future_base" && function == "_S_allocate_result") result = call.function_first;
-    if (is_listed(scope, "_Deferred_state _Async_state_impl") && function == scope) {
-        result = call.scope_second;
-    }
-    if (!result.empty()) return joined(memory, "std::__future_base::_Result<", result, ">");
-    if (scope == "__shared_count" && function == scope && call.function_first.ends_with("*")) {
-        return joined(memory, "std::_Sp_counted_ptr<", call.function_first, ">");
-    }
-    if (scope == "thread" && function == scope) return "std::thread state";
-    return scope == "locale" && function == scope ? "std::locale::_Impl" : text{};
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_LIBRARY_CALLS_HPP
-
-// type_from_source.hpp - the T of the `new T` at a frame's file, line and column.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-#define ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// True when something in [begin, end) might call operator new in this very place: `operator`, or
-// what may be a macro with a `new` inside, by convention or because this file defines it.
-inline bool has_hidden_new(const source_outline& file, std::size_t begin, std::size_t end) {
-    const list<source_token>& tokens = file.tokens();
-    for (std::size_t i = begin; i < end && i < tokens.size(); ++i) {
-        const text word = tokens[i].spelling;
-        if (!is_word(word)) continue;
-        if (word == "operator" || file.is_macro(word)) return true;
-        const bool is_call = i + 1 < tokens.size() && tokens[i + 1].spelling == "(";
-        const bool is_upper = word.find_first_of("abcdefghijklmnopqrstuvwxyz") == no_position;
-        if (is_call && is_upper && word.size() > 1) return true;
-    }
-    return false;
-}
-
-// g++ gives a `new` without initialiser, whose value is handed over as it is, the place of the
-// call's "(". The only such new-expression in that call, when it is an argument by itself.
-inline const new_expression* find_in_call(const source_outline& file, std::size_t open) {
-    const std::size_t close = file.partner(open);
-    if (close <= open) return nullptr;
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i = partition_point(all.data(), all.size(),
-                                         [&](const new_expression& e) { return e.begin < open; });
-         i < all.size() && all[i].begin <= close; ++i) {
-        if (all[i].has_initialiser) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr || has_hidden_new(file, open, close)) return nullptr;
-    const text before = file.tokens()[only->begin - 1].spelling;
-    return before == "(" || before == "," ? only : nullptr;
-}
-
-// Without a column: the only new-expression that begins or ends on the line.
-inline const new_expression* find_on_line(const source_outline& file, int line) {
-    const list<source_token>& tokens = file.tokens();
-    const list<new_expression>& all = file.expressions();
-    const new_expression* only = nullptr;
-    for (std::size_t i =
-             partition_point(all.data(), all.size(),
-                             [&](const new_expression& e) { return tokens[e.reach].line < line; });
-         i < all.size() && tokens[all[i].begin].line <= line; ++i) {
-        if (tokens[all[i].begin].line != line && tokens[all[i].last].line != line) continue;
-        if (only != nullptr) return nullptr;
-        only = &all[i];
-    }
-    if (only == nullptr) return nullptr;
-    const std::size_t first = file.token_from(tokens[only->begin].line, 0);
-    const std::size_t behind = file.token_from(tokens[only->last].line + 1, 0);
-    return has_hidden_new(file, first, behind) ? nullptr : only;
-}
-
-inline const new_expression* find_new_expression(const source_outline& file, int line, int column) {
-    if (column <= 0) return find_on_line(file, line);
-    const std::size_t at = file.token_from(line, column);
-    if (at == file.tokens().size()) return nullptr;
-    const source_token& token = file.tokens()[at];
-    if (token.line != line || token.column != column) return nullptr;
-    if (const new_expression* found = file.expression_at(at)) return found;
-    return token.spelling == "(" ? find_in_call(file, at) : nullptr;
-}
-
-enum class name_kind {
-    unknown,
-    type,           // or a namespace
-    class_template  // without arguments it is the name of no type
-};
-
-// What types the debug information around the frame describes.
-struct type_knowledge {
-    name_kind (*kind)(void* context, text name) = nullptr;  // null: every name is believed
-    void* context = nullptr;
-    // With its scopes, as a function of that qualified name means it; "" when that is not certain.
-    text (*qualified)(void* context, text name, text function) = nullptr;
-};
-
-// Puts what the frame's function shows in the place of template parameters.
-class source_spelling {
+class stack_namer {
 public:
-    source_spelling(arena& memory, const source_outline& file, const new_expression& expression,
-                    const function_name& name, const type_knowledge& knowledge)
-        : memory_(memory),
-          knowledge_(knowledge),
-          file_(file),
-          expression_(expression),
-          name_(name),
-          headers_(file.headers_around(memory, expression.scope)),
-          instantiated_(memory) {
-        for (std::size_t i = 0; i < name.components.size(); ++i) {
-            const name_component& component = name.components[i];
-            const bool is_generic_lambda =
-                i > 0 && component.name == "operator()" && name.components[i - 1].name[0] == '{';
-            if (!component.arguments.empty() && !is_generic_lambda) instantiated_.push_back(i);
+    // All of them must live longer. The symbolizer keeps its texts in `kept`.
+    stack_namer(arena& kept, arena& scratch, symbolize::symbolizer& symbols,
+                book_texts& texts) noexcept
+        : kept_(kept), scratch_(scratch), symbols_(symbols), texts_(texts) {}
+    stack_namer(const stack_namer&) = delete;
+    stack_namer& operator=(const stack_namer&) = delete;
+
+    // Fills in what the stack itself tells; its hash, modules, tag and rule are filled in already.
+    void name(named_stack& stack, const known_stack& asked, const stack_modules& modules,
+              const symbolize::frame_rule& rule) {
+        const borrowed_memory meanwhile{scratch_};
+        list<code_frame> frames{scratch_};
+        list<const met_address*> owners{scratch_};  // of each frame
+        gather(stack, asked, modules, frames, owners);
+        find_place(stack, frames, owners, rule);
+        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        stack.asking_frame = static_cast<std::uint32_t>(asking);
+        text coroutine;
+        if (asking < frames.size()) {
+            coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
+        }
+        if (stack.user_frame < frames.size()) {
+            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+        }
+        keep_frames(stack, frames, owners);
+        find_type(stack, frames, owners, coroutine);
+        if (stack.user_frame < frames.size()) {
+            place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);
         }
     }
 
-    // "" when it is not certain.
-    text spelled() const {
-        const list<source_token>& tokens = file_.tokens();
-        text_out type{memory_};
-        bool is_of_library = false;  // the name that is being read
-        for (std::size_t i = expression_.type_begin; i < expression_.type_end; ++i) {
-            text word = tokens[i].spelling;
-            if (word == "template") continue;
-            if (is_word(word)) {
-                const bool is_inner = i > 0 && tokens[i - 1].spelling == "::";
-                if (!is_inner) {
-                    word = meaning_of(word);
-                    is_of_library = word == "std" || word.starts_with("std::");
-                } else if (!is_of_library && !is_type_or_namespace(word)) {
-                    return {};
-                }
-                if (word.empty() || is_bare_template(i, word)) return {};
-            }
-            if (!type.empty() && is_name_character(type.back()) && is_name_character(word[0])) {
-                type << ' ';
-            }
-            type << word;
-        }
-        return without_const(pretty_type(memory_, type.view()));
+    void set_type(named_stack& stack, const symbolize::type_answer& answer) {
+        stack.scoped_type = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
+        stack.type =
+            answer.is_known() ? texts_.printed_type(stack.scoped_type) : named_stack::no_type;
+        stack.evidence = answer.evidence;
+        stack.is_array = answer.is_array;
+    }
+
+    // What was read is not needed until the next new stack.
+    void rest() {
+        sources_.release();
+        names_.clear();
+        addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
+        last_ = list<met_address*>{meanwhile_};
+        meanwhile_.release();
     }
 
 private:
-    // `new const T` makes a T.
-    static text without_const(text type) noexcept {
-        if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
-        const bool is_compound = type.ends_with("*") || type.ends_with("&");
-        if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
-        return type;
+    using code_frame = symbolize::code_frame;
+    using code_location = symbolize::code_location;
+
+    // An address of the stacks of this report, and what rows show of it.
+    struct met_address {
+        const code_location* location;
+        const met_module* home;
+        symbolize::frame_owner owner;
+        std::size_t frame_count;
+        snapshot::frame* frames;
+    };
+
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
+
+    // --- frames ---
+
+    void gather(named_stack& stack, const known_stack& asked, const stack_modules& modules,
+                list<code_frame>& frames, list<const met_address*>& owners) {
+        const std::size_t before = last_.size();
+        list<met_address*> addresses{scratch_};
+        addresses.resize(asked.count);
+        std::size_t shared = 0;  // counted from outside
+        while (shared < before && shared < asked.count) {
+            met_address* const same = last_[before - 1 - shared];
+            const auto at = asked.count - 1 - static_cast<std::uint32_t>(shared);
+            if (same->location->address != asked.addresses[at] - 1 || same->home != modules[at])
+                break;
+            addresses[at] = same;
+            ++shared;
+        }
+        for (std::uint32_t i = 0; i + shared < asked.count; ++i) {
+            addresses[i] = &met(asked.addresses[i] - 1, modules[i], i + outermost < asked.count);
+        }
+        last_.clear();
+        keep_homes(stack, asked, modules);
+        for (met_address* const each : addresses) {
+            last_.push_back(each);
+            if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
+            if (each->location->frames.empty()) frames.push_back({});
+            for (const code_frame& frame : each->location->frames) frames.push_back(frame);
+            for (std::size_t n = 0; n < each->frame_count; ++n) owners.push_back(each);
+        }
     }
 
-    text meaning_of(text word) const {
-        constexpr text plain_words =
-            "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
-            "union enum typename true false";
-        if (is_listed(word, plain_words) || builtin_type{}.take(word)) return word;
-        if (file_.is_macro(word)) return {};
-        for (std::size_t i = headers_.size(); i > 0; --i) {
-            const list<text>& parameters = headers_[i - 1]->parameters;
-            for (std::size_t p = 0; p < parameters.size(); ++p) {
-                if (parameters[p] == word) return argument(i - 1, p);
+    // So many addresses, main() and what calls it, are the same in nearly all stacks.
+    static constexpr std::uint32_t outermost = 4;
+
+    met_address& met(std::uintptr_t address, const met_module* home, bool is_passing) {
+        using lifetime = symbolize::symbolizer::lifetime;
+        const auto known =
+            addresses_.insert(address | (home != nullptr ? home->number * first_key : 0));
+        if (!known.is_new) return *known.value;
+        auto* made = meanwhile_.make<met_address>();
+        known.value = made;
+        const code_location& location = symbols_.resolve(
+            address, home, is_passing ? lifetime::until_release : lifetime::lasting);
+        made->location = &location;
+        made->home = home;
+        made->owner = owner_of(location);
+        made->frame_count = location.frames.empty() ? 1 : location.frames.size();
+        made->frames = static_cast<snapshot::frame*>(
+            meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));
+        for (std::size_t i = 0; i < made->frame_count; ++i) {
+            const code_frame frame = location.frames.empty() ? code_frame{} : location.frames[i];
+            made->frames[i] = {texts_.pretty_function(frame.function),
+                               frame.file.data(),
+                               frame.line,
+                               frame.column,
+                               frame.is_inlined,
+                               location.address,
+                               location.module.data(),
+                               location.module_offset};
+        }
+        return *made;
+    }
+
+    symbolize::frame_owner owner_of(const code_location& location) {
+        const auto known = owners_.insert(location.module.data());
+        if (known.is_new) {
+            known.value = symbolize::owner_of(location.module, location.is_unloaded,
+                                              symbols_.is_program(location.module));
+        }
+        return known.value;
+    }
+
+    // Most stacks go through the same modules.
+    void keep_homes(named_stack& stack, const known_stack& asked, const stack_modules& modules) {
+        list<const met_module*> homes{scratch_};
+        for (std::uint32_t i = 0; i < asked.count; ++i) {
+            const met_module* const home = modules[i];
+            if (home != nullptr && (homes.empty() || homes.back() != home)) homes.push_back(home);
+        }
+        if (homes.empty()) return;
+        const std::size_t bytes = homes.size() * sizeof *homes.data();
+        if (last_homes_ == nullptr || last_homes_->size() != homes.size() ||
+            std::memcmp(last_homes_->data(), homes.data(), bytes) != 0) {
+            last_homes_ = kept_.make<list<const met_module*>>(kept_);
+            last_homes_->reserve(homes.size());
+            for (const met_module* home : homes) last_homes_->push_back(home);
+        }
+        stack.homes = last_homes_;
+    }
+
+    void keep_frames(named_stack& stack, const list<code_frame>& frames,
+                     const list<const met_address*>& owners) {
+        auto* kept =
+            static_cast<snapshot::frame*>(kept_.allocate(frames.size() * sizeof(snapshot::frame)));
+        for (std::size_t i = 0; i < frames.size(); i += owners[i]->frame_count) {
+            std::memcpy(kept + i, owners[i]->frames,
+                        owners[i]->frame_count * sizeof(snapshot::frame));
+        }
+        // The source may have told another line of these.
+        for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
+            if (i >= frames.size()) continue;
+            kept[i].line = frames[i].line;
+            kept[i].column = frames[i].column;
+        }
+        stack.frames = kept;
+        stack.frame_count = static_cast<std::uint32_t>(frames.size());
+    }
+
+    // --- place ---
+
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const met_address*>& owners, const symbolize::frame_rule& rule) {
+        list<symbolize::frame_owner> modules{scratch_};
+        modules.reserve(owners.size());
+        for (const met_address* owner : owners) modules.push_back(owner->owner);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        const std::size_t maker = symbolize::maker_frame(asked);
+        stack.maker_frame = static_cast<std::uint32_t>(maker);
+        stack.user_frame = static_cast<std::uint32_t>(
+            symbolize::user_frame_by_module(asked, {&stack_namer::own_folder, this}, maker));
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* names) {
+        auto& self = *static_cast<stack_namer*>(names);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
+    }
+
+    void place(named_stack& stack, const code_frame& frame, const code_location& location) {
+        if (frame.line != 0 && !frame.file.empty()) {
+            stack.path = texts_.tidy_path(frame.file);
+            stack.line = frame.line;
+        } else if (!location.symbol.empty()) {
+            const text symbol = texts_.pretty_function(location.symbol);
+            stack.place = texts_.keep(
+                symbols_.is_program(location.module)
+                    ? symbol
+                    : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
+            stack.offset = location.symbol_offset;
+        } else {
+            stack.place = texts_.keep(symbolize::file_name_of(location.module));
+            stack.offset = location.module_offset;
+        }
+    }
+
+    // --- type ---
+
+    void find_type(named_stack& stack, const list<code_frame>& frames,
+                   const list<const met_address*>& owners, text coroutine) {
+        asked_place asked{symbols_, 0, nullptr};
+        if (stack.asking_frame < frames.size()) {
+            asked.address = owners[stack.asking_frame]->location->address;
+            if (stack.homes != nullptr) {
+                for (const met_module* home : *stack.homes) {
+                    if (home->holds(asked.address)) asked.home = home;
+                }
             }
         }
-        // Inside a template that the text does not show, any name may be a parameter.
-        if (!instantiated_.empty() && headers_.empty()) return {};
-        if (!headers_.empty() && file_.is_template_alias(word)) return {};
-        if (file_.is_alias_of_expression(word)) return {};
-        if (file_.is_standard_name(word)) return joined(memory_, "std::", word);
-        return own_class(word);
-    }
-
-    // Argument `index` of what the header's template was instantiated with.
-    text argument(std::size_t header, std::size_t index) const {
-        if (headers_.size() != instantiated_.size()) return {};
-        for (const template_header* outer : headers_) {
-            if (!outer->shows_arguments) return {};
+        symbolize::type_answer type =
+            symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
+        if (!type.is_known()) {
+            type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
         }
-        const list<text> arguments =
-            split_arguments(memory_, name_.components[instantiated_[header]].arguments);
-        const std::size_t count = headers_[header]->parameters.size();
-        if (headers_[header]->has_pack) {  // the pack takes the rest: those before it are certain
-            if (index + 1 >= count || index >= arguments.size()) return {};
-        } else if (arguments.size() != count) {
-            return {};
+        if (!type.is_known() && !coroutine.empty()) {
+            type = {coroutine, symbolize::type_evidence::source_text, true};
         }
-        return arguments[index];
+        set_type(stack, type);
+        // What the source says may lack its namespaces, and a vtable has them.
+        stack.is_type_final =
+            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
     }
 
-    // `pool` inside a member of app::pool<int> is app::pool<int>.
-    text own_class(text word) const {
-        for (const std::size_t i : instantiated_) {
-            const name_component& component = name_.components[i];
-            if (component.name != word || i + 1 == name_.components.size()) continue;
-            const char* begin = name_.whole.data();
-            return text{begin, static_cast<std::size_t>(component.arguments.end() - begin)};
-        }
-        return is_type_or_namespace(word) ? qualified(word) : text{};
-    }
-
-    // With the scopes that it is found in by the bare name.
-    text qualified(text word) const {
-        if (knowledge_.qualified == nullptr) return word;
-        const text whole =
-            knowledge_.qualified(knowledge_.context, word, plain_name(memory_, name_));
-        return whole.empty() ? word : whole;
-    }
-
-    // False for what may be a macro that another file defines.
-    bool is_type_or_namespace(text word) const {
-        return file_.is_defined(word) || knowledge_.kind == nullptr ||
-               knowledge_.kind(knowledge_.context, word) != name_kind::unknown;
-    }
-
-    // `new box(3)` for a `template <class T> struct box`: the compiler finds the arguments.
-    // `meaning` is what stands for the word at `at`.
-    bool is_bare_template(std::size_t at, text meaning) const {
-        const list<source_token>& tokens = file_.tokens();
-        const text behind = at + 1 < expression_.type_end ? tokens[at + 1].spelling : text{};
-        if (behind == "<" || behind == "::" || meaning.ends_with(">")) return false;
-        const text word = tokens[at].spelling;
-        const bool is_replaced = meaning != word && !meaning.ends_with(word);
-        return !is_replaced &&
-               (file_.is_class_template(word) ||
-                (knowledge_.kind != nullptr &&
-                 knowledge_.kind(knowledge_.context, word) == name_kind::class_template));
-    }
-
-    arena& memory_;
-    type_knowledge knowledge_;
-    const source_outline& file_;
-    const new_expression& expression_;
-    const function_name& name_;
-    list<const template_header*> headers_;  // outermost first
-    list<std::size_t> instantiated_;        // components that show arguments
+    arena& kept_;
+    arena& scratch_;
+    symbolize::symbolizer& symbols_;
+    book_texts& texts_;
+    arena meanwhile_;  // until rest()
+    symbolize::source_cache sources_;
+    symbolize::read_names names_{meanwhile_};
+    table<std::uint64_t, met_address*> addresses_{meanwhile_};
+    list<met_address*> last_{meanwhile_};  // of the stack that was named last
+    list<const met_module*>* last_homes_ = nullptr;
+    symbolize::known_frames known_frames_{kept_};
+    table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
+    const char* own_folder_ = nullptr;                          // "": there is none
 };
 
-// The first parameter of the nearest definition of an operator new before a token. A call of one
-// is not followed by a brace or a word.
-inline text size_parameter(const source_outline& file, std::size_t before) noexcept {
-    const list<source_token>& tokens = file.tokens();
-    for (std::size_t at = before; at > 1; --at) {
-        if (tokens[at - 2].spelling != "operator" || tokens[at - 1].spelling != "new") continue;
-        std::size_t open = at;
-        while (open < before && tokens[open].spelling != "(") ++open;
-        const std::size_t close = file.partner(open);
-        if (close <= open || close + 1 >= before) continue;
-        const text behind = tokens[close + 1].spelling;
-        if (behind != "{" && !is_word(behind)) continue;
-        std::size_t end = open + 1;
-        while (end < close && tokens[end].spelling != ",") ++end;
-        return tokens[end - 1].spelling;
-    }
-    return {};
-}
-
-// Whether a class's own operator new asks for what it was asked for, and no more: at the frame's
-// line stands `operator new(n)` or `malloc(n)` with the name of its parameter.
-inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
-    if (frame.line <= 0 || frame.file.empty() || frame.is_nearby) return false;
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return false;
-    const list<source_token>& tokens = file->tokens();
-    for (std::size_t at = file->token_from(frame.line, 0);
-         at + 2 < tokens.size() && tokens[at].line == frame.line; ++at) {
-        const bool is_new =
-            at > 0 && tokens[at].spelling == "new" && tokens[at - 1].spelling == "operator";
-        if (!is_new && tokens[at].spelling != "malloc") continue;
-        std::size_t open = at + 1;
-        if (tokens[open].spelling == "[") open += 2;
-        if (open + 2 >= tokens.size() || tokens[open].spelling != "(") continue;
-        const text behind = tokens[open + 2].spelling;
-        if (behind != ")" && behind != ",") continue;
-        if (tokens[open + 1].spelling == size_parameter(*file, at - (is_new ? 1 : 0))) return true;
-    }
-    return false;
-}
-
-// What stands at the frame's line and column; "" when that is not certain. The frame must be the
-// direct caller of operator new. `is_array`: `new T[n]`.
-inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
-                             const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
-    if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
-    if (frame.is_nearby) return {};
-    const function_name function = parse_function_name(memory, frame.function);
-    const std::size_t count = function.components.size();
-    // Without a column a default member initialiser would be taken for what stands on the
-    // constructor's line.
-    const bool is_constructor =
-        count > 1 && function.components[count - 1].name == function.components[count - 2].name;
-    if (frame.column <= 0 && is_constructor) return {};
-    const source_outline* file = sources.find(frame.file, frame.built_ns);
-    if (file == nullptr) return {};
-    const new_expression* expression = find_new_expression(*file, frame.line, frame.column);
-    if (expression == nullptr || !expression->has_type) return {};
-    const std::size_t behind = expression->type_end;
-    if (is_array != nullptr) {
-        *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
-    }
-    return source_spelling{memory, *file, *expression, function, knowledge}.spelled();
-}
-
-}  // namespace symbolize
+}  // namespace detail
 
 ALLOCSCOPE_COLD_END
 
-#endif  // ALLOCSCOPE_TYPES_TYPE_FROM_SOURCE_HPP
-
-// type_ladder.hpp - names the type that a stack allocated: the best rung that holds.
-
-#ifndef ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
-#define ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
-
-ALLOCSCOPE_COLD_BEGIN
-
-namespace symbolize {
-
-// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
-enum class type_evidence {
-    none,             // not known: the name is "?"
-    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
-    allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> and its like did
-    vtable,           // the live object points to the vtable of T, and is as large as a T
-    source_text,      // `new T` stands at that line and column
-    unsized_vtable    // as vtable; but how large a T is, nothing tells
-};
-
-// As snapshot::row::type_source says it.
-inline const char* word_of(type_evidence evidence) noexcept {
-    switch (evidence) {
-        case type_evidence::tag:
-            return "report";
-        case type_evidence::allocator_frame:
-            return "allocator";
-        case type_evidence::make_frame:
-            return "make_function";
-        case type_evidence::vtable:
-            return "vtable";
-        case type_evidence::source_text:
-            return "source";
-        case type_evidence::unsized_vtable:
-            return "unsized_vtable";
-        case type_evidence::none:
-            break;
-    }
-    return "";
-}
-
-struct type_answer {
-    text name = "?";
-    type_evidence evidence = type_evidence::none;
-    bool is_array = false;  // said to be: the block may be larger than one of them
-
-    bool is_known() const noexcept { return evidence != type_evidence::none; }
-
-    // The vtable of a live object may say more.
-    bool is_open() const noexcept {
-        return evidence == type_evidence::none || evidence == type_evidence::source_text;
-    }
-};
-
-// The type as it is printed, of a spelling of the demangler's.
-inline text printed_type(arena& memory, text type) {
-    return unwrapped_type(memory, pretty_type(memory, type));
-}
-
-// A frame and its name, taken apart.
-struct named_frame {
-    text plain;
-    library_call call;
-    bool has_line;
-};
-
-inline named_frame read_frame(arena& memory, const code_frame& frame) {
-    const function_name name = parse_function_name(memory, frame.function);
-    return {plain_name(memory, name), as_library_call(memory, name), frame.line > 0};
-}
-
-// Reports what somebody else allocates.
-inline bool is_reporting_frame(text plain) noexcept {
-    return plain.starts_with("allocscope::") &&
-           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
-            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
-            plain.ends_with("::reported_resource::do_allocate"));
-}
-
-// Forwards a request for memory and nothing else: its caller is the one to ask.
-inline bool is_forwarding_frame(text plain) noexcept {
-    return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
-           plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
-           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
-           is_reporting_frame(plain);
-}
-
-inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
-    const text function = frame.function;
-    if (!function.contains("operator") && !function.contains("allocate") &&
-        !function.contains("report_")) {
-        return false;  // most
-    }
-    const function_name name = parse_function_name(memory, function);
-    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
-}
-
-// Index of the frame that wanted the memory; frames.size() when there is none.
-inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
-    std::size_t index = 0;
-    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
-    return index;
-}
-
-// A class's own operator new may ask for a whole chunk of objects. False: one of those before the
-// asking frame may, or asks for something of its own, which `answer` then is.
-inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
-                             source_cache& sources, const type_knowledge& knowledge,
-                             type_answer& answer) {
-    for (std::size_t i = 0; i < asking; ++i) {
-        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
-        const text type = type_from_source(memory, frames[i], sources, knowledge);
-        if (!type.empty()) answer = {type, type_evidence::source_text, true};
-        if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
-    }
-    return true;
-}
-
-// What one frame says by itself, were it the direct caller of operator new.
-inline type_answer type_from_frame(arena& memory, const named_frame& frame) {
-    const library_call& call = frame.call;
-    if (call.function.empty()) return {};
-    text type = type_of_allocator_call(call);
-    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
-    type = type_of_character_buffer(call);
-    if (type.empty()) type = type_of_compiled_function(frame.plain);
-    if (type.empty() && frame.has_line) type = type_of_container_call(memory, call);
-    if (type.empty() && frame.has_line) type = type_of_make_call(memory, call);
-    if (type.empty()) return {};
-    return {printed_type(memory, type), type_evidence::make_frame};
-}
-
-// Two functions with the same code are one in a program built with -O2: g++ lets one of them call
-// the other, and what is inlined below carries the other's names. The frames further out tell:
-//
-//     std::__new_allocator<char const*>::allocate                       says const char*
-//     std::_Vector_base<char const*, ...>::_M_allocate                  says const char*
-//     std::_Vector_base<std::unique_ptr<int>, ...>::_M_allocate         is right
-//     std::vector<std::unique_ptr<int>, ...>::emplace_back              agrees
-//
-// So the answer of the asking frame is checked outwards, as long as the frames can only pass on
-// the same request, and the outermost of them is believed.
-inline type_answer follow_request(arena& memory, const list<code_frame>& frames,
-                                  std::size_t asking) {
-    named_frame inner = read_frame(memory, frames[asking]);
-    type_answer answer = type_from_frame(memory, inner);
-    bool was_vector = false;  // the inner frame is a member of std::vector
-    for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
-        const named_frame outer = read_frame(memory, frames[at]);
-        if (outer.call.function.empty()) break;
-        const bool is_same_function = outer.plain == inner.plain;
-        inner = outer;
-        if (is_same_function && !was_vector) {
-            const type_evidence evidence = answer.evidence;
-            answer = type_from_frame(memory, outer);
-            if (answer.is_known()) answer.evidence = evidence;
-            continue;
-        }
-        text type = type_of_allocator_call(outer.call);
-        if (type.empty()) type = type_of_container_call(memory, outer.call);
-        const bool is_vector = type.empty();
-        if (is_vector) type = element_of_vector(outer.call);
-        if (type.empty()) break;
-        type = printed_type(memory, type);
-        if (is_vector && was_vector && !is_same_function && type != answer.name) {
-            // A vector of vectors copies an element; anything else cannot be told apart from that.
-            if (type != joined(memory, "std::vector<", answer.name, ">")) answer = {};
-            break;
-        }
-        answer.name = type;
-        was_vector = was_vector || is_vector;
-    }
-    return answer;
-}
-
-// The type that was handed in with a report, as a compiler spells it.
-inline type_answer type_from_tag(arena& memory, text spelled) {
-    if (spelled.empty()) return {};
-    constexpr text unnamed = "{anonymous}";  // g++; clang++ and the demanglers write the other
-    for (std::size_t at = spelled.find(unnamed); at != no_position; at = spelled.find(unnamed)) {
-        spelled = joined(memory, spelled.substr(0, at), "(anonymous namespace)",
-                         spelled.substr(at + unnamed.size()));
-    }
-    return {printed_type(memory, spelled), type_evidence::tag};
-}
-
-// allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
-inline type_answer type_of_typed_allocator(arena& memory, const code_frame& frame) {
-    if (!frame.function.contains("allocscope::")) return {};  // most
-    const function_name name = parse_function_name(memory, frame.function);
-    const std::size_t count = name.components.size();
-    if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
-        return {};
-    }
-    const name_component& scope = name.components[count - 2];
-    if (scope.name != "allocator") return {};
-    const list<text> arguments = split_arguments(memory, scope.arguments);
-    if (arguments.empty()) return {};
-    return {printed_type(memory, arguments[0]), type_evidence::tag};
-}
-
-// What the asking frame tells by its name. One without a name is believed to be of the library's
-// own code when its caller is, and only that can be allocated there.
-inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
-                                    std::size_t asking) {
-    if (asking >= frames.size()) return {};
-    if (frames[asking].function.empty() && asking + 1 < frames.size()) {
-        named_frame caller = read_frame(memory, frames[asking + 1]);
-        caller.has_line = false;
-        const type_answer answer = type_from_frame(memory, caller);
-        return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
-    }
-    const type_answer tagged = type_of_typed_allocator(memory, frames[asking]);
-    if (tagged.is_known()) return tagged;
-    const type_answer answer = follow_request(memory, frames, asking);
-    if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
-    // Behind memory_resource::allocate stands whoever asked the resource: believe only the
-    // allocator that passes its request on as it is.
-    const named_frame below = read_frame(memory, frames[asking - 1]);
-    return below.plain.ends_with("memory_resource::allocate") ||
-                   below.plain.ends_with("reported_resource::do_allocate")
-               ? type_answer{}
-               : answer;
-}
-
-// The class of a symbol such as "vtable for app::widget", "" when it is no vtable: the one of a
-// construction vtable belongs to an object that is half built.
-inline text type_from_vtable(arena& memory, text symbol) {
-    constexpr text mark = "vtable for ";
-    if (!symbol.starts_with(mark)) return {};
-    symbol = symbol.substr(mark.size());
-    return printed_type(memory, symbol.substr(0, symbol.find(" [clone ")));  // of -flto
-}
-
-// How the sizes of classes compare with that of a live object of the stack.
-struct known_fits {
-    size_fit of_vtable = size_fit::unknown;
-    size_fit of_answer = size_fit::unknown;
-};
-
-// `vtable_symbol`: the demangled symbol that the first word of a live object of this stack points
-// into, "" when it points to none. A vtable says the whole name; but it may be that of a first
-// member, so the block must be as large, and it does not stand against a source text that can be
-// true.
-inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vtable_symbol,
-                               const known_fits& fits = {}) {
-    if (!so_far.is_open()) return so_far;
-    const bool is_refuted = so_far.is_known() && fits.of_answer == size_fit::other;
-    const text type = type_from_vtable(memory, vtable_symbol);
-    if (type.empty()) return is_refuted ? type_answer{} : so_far;
-    const bool agrees = so_far.is_known() &&
-                        (type == so_far.name || type.ends_with(joined(memory, "::", so_far.name)));
-    if (agrees || (fits.of_vtable == size_fit::same && (is_refuted || !so_far.is_known()))) {
-        return {type, type_evidence::vtable};
-    }
-    if (is_refuted) return {};
-    if (so_far.is_known() || fits.of_vtable == size_fit::other) return so_far;
-    // Control blocks and nodes of the library are hardly ever a part of something else.
-    const bool is_of_library = vtable_symbol.starts_with("vtable for std::");
-    return {is_of_library ? type : joined(memory, "begins with ", type),
-            type_evidence::unsized_vtable};
-}
-
-// `knowledge` is asked about the frame asking_frame().
-inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
-                             const type_knowledge& knowledge = {}) {
-    const std::size_t asking = asking_frame(memory, frames);
-    type_answer answer;
-    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) return answer;
-    answer = type_from_frames(memory, frames, asking);
-    if (answer.is_known() || asking == frames.size()) return answer;
-    code_frame frame = frames[asking];
-    if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
-        // When it was folded with another instantiation of the same template, its name says
-        // nothing about its template arguments.
-        const named_frame outer = read_frame(memory, frames[asking + 1]);
-        if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
-    }
-    bool is_array = false;
-    const text type = type_from_source(memory, frame, sources, knowledge, &is_array);
-    if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
-    return answer;
-}
-
-}  // namespace symbolize
-
-ALLOCSCOPE_COLD_END
-
-#endif  // ALLOCSCOPE_TYPES_TYPE_LADDER_HPP
+#endif  // ALLOCSCOPE_NAMING_STACK_NAMER_HPP
 
 // name_book.hpp - what the stacks of a process are called, each worked out once.
 
@@ -23369,43 +24466,6 @@ ALLOCSCOPE_COLD_END
 ALLOCSCOPE_COLD_BEGIN
 
 namespace detail {
-
-// A stack with everything a row says of it. Texts belong to the book; equal ones of path, place and
-// type are one.
-struct named_stack {
-    const std::uintptr_t* addresses = nullptr;
-    std::size_t address_count = 0;
-    std::uint64_t modules = 0;      // stack_modules::key
-    list<const met_module*> homes;  // of its frames, each once
-    bool is_lasting = false;        // false: good until a module comes or goes
-    std::size_t rule_version = 0;
-    std::uint32_t tag = 0;
-    named_stack* next = nullptr;  // with the same hash
-    const char* path = "";        // of the user's frame; "" when it has no line
-    const char* place = "";       // when there is no line: the function, else the module
-    int line = 0;
-    symbolize::type_evidence evidence = symbolize::type_evidence::none;
-    bool is_array = false;  // type_answer
-    const char* type = no_type;
-    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
-    const char* function = "";
-    std::uint64_t offset = 0;
-    list<snapshot::frame> frames;
-    std::size_t user_frame = 0;
-    std::size_t maker_frame = 0;  // the innermost function that is not the standard library's
-    std::uintptr_t asking = 0;    // address of the frame that wanted the memory; 0: none
-    bool is_type_final = false;   // false: a live object might still tell
-
-    static constexpr const char* no_type = "?";
-};
-
-// A live object of a stack.
-struct sample_block {
-    std::uintptr_t address;
-    std::uint64_t bytes;
-
-    static constexpr std::uint32_t most = 4;  // that are looked at
-};
 
 // What the symbol tables say of a stack: a frame for each address.
 struct symbol_stack {
@@ -23422,42 +24482,30 @@ public:
     // Before the stacks of a snapshot are asked for: libraries may have come and gone.
     void refresh() {
         if (!symbols_.refresh_modules()) return;
-        for (auto& each : by_hash_) {
-            named_stack** place = &each.value;
-            while (*place != nullptr) {
-                if ((*place)->is_lasting) {
-                    place = &(*place)->next;
-                } else {
-                    *place = (*place)->next;
-                }
-            }
-        }
+        stacks_.drop_passing();
+        names_.rest();
     }
 
     // After them: the files that were read are not needed until the next new stack.
     void rest() {
+        names_.rest();
         symbols_.release_debug_data();
-        sources_.release();
+        scratch_.release();
     }
 
     // The stack's names, worked out when it is seen for the first time.
     named_stack& find(const known_stack& stack, const symbolize::frame_rule& rule) {
         const stack_modules modules{stack};
-        if (named_stack* found = known(stack, modules, rule)) return *found;
+        const std::size_t version = rule.version();
+        if (named_stack* found = stacks_.find(stack, modules.key(), version)) return *found;
         auto* made = kept_.make<named_stack>();
-        const std::size_t bytes = stack.count * sizeof *stack.addresses;
-        auto* copied = static_cast<std::uintptr_t*>(kept_.allocate(bytes));
-        if (bytes != 0) std::memcpy(copied, stack.addresses, bytes);
-        made->addresses = copied;
-        made->address_count = stack.count;
+        made->hash = static_cast<std::uint32_t>(stack.hash);
         made->modules = modules.key();
         made->is_lasting = modules.is_certain();
-        made->rule_version = rule.version();
+        made->rule_version = static_cast<std::uint32_t>(version);
         made->tag = stack.tag;
-        name(*made, modules, rule);
-        named_stack*& first = by_hash_[stack.hash];
-        made->next = first;
-        first = made;
+        names_.name(*made, stack, modules, rule);
+        stacks_.add(*made);
         ++stack_count_;
         has_new_ = true;
         return *made;
@@ -23465,7 +24513,7 @@ public:
 
     // Whether find() would work out nothing.
     bool knows(const known_stack& stack, const symbolize::frame_rule& rule) const {
-        return known(stack, stack_modules{stack}, rule) != nullptr;
+        return stacks_.find(stack, stack_modules{stack}.key(), rule.version()) != nullptr;
     }
 
     // A stack with the names of the symbol tables alone, made in `memory`.
@@ -23485,53 +24533,17 @@ public:
         return made;
     }
 
-    // The type, now that live objects of the stack are known: they may begin with the address of a
-    // vtable, and the debug information tells how large the objects of a class are.
+    // The type, now that live objects of the stack are known.
     void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count) {
-        const std::uint64_t bytes = blocks[0].bytes;
-        std::uintptr_t first_word = 0;
-        if (bytes >= sizeof first_word &&
-            !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
-            return;
-        }
-        stack.is_type_final = true;
         const borrowed_memory meanwhile{scratch_};
-        bool is_certain = true;
-        const met_module* home = home_of_data(stack, first_word, is_certain);
-        text symbol;
-        if (is_certain) symbol = symbols_.data_symbol_at(first_word, scratch_, home);
-        if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) {
-            symbol = {};
-        }
-        symbolize::type_answer so_far{stack.scoped_type, stack.evidence, stack.is_array};
-        symbolize::known_fits fits;
-        if (so_far.is_known() && !so_far.is_array) {
-            fits.of_answer = fit_at(stack, stack.asking, so_far.name, bytes);
-        }
-        if (!symbol.empty()) {
-            const text type = symbol.substr(11);
-            fits.of_vtable = fit_at(stack, stack.asking, type, bytes);
-            // The unit that defines a class's virtual functions describes the class.
-            std::uintptr_t functions[4] = {};
-            if (fits.of_vtable == symbolize::size_fit::unknown) {
-                probe_memory(first_word, functions, sizeof functions);
-            }
-            for (const std::uintptr_t function : functions) {
-                if (fits.of_vtable != symbolize::size_fit::unknown || function == 0) break;
-                fits.of_vtable = fit_at(stack, function, type, bytes);
-            }
-        }
-        set_type(stack, symbolize::with_vtable(scratch_, so_far, symbol, fits));
+        symbolize::type_answer type{stack.scoped_type, stack.evidence, stack.is_array};
+        if (!ask_objects(symbols_, scratch_, stack, blocks, count, type)) return;
+        stack.is_type_final = true;
+        names_.set_type(stack, type);
     }
 
     // The one copy of an equal text.
-    const char* keep(text wanted) {
-        if (wanted.empty()) return "";
-        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
-        const text kept = copy_of(kept_, wanted);
-        texts_[kept] = kept.data();
-        return kept.data();
-    }
+    const char* keep(text wanted) { return texts_.keep(wanted); }
 
     // As they were at refresh(): see symbolize::symbolizer.
     template <class Visit>
@@ -23549,236 +24561,13 @@ private:
     friend void hold_book(name_book& book) noexcept;
     friend void drop_book(name_book& book) noexcept;
 
-    using code_frame = symbolize::code_frame;
-    using code_location = symbolize::code_location;
-
-    named_stack* known(const known_stack& stack, const stack_modules& modules,
-                       const symbolize::frame_rule& rule) const {
-        named_stack* const* first = by_hash_.find(stack.hash);
-        for (named_stack* at = first != nullptr ? *first : nullptr; at != nullptr; at = at->next) {
-            if (at->rule_version == rule.version() && at->modules == modules.key() &&
-                at->tag == stack.tag && at->address_count == stack.count &&
-                (stack.count == 0 || std::memcmp(at->addresses, stack.addresses,
-                                                 stack.count * sizeof *stack.addresses) == 0)) {
-                return at;
-            }
-        }
-        return nullptr;
-    }
-
-    // The module that a vtable at the address is in: one that the stack went through, else the only
-    // one that was seen there. Null: what is there now.
-    static const met_module* home_of_data(const named_stack& stack, std::uintptr_t address,
-                                          bool& is_certain) noexcept {
-        for (const met_module* home : stack.homes) {
-            if (home->holds(address)) return home;
-        }
-        const met_module* only = nullptr;
-        for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
-            const met_module* each = modules_met.at(i);
-            if (each == nullptr || !each->holds(address)) continue;
-            is_certain = only == nullptr || only->tag() == each->tag();
-            only = each;
-            if (!is_certain) return nullptr;
-        }
-        return only;
-    }
-
-    // What one of them says holds for all.
-    static bool are_alike(const sample_block* blocks, std::uint32_t count,
-                          std::uintptr_t first_word) noexcept {
-        for (std::uint32_t i = 1; i < count; ++i) {
-            std::uintptr_t word = 0;
-            if (blocks[i].bytes < sizeof word ||
-                !probe_memory(blocks[i].address, &word, sizeof word)) {
-                continue;
-            }
-            if (word != first_word || blocks[i].bytes != blocks[0].bytes) return false;
-        }
-        return true;
-    }
-
-    // Whether a block of so many bytes can be one object of the type, as the unit of an address
-    // describes it.
-    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
-                               std::uint64_t bytes) {
-        bool is_certain = true;
-        const met_module* home = home_of_data(stack, address, is_certain);
-        const symbolize::type_names* known =
-            is_certain && address != 0 ? symbols_.types_at(address, home) : nullptr;
-        return known != nullptr ? symbolize::compare_size(scratch_, type, *known, bytes)
-                                : symbolize::size_fit::unknown;
-    }
-
-    // Where a type is asked for by a name in the source.
-    struct asked_place {
-        symbolize::symbolizer& symbols;
-        std::uint64_t address;
-        const met_module* home;
-
-        static const symbolize::type_names* types(void* place) {
-            const auto& asked = *static_cast<const asked_place*>(place);
-            return asked.symbols.types_at(asked.address, asked.home);
-        }
-        static symbolize::name_kind kind(void* place, text name) {
-            const symbolize::type_names* known = types(place);
-            if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
-            return known->is_template(name) ? symbolize::name_kind::class_template
-                                            : symbolize::name_kind::type;
-        }
-        static text qualified(void* place, text name, text function) {
-            const symbolize::type_names* known = types(place);
-            return known != nullptr ? known->qualified(name, function) : text{};
-        }
-    };
-
-    void set_type(named_stack& stack, const symbolize::type_answer& answer) {
-        stack.scoped_type = answer.is_known() ? keep(answer.name) : named_stack::no_type;
-        stack.type = answer.is_known()
-                         ? keep(symbolize::without_unnamed_namespaces(scratch_, answer.name))
-                         : named_stack::no_type;
-        stack.evidence = answer.evidence;
-        stack.is_array = answer.is_array;
-    }
-
-    void name(named_stack& stack, const stack_modules& modules, const symbolize::frame_rule& rule) {
-        const borrowed_memory meanwhile{scratch_};
-        stack.homes = list<const met_module*>{kept_};
-        list<code_frame> frames{scratch_};
-        list<const code_location*> owners{scratch_};  // of each frame
-        for (std::uint32_t i = 0; i < stack.address_count; ++i) {
-            const met_module* home = modules[i];
-            if (home != nullptr && (stack.homes.empty() || stack.homes.back() != home)) {
-                stack.homes.push_back(home);
-            }
-            const code_location& location = symbols_.resolve(stack.addresses[i] - 1, home);
-            if (location.is_unloaded) stack.is_lasting = false;  // its file may come back
-            if (location.frames.empty()) {
-                frames.push_back({});
-                owners.push_back(&location);
-            }
-            for (const code_frame& frame : location.frames) {
-                frames.push_back(frame);
-                owners.push_back(&location);
-            }
-        }
-        find_place(stack, frames, owners, rule);
-        const std::size_t asking = symbolize::asking_frame(scratch_, frames);
-        text coroutine;
-        if (asking < frames.size()) {
-            coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
-        }
-        if (stack.user_frame < frames.size()) {
-            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
-        }
-        stack.frames = list<snapshot::frame>{kept_};
-        stack.frames.reserve(frames.size());
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            stack.frames.push_back(kept_frame(frames[i], *owners[i]));
-        }
-        asked_place place_asked{symbols_, 0, nullptr};
-        if (asking < frames.size()) {
-            place_asked.address = stack.asking = owners[asking]->address;
-            for (const met_module* home : stack.homes) {
-                if (home->holds(place_asked.address)) place_asked.home = home;
-            }
-        }
-        symbolize::type_answer type =
-            symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
-        if (!type.is_known()) {
-            type =
-                symbolize::name_type(scratch_, frames, sources_,
-                                     {&asked_place::kind, &place_asked, &asked_place::qualified});
-        }
-        if (!type.is_known() && !coroutine.empty()) {
-            type = {coroutine, symbolize::type_evidence::source_text, true};
-        }
-        set_type(stack, type);
-        // What the source says may lack its namespaces, and a vtable has them.
-        stack.is_type_final =
-            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
-        if (stack.user_frame < frames.size()) {
-            place(stack, frames[stack.user_frame], *owners[stack.user_frame]);
-        }
-    }
-
-    // See types/module_rule.hpp.
-    void find_place(named_stack& stack, const list<code_frame>& frames,
-                    const list<const code_location*>& owners, const symbolize::frame_rule& rule) {
-        list<symbolize::frame_owner> modules{scratch_};
-        modules.reserve(owners.size());
-        for (const code_location* owner : owners) {
-            const auto known = owners_.insert(owner->module.data());
-            if (known.is_new) {
-                known.value = symbolize::owner_of(owner->module, owner->is_unloaded,
-                                                  symbols_.is_program(owner->module));
-            }
-            modules.push_back(known.value);
-        }
-        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
-        stack.maker_frame = symbolize::maker_frame(asked);
-        stack.user_frame = symbolize::user_frame_by_module(asked, {&name_book::own_folder, this},
-                                                           stack.maker_frame);
-    }
-
-    // Looked for when a row might be placed in a library, and kept.
-    static text own_folder(void* book) {
-        auto& self = *static_cast<name_book*>(book);
-        if (self.own_folder_ == nullptr) {
-            const text file = self.symbols_.file_of_main();
-            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
-        }
-        return self.own_folder_;
-    }
-
-    // What was resolved is kept as long as the book.
-    snapshot::frame kept_frame(const code_frame& frame, const code_location& location) {
-        return {pretty_name(frame.function),
-                frame.file.data(),
-                frame.line,
-                frame.column,
-                frame.is_inlined,
-                location.address,
-                location.module.data(),
-                location.module_offset};
-    }
-
-    // `function` is a kept text.
-    const char* pretty_name(text function) {
-        const auto known = functions_.insert(function.data());
-        if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
-        return known.value;
-    }
-
-    void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        stack.function = pretty_name(frame.function);
-        if (frame.line != 0 && !frame.file.empty()) {
-            stack.path = keep(symbolize::tidy_path(scratch_, frame.file));
-            stack.line = frame.line;
-        } else if (!location.symbol.empty()) {
-            const text symbol = pretty_name(location.symbol);
-            stack.place =
-                keep(symbols_.is_program(location.module)
-                         ? symbol
-                         : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
-            stack.offset = location.symbol_offset;
-        } else {
-            stack.place = keep(symbolize::file_name_of(location.module));
-            stack.offset = location.module_offset;
-        }
-    }
-
     arena home_;  // where the book itself lies
     arena kept_;
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
-    symbolize::source_cache sources_;
-    symbolize::known_frames known_frames_{kept_};
-    table<text, const char*> texts_{kept_};
-    table<const void*, const char*> functions_{kept_};          // pretty, by the kept text
-    table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
-    table<std::uint64_t, named_stack*> by_hash_{kept_};
-    const char* own_folder_ = nullptr;  // "": there is none
+    book_texts texts_{kept_, scratch_};
+    stack_index stacks_{kept_};
+    stack_namer names_{kept_, scratch_, symbols_, texts_};
     std::size_t stack_count_ = 0;
     std::uint32_t references_ = 1;
     bool has_new_ = false;
@@ -24523,8 +25312,8 @@ private:
 inline snapshot::stack stack_of(const live_site& site, const named_stack& named, const char* file,
                                 bool is_sampled) noexcept {
     snapshot::stack made{};
-    made.frames = named.frames.data();
-    made.frame_count = named.frames.size();
+    made.frames = named.frames;
+    made.frame_count = named.frame_count;
     made.user_frame = named.user_frame;
     made.objects = site.objects;
     made.bytes = site.bytes;
@@ -24533,7 +25322,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.file = file;
     made.line = named.line;
     made.type = named.type;
-    made.function = named.function;
+    made.function = named.function();
     made.offset = named.offset;
     made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
@@ -25098,11 +25887,11 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     made.file = file;
     made.line = stack.line;
     made.type = stack.type;
-    made.function = stack.function;
+    made.function = stack.function();
     made.offset = stack.offset;
     made.sites = sum.sites;
-    made.frames = stack.frames.data();
-    made.frame_count = stack.frames.size();
+    made.frames = stack.frames;
+    made.frame_count = stack.frame_count;
     made.user_frame = stack.user_frame;
     made.type_source = symbolize::word_of(stack.evidence);
     return made;
@@ -26320,7 +27109,8 @@ public:
     bool fits(const named_stack& stack) const noexcept {
         for (const text pattern : patterns_) {
             if (fits_whole(pattern, stack.type)) return true;
-            for (const snapshot::frame& frame : stack.frames) {
+            for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
+                const snapshot::frame& frame = stack.frames[i];
                 if (fits_whole(pattern, frame.function) || fits_whole(pattern, frame.file) ||
                     fits_whole(pattern, frame.module)) {
                     return true;
@@ -26514,9 +27304,9 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
     std::size_t at = 0;
     drop_sites(window, [&](const live_site&, const std::uintptr_t*) {
         const named_stack& stack = *stacks[at++];
-        return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
-                                                         {stack.frames.data(), stack.frames.size(),
-                                                          stack.maker_frame, stack.type});
+        return expected.fits(stack) ||
+               is_expected_stack(asked, asked.is_expected,
+                                 {stack.frames, stack.frame_count, stack.maker_frame, stack.type});
     });
     return first_use;
 }

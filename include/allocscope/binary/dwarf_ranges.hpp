@@ -18,7 +18,7 @@
 
 #include <cstdint>  // uint8_t, uint64_t
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -141,6 +141,6 @@ inline void visit_dwarf_extent(const dwarf_sections& sections, const dwarf_unit&
 
 }  // namespace detail
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_BINARY_DWARF_RANGES_HPP

@@ -18,6 +18,7 @@
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_constants.hpp>
 #include <allocscope/binary/dwarf_forms.hpp>
+#include <allocscope/binary/late_bytes.hpp>
 #include <allocscope/config.hpp>
 
 #include <cstdint>  // uint8_t ... uint64_t
@@ -31,6 +32,10 @@ struct dwarf_sections {
     byte_view info, abbreviations, strings, lines, line_strings;
     byte_view ranges, range_lists, addresses, string_offsets;
     byte_view supplement_strings;  // of the supplementary file
+    // Of what is read when somebody wants it; null: all of it is there.
+    late_bytes* late_info = nullptr;
+    late_bytes* late_strings = nullptr;
+    late_bytes* late_lines = nullptr;
 };
 
 // A supplementary file holds what several files have in common. References to its entries have
@@ -148,7 +153,10 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
     if (value.form == dwarf::form_string) {
         return ::strnlen(value.text, longest_text) < longest_text ? value.text : "";
     }
-    if (value.form == dwarf::form_strp) return text_at(sections.strings, value.number);
+    if (value.form == dwarf::form_strp) {
+        want_text(sections.late_strings, sections.strings, value.number, longest_text);
+        return text_at(sections.strings, value.number);
+    }
     if (value.form == dwarf::form_line_strp) return text_at(sections.line_strings, value.number);
     if (value.form == dwarf::form_gnu_strp_alt || value.form == dwarf::form_strp_sup) {
         return text_at(sections.supplement_strings, value.number);
@@ -159,6 +167,7 @@ ALLOCSCOPE_NOINLINE const char* dwarf_text(const dwarf_sections& sections, const
                           unit.format.offset_bytes, offset)) {
         return "";
     }
+    want_text(sections.late_strings, sections.strings, offset, longest_text);
     return text_at(sections.strings, offset);
 }
 

@@ -140,11 +140,11 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     made.file = file;
     made.line = stack.line;
     made.type = stack.type;
-    made.function = stack.function;
+    made.function = stack.function();
     made.offset = stack.offset;
     made.sites = sum.sites;
-    made.frames = stack.frames.data();
-    made.frame_count = stack.frames.size();
+    made.frames = stack.frames;
+    made.frame_count = stack.frame_count;
     made.user_frame = stack.user_frame;
     made.type_source = symbolize::word_of(stack.evidence);
     return made;

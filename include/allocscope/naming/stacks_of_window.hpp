@@ -97,8 +97,8 @@ private:
 inline snapshot::stack stack_of(const live_site& site, const named_stack& named, const char* file,
                                 bool is_sampled) noexcept {
     snapshot::stack made{};
-    made.frames = named.frames.data();
-    made.frame_count = named.frames.size();
+    made.frames = named.frames;
+    made.frame_count = named.frame_count;
     made.user_frame = named.user_frame;
     made.objects = site.objects;
     made.bytes = site.bytes;
@@ -107,7 +107,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.file = file;
     made.line = named.line;
     made.type = named.type;
-    made.function = named.function;
+    made.function = named.function();
     made.offset = named.offset;
     made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {

@@ -82,6 +82,10 @@ public:
         return true;
     }
 
+    // Makes a piece longer that has a block of its own: the kernel moves its pages, nothing is
+    // copied. Null when it has none, or when that is refused.
+    void* move_and_extend(void* piece, std::size_t wanted) noexcept;
+
     // An object that lives as long as the arena; its destructor is never called.
     template <class T, class... Arguments>
     T* make(Arguments&&... arguments) {
@@ -121,6 +125,7 @@ private:
     struct alignas(16) block {
         block* older;
         std::size_t bytes;
+        bool is_alone;  // it holds one piece
     };
     static constexpr std::size_t first_block = std::size_t{64} * 1024;
     static constexpr std::size_t largest_block = std::size_t{1024} * 1024;
@@ -160,7 +165,7 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
         memory = detail::reserve_pages(wanted);
     }
     if (memory == nullptr) refuse_memory();
-    block* fresh = ::new (memory) block{newest_, wanted};
+    block* fresh = ::new (memory) block{newest_, wanted, is_alone};
     newest_ = fresh;
     mapped_bytes_ += wanted;
     char* begin = reinterpret_cast<char*>(fresh + 1);
@@ -169,6 +174,22 @@ ALLOCSCOPE_NOINLINE void* arena::allocate_in_new_block(std::size_t bytes) {
     end_ = reinterpret_cast<char*>(fresh) + wanted;
     if (!is_spare && next_block_ < largest_block) next_block_ *= 2;
     return begin;
+}
+
+// A block that holds pieces of several owners is the one in use, or was.
+ALLOCSCOPE_NOINLINE void* arena::move_and_extend(void* piece, std::size_t wanted) noexcept {
+    auto* const alone = static_cast<block*>(piece) - 1;
+    block** place = &newest_;
+    while (*place != nullptr && *place != alone) place = &(*place)->older;
+    if (*place == nullptr || !alone->is_alone || wanted > (std::size_t{1} << 46U)) return nullptr;
+    const std::size_t pages = detail::page_bytes;
+    const std::size_t bytes = (wanted + sizeof(block) + pages - 1) & ~(pages - 1);
+    void* const moved = detail::lengthen_reservation(alone, alone->bytes, bytes);
+    if (moved == nullptr) return nullptr;
+    *place = static_cast<block*>(moved);
+    mapped_bytes_ += bytes - (*place)->bytes;
+    (*place)->bytes = bytes;
+    return *place + 1;
 }
 
 ALLOCSCOPE_NOINLINE void arena::give_back(block* unused) noexcept {

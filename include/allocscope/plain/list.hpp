@@ -20,7 +20,7 @@
 #include <cstring>      // memcpy
 #include <type_traits>  // is_trivially_copyable
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace plain {
 
@@ -32,14 +32,23 @@ struct raw_list {
     std::size_t room = 0;
 };
 
+// Bytes. Smaller ones have no block of their own.
+constexpr std::size_t large_list = std::size_t{32} * 1024;
+
 ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std::size_t room) {
     std::size_t wanted = grown.room * 2;
     if (wanted < room) wanted = room;
     if (wanted > static_cast<std::size_t>(-1) / 2 / value_bytes) refuse_memory();
     const std::size_t bytes = wanted * value_bytes;
     if (!grown.memory->extend(grown.values, grown.room * value_bytes, bytes)) {
-        void* larger = grown.memory->allocate(bytes);
-        if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        void* larger = nullptr;
+        if (grown.room * value_bytes >= large_list) {
+            larger = grown.memory->move_and_extend(grown.values, bytes);
+        }
+        if (larger == nullptr) {
+            larger = grown.memory->allocate(bytes);
+            if (grown.size != 0) std::memcpy(larger, grown.values, grown.size * value_bytes);
+        }
         grown.values = larger;
     }
     grown.room = wanted;
@@ -51,6 +60,14 @@ ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) 
         grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
     return static_cast<char*>(grown.values) + value_bytes * grown.size++;
 }
+
+}  // namespace plain
+
+ALLOCSCOPE_WARM_END
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace plain {
 
 // What a list can do whatever its values are.
 class any_list {

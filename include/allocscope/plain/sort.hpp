@@ -42,6 +42,11 @@ ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t mi
                                       const void* order) {
     std::size_t left = 0;
     std::size_t right = middle;
+    if (right < end &&
+        !less(from + right, from + right - value_bytes, order)) {  // in order already
+        std::memcpy(to, from, end);
+        return;
+    }
     while (left < middle && right < end) {
         std::size_t& taken = less(from + right, from + left, order) ? right : left;
         copy_value(to, from + taken, value_bytes);
@@ -54,9 +59,13 @@ ALLOCSCOPE_NOINLINE void merge_halves(const char* from, char* to, std::size_t mi
 
 ALLOCSCOPE_NOINLINE void sort_values(void* values, std::size_t count, std::size_t value_bytes,
                                      comes_first less, const void* order, arena& scratch) {
-    if (count < 2) return;
     const std::size_t bytes = count * value_bytes;
     char* from = static_cast<char*>(values);
+    std::size_t sorted = value_bytes;  // so many bytes are in order
+    while (sorted < bytes && !less(from + sorted, from + sorted - value_bytes, order)) {
+        sorted += value_bytes;
+    }
+    if (sorted >= bytes) return;
     char* to = static_cast<char*>(scratch.allocate(bytes));
     for (std::size_t run = value_bytes; run < bytes; run *= 2) {
         for (std::size_t begin = 0; begin < bytes; begin += 2 * run) {

@@ -90,6 +90,16 @@ inline std::size_t address_space_limit() noexcept {
     return limit.rlim_cur;
 }
 
+// What reserve_pages() gave, longer: the pages keep what they hold, and may lie elsewhere then.
+// Null: refused, and all is as it was.
+inline void* lengthen_reservation(void* pages, std::size_t bytes, std::size_t wanted) noexcept {
+    if (is_mapping_refused()) return nullptr;
+    const int saved_errno = errno;
+    void* const moved = ::mremap(pages, bytes, wanted, MREMAP_MAYMOVE);
+    errno = saved_errno;
+    return moved == MAP_FAILED ? nullptr : moved;
+}
+
 inline void return_reservation(void* pages, std::size_t bytes) noexcept {
     const int saved_errno = errno;
     ::munmap(pages, bytes);

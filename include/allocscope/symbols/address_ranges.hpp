@@ -54,7 +54,7 @@ public:
         std::size_t next;
         int steps;
     };
-    walk walk_to(std::uint64_t address) const noexcept;
+    walk walk_to(std::uint64_t address) const noexcept;  // one thread at a time
     const address_range* next(walk& at) const noexcept;  // null: that was the last one
 
     // The narrowest range that holds the address; among equals the one added first, since the
@@ -70,6 +70,7 @@ private:
     static constexpr int most_steps = 4096;
 
     list<address_range> ranges_;
+    mutable std::size_t found_last_ = 0;  // neighbours are often asked about one after the other
     bool is_sorted_ = true;
 };
 
@@ -97,9 +98,18 @@ ALLOCSCOPE_NOINLINE void address_ranges::finish() {
 
 ALLOCSCOPE_NOINLINE address_ranges::walk address_ranges::walk_to(
     std::uint64_t address) const noexcept {
-    const std::size_t behind =
-        partition_point(ranges_.data(), ranges_.size(),
-                        [&](const address_range& range) { return range.low <= address; });
+    const address_range* const all = ranges_.data();
+    const std::size_t count = ranges_.size();
+    std::size_t behind = found_last_;
+    for (int i = 0; i < 3 && behind < count && all[behind].low <= address; ++i) ++behind;
+    for (int i = 0; i < 3 && behind > 0 && all[behind - 1].low > address; ++i) --behind;
+    const bool is_found = (behind == count || all[behind].low > address) &&
+                          (behind == 0 || all[behind - 1].low <= address);
+    if (!is_found) {
+        behind = partition_point(all, count,
+                                 [&](const address_range& range) { return range.low <= address; });
+    }
+    found_last_ = behind;
     return walk{address, behind, 0};
 }
 

@@ -5,8 +5,9 @@
 // Threads:  one
 // Memory:   the abbreviations of one unit, in the given arena
 //
-// An abbreviation whose values all have fixed sizes is stepped over in one addition; that makes
-// walking whole units cheap enough to do without the optional sibling links.
+// An entry is stepped over in a few additions: the values of fixed sizes that stand side by side
+// are one step. That makes walking whole units cheap enough to do without the optional sibling
+// links.
 
 #ifndef ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
 #define ALLOCSCOPE_SYMBOLS_DEBUG_ENTRIES_HPP
@@ -22,7 +23,7 @@
 #include <allocscope/plain/sort.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint16_t, uint64_t
+#include <cstdint>  // int8_t, int64_t, uint16_t, uint32_t, uint64_t
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -36,13 +37,44 @@ struct step_budget {
 
 struct abbreviation {
     std::uint64_t code = 0;
-    std::size_t first_attribute = 0;
-    std::size_t attribute_count = 0;
-    std::uint64_t fixed_bytes = 0;
+    std::uint32_t first_attribute = 0;
+    std::uint32_t attribute_count = 0;
+    std::uint32_t first_step = 0;
+    std::uint32_t step_count = 0;
+    std::uint32_t bytes_behind = 0;  // of fixed size, behind the last step
     std::uint16_t tag = 0;
     bool has_children = false;
-    bool is_fixed = true;
-    bool has_code = false;  // an address or a list of ranges
+    bool has_code = false;     // an address or a list of ranges
+    bool opens_scope = false;  // names of its children are looked for in it
+    bool names_type = false;   // or a namespace
+};
+
+// A namespace, a class or a function.
+inline bool opens_scope(std::uint16_t tag) noexcept {
+    return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
+           tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
+           tag == detail::dwarf::tag_subprogram;
+}
+
+inline bool names_a_type(std::uint16_t tag) noexcept {
+    return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
+           tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
+           tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
+           tag == detail::dwarf::tag_imported_declaration;
+}
+
+// A value, and the bytes that it always takes (dwarf_form_varies: they differ).
+struct entry_attribute {
+    std::uint16_t name;
+    std::uint16_t form;
+    int bytes;
+    std::int64_t implicit_value;
+};
+
+// Values of fixed size, and one behind them that is not.
+struct entry_step {
+    std::uint32_t bytes;
+    std::uint16_t form;
 };
 
 class abbreviation_table {
@@ -61,8 +93,11 @@ public:
         return find_odd(code);
     }
 
-    const detail::dwarf_attribute* attributes(const abbreviation& shape) const noexcept {
+    const entry_attribute* attributes(const abbreviation& shape) const noexcept {
         return attributes_.data() + shape.first_attribute;
+    }
+    const entry_step* steps(const abbreviation& shape) const noexcept {
+        return steps_.data() + shape.first_step;
     }
 
 private:
@@ -82,16 +117,24 @@ private:
             shape.code = code;
             shape.tag = tag;
             shape.has_children = has_children;
-            shape.first_attribute = table.attributes_.size();
+            shape.opens_scope = has_children && opens_scope(tag);
+            shape.names_type = names_a_type(tag);
+            shape.first_attribute = static_cast<std::uint32_t>(table.attributes_.size());
+            shape.first_step = static_cast<std::uint32_t>(table.steps_.size());
             return true;
         }
         bool attribute(const detail::dwarf_attribute& attribute) {
             if (budget != nullptr && !budget->take()) return false;
             if (only_code != 0 && shape.code != only_code) return true;
-            table.attributes_.push_back(attribute);
             const int bytes = detail::dwarf_fixed_bytes(attribute.form, format);
-            if (bytes == detail::dwarf_form_varies) shape.is_fixed = false;
-            if (bytes > 0) shape.fixed_bytes += static_cast<unsigned>(bytes);
+            table.attributes_.push_back(
+                {attribute.name, attribute.form, bytes, attribute.implicit_value});
+            if (bytes == detail::dwarf_form_varies) {
+                table.steps_.push_back({shape.bytes_behind, attribute.form});
+                shape.bytes_behind = 0;
+            } else {
+                shape.bytes_behind += static_cast<unsigned>(bytes);
+            }
             if (attribute.name == detail::dwarf::at_low_pc ||
                 attribute.name == detail::dwarf::at_ranges) {
                 shape.has_code = true;
@@ -99,7 +142,9 @@ private:
             return true;
         }
         bool finish() {
-            shape.attribute_count = table.attributes_.size() - shape.first_attribute;
+            shape.attribute_count =
+                static_cast<std::uint32_t>(table.attributes_.size()) - shape.first_attribute;
+            shape.step_count = static_cast<std::uint32_t>(table.steps_.size()) - shape.first_step;
             if (only_code != 0 && shape.code != only_code) return true;
             table.shapes_.push_back(shape);
             return only_code == 0;
@@ -107,14 +152,15 @@ private:
     };
 
     list<abbreviation> shapes_;
-    list<detail::dwarf_attribute> attributes_;
+    list<entry_attribute> attributes_;
+    list<entry_step> steps_;
 };
 
 ALLOCSCOPE_NOINLINE abbreviation_table::abbreviation_table(arena& memory, detail::byte_view section,
                                                            const detail::dwarf_unit& unit,
                                                            std::uint64_t only_code,
                                                            step_budget* budget)
-    : shapes_(memory), attributes_(memory) {
+    : shapes_(memory), attributes_(memory), steps_(memory) {
     builder build{*this, unit.format, only_code, budget};
     detail::visit_dwarf_abbreviations(section, unit.abbreviations, build);
     if (build.is_sorted) return;
@@ -140,50 +186,107 @@ public:
     bool next() noexcept;
 
     std::uint64_t offset() const noexcept { return offset_; }
+    // Behind the value that was read last.
+    std::uint64_t at() const noexcept { return in_.at(); }
     const abbreviation* shape() const noexcept { return shape_; }
     // 0 for the first entry, 1 for its children. The empty entry after children has their depth.
     std::int64_t depth() const noexcept { return depth_; }
 
+    // Passes the children of the entry, the last of which ends at `end`: the empty entry is next.
+    void skip_children(std::uint64_t end) noexcept {
+        in_.seek(end);
+        shape_ = nullptr;
+        next_depth_ = depth_ + 1;
+    }
+
     // The entry's values one after the other; the name of the attribute and what it is.
     bool next_value(std::uint16_t& name, detail::dwarf_value& value) noexcept;
 
+    // The same, for loops that see many entries.
+    ALLOCSCOPE_FAST_PATH bool next_value_inline(std::uint16_t& name,
+                                                detail::dwarf_value& value) noexcept;
+
 private:
+    bool skip_values(std::size_t& at) noexcept;
+
     const detail::dwarf_format format_;
     const abbreviation_table& table_;
     detail::byte_cursor in_;
     const abbreviation* shape_ = nullptr;
-    std::size_t values_read_ = 0;
+    std::uint32_t values_read_ = 0;
     std::uint64_t offset_ = 0;
     std::int64_t depth_ = 0;
     std::int64_t next_depth_ = 0;
 };
 
-ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
-                                                  detail::dwarf_value& value) noexcept {
+ALLOCSCOPE_FAST_PATH bool entry_walker::next_value_inline(std::uint16_t& name,
+                                                          detail::dwarf_value& value) noexcept {
     if (values_read_ == shape_->attribute_count) return false;
-    const detail::dwarf_attribute& attribute = table_.attributes(*shape_)[values_read_++];
+    const entry_attribute& attribute = table_.attributes(*shape_)[values_read_++];
     name = attribute.name;
-    value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
+    if (attribute.bytes == 4 || attribute.bytes == 1 || attribute.bytes == 8) {  // most
+        value.form = attribute.form;
+        value.number = attribute.bytes == 4   ? in_.u32()
+                       : attribute.bytes == 1 ? in_.u8()
+                                              : in_.u64();
+        value.text = nullptr;
+    } else {
+        value = detail::read_dwarf_value(in_, attribute.form, format_, attribute.implicit_value);
+    }
     return in_.ok();
 }
 
+ALLOCSCOPE_NOINLINE bool entry_walker::next_value(std::uint16_t& name,
+                                                  detail::dwarf_value& value) noexcept {
+    return next_value_inline(name, value);
+}
+
+// Moves `at` over the values of the entry. False: they do not end where the unit does.
+ALLOCSCOPE_FAST_PATH bool entry_walker::skip_values(std::size_t& at) noexcept {
+    const detail::byte_view bytes = in_.bytes();
+    const entry_step* step = table_.steps(*shape_);
+    for (std::uint32_t left = shape_->step_count; left != 0; --left, ++step) {
+        at += step->bytes;
+        if (at >= bytes.size) return false;
+        if (step->form == detail::dwarf::form_exprloc && bytes.data[at] < 0x80) {  // most
+            at += bytes.data[at] + std::size_t{1};
+            continue;
+        }
+        in_.seek(at);
+        detail::read_dwarf_value(in_, step->form, format_, 0);
+        if (!in_.ok()) return false;
+        at = in_.at();
+    }
+    at += shape_->bytes_behind;
+    return at <= bytes.size;
+}
+
 ALLOCSCOPE_NOINLINE bool entry_walker::next() noexcept {
+    std::size_t at = in_.at();
     if (shape_ != nullptr) {
-        if (values_read_ == 0 && shape_->is_fixed) {
-            in_.skip(shape_->fixed_bytes);
-        } else {
+        if (values_read_ != 0) {
             std::uint16_t name = 0;
             detail::dwarf_value value;
             while (next_value(name, value)) {
             }
+            at = in_.at();
+        } else if (!skip_values(at)) {
+            in_.fail();
         }
         if (shape_->has_children) ++next_depth_;
     }
     shape_ = nullptr;
     values_read_ = 0;
-    if (in_.at_end()) return false;
-    offset_ = in_.at();
-    const std::uint64_t code = in_.uleb();
+    const detail::byte_view bytes = in_.bytes();
+    if (!in_.ok() || at >= bytes.size) return false;
+    offset_ = at;
+    std::uint64_t code = bytes.data[at];
+    if (code < 0x80) {
+        in_.seek(at + 1);
+    } else {
+        in_.seek(at);
+        code = in_.uleb();
+    }
     depth_ = next_depth_;
     if (code == 0) {
         --next_depth_;

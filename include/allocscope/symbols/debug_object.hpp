@@ -73,15 +73,14 @@ public:
         return is_trusted_;
     }
 
-    // Adds symbol and frames to `location`.
-    void resolve(std::uint64_t linked_address, code_location& location) {
+    // Adds symbol and frames to `location`. The frames lie in `memory`; null: beside the texts.
+    void resolve(std::uint64_t linked_address, code_location& location, arena* memory = nullptr) {
+        location.frames = list<code_frame>{memory != nullptr ? *memory : texts_.memory()};
         if (!is_readable()) return;
         const found_symbol found = symbols().function_at(linked_address);
-        const symbol_name known = name_of(found.name);
-        const symbol_name name{texts_.keep(known.readable), texts_.keep(known.linkage)};
+        const symbol_name name = kept_name_of(found.name);
         location.symbol = name.readable;
         location.symbol_offset = found.offset;
-        location.frames = list<code_frame>{texts_.memory()};
         add_frames(linked_address, location, name);
         if (location.frames.empty() && !name.linkage.empty()) {
             code_frame frame;
@@ -154,6 +153,7 @@ private:
     struct symbol_name {
         text readable;  // demangled
         text linkage;   // without a version
+        bool is_kept = false;
     };
 
     // A file that was replaced while it was not open is no more believed than another one.
@@ -234,6 +234,15 @@ private:
         symbol_name name;
         name.linkage = copy_of(memory_, whole.substr(0, whole.find('@')));
         name.readable = demangled(memory_, name.linkage.data());
+        symbol_names_[symbol] = name;
+        return name;
+    }
+
+    // In texts that stay.
+    symbol_name kept_name_of(const char* symbol) {
+        symbol_name name = name_of(symbol);
+        if (symbol == nullptr || name.is_kept) return name;
+        name = {texts_.keep(name.readable), texts_.keep(name.linkage), true};
         symbol_names_[symbol] = name;
         return name;
     }

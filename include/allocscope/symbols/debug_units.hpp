@@ -3,7 +3,8 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp, inline_lookup.hpp, entry_names.hpp
 // Threads:  one
-// Memory:   the debug sections of one file, 160 bytes a unit, and what was asked of a unit
+// Memory:   of the debug sections of one file what was looked at, 160 bytes a unit, and what was
+//           asked of a unit
 //
 // The first entries of all units are read once: they say which addresses a unit covers. What is
 // inside a unit is read when an address first falls into it.
@@ -39,6 +40,7 @@ struct entry_scope {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::size_t parent = 0;  // its number + 1; 0: the unit itself
+    bool has_types = false;  // anywhere inside
 };
 
 struct debug_unit {
@@ -67,9 +69,9 @@ public:
     debug_units(arena& memory, const detail::dwarf_sections& split, const debug_units& whole,
                 const debug_unit& skeleton);
 
-    // Those whose names end so.
+    // Those whose names end so. `is_late`: the large ones are read where somebody wants them.
     static detail::dwarf_sections read_sections(arena& memory, const object_bytes& object,
-                                                text suffix);
+                                                text suffix, bool is_late = false);
 
     const detail::dwarf_sections& sections() const noexcept { return sections_; }
     arena& memory() const noexcept { return memory_; }
@@ -109,20 +111,18 @@ public:
                     step_budget& budget) const;
 
 private:
+    // Of a unit's header and its first entry.
+    static constexpr std::uint64_t first_bytes = 1024;
+
     // Of all sections together. Larger files are named by their symbols.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
     void read_first_entry(debug_unit& unit, arena& scratch, step_budget& budget,
                           step_budget& abbreviation_budget);
+    void want_whole_entry(const detail::dwarf_unit& header, const abbreviation_table& table);
     debug_unit* load(debug_unit& unit);
     void read_entries(debug_unit& unit);
     void read_function(debug_unit& unit, entry_walker& walker, step_budget& budget);
-
-    static bool opens_scope(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
-               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
-               tag == detail::dwarf::tag_subprogram;
-    }
 
     arena& memory_;
     detail::dwarf_sections sections_;
@@ -135,25 +135,26 @@ private:
 
 ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& memory,
                                                                       const object_bytes& object,
-                                                                      text suffix) {
+                                                                      text suffix, bool is_late) {
     detail::dwarf_sections sections;
     const struct {
         const char* name;
         detail::byte_view& bytes;
-    } wanted[] = {{".debug_info", sections.info},
-                  {".debug_abbrev", sections.abbreviations},
-                  {".debug_str", sections.strings},
-                  {".debug_line", sections.lines},
-                  {".debug_line_str", sections.line_strings},
-                  {".debug_ranges", sections.ranges},
-                  {".debug_rnglists", sections.range_lists},
-                  {".debug_addr", sections.addresses},
-                  {".debug_str_offsets", sections.string_offsets}};
+        detail::late_bytes** late;  // null: it is read at once
+    } wanted[] = {{".debug_info", sections.info, &sections.late_info},
+                  {".debug_abbrev", sections.abbreviations, nullptr},
+                  {".debug_str", sections.strings, &sections.late_strings},
+                  {".debug_line", sections.lines, &sections.late_lines},
+                  {".debug_line_str", sections.line_strings, nullptr},
+                  {".debug_ranges", sections.ranges, nullptr},
+                  {".debug_rnglists", sections.range_lists, nullptr},
+                  {".debug_addr", sections.addresses, nullptr},
+                  {".debug_str_offsets", sections.string_offsets, nullptr}};
     std::uint64_t total = 0;
     arena scratch;
     for (const auto& each : wanted) {
         each.bytes = object.read(memory, object.find(joined(scratch, each.name, suffix).data()),
-                                 most_bytes - total);
+                                 most_bytes - total, is_late ? each.late : nullptr);
         total += each.bytes.size;
     }
     return sections;
@@ -162,7 +163,7 @@ ALLOCSCOPE_NOINLINE detail::dwarf_sections debug_units::read_sections(arena& mem
 ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& object,
                                              std::uint64_t file)
     : memory_(memory),
-      sections_(read_sections(memory, object, {})),
+      sections_(read_sections(memory, object, {}, file == 0)),
       lowest_code_(object.lowest_code()),
       file_(file),
       units_(memory),
@@ -176,6 +177,7 @@ ALLOCSCOPE_NOINLINE debug_units::debug_units(arena& memory, const object_bytes& 
     std::uint64_t offset = 0;
     while (offset < sections_.info.size) {
         debug_unit unit;
+        detail::want(sections_.late_info, offset, first_bytes);
         if (!detail::read_dwarf_unit(sections_.info, offset, unit.header)) break;
         offset = unit.header.end;
         if (unit.header.first_entry < unit.header.end) {
@@ -229,15 +231,6 @@ ALLOCSCOPE_NOINLINE debug_unit* debug_units::unit_of_entry(std::uint64_t referen
     return load(units_[at]);
 }
 
-ALLOCSCOPE_NOINLINE void debug_units::add_extent(address_ranges& to, const detail::dwarf_unit& unit,
-                                                 const detail::dwarf_extent& extent,
-                                                 std::uint64_t value, step_budget& budget) const {
-    detail::visit_dwarf_extent(sections_, unit, extent, [&](std::uint64_t low, std::uint64_t high) {
-        if (!is_discarded(low)) to.add(low, high, value);
-        return budget.take();
-    });
-}
-
 ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& scratch,
                                                        step_budget& budget,
                                                        step_budget& abbreviation_budget) {
@@ -245,6 +238,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     header.file = file_;
     unit.home = this;
     const borrowed_memory meanwhile{scratch};
+    detail::want(sections_.late_info, header.first_entry, first_bytes);
     detail::byte_cursor in{sections_.info.part(0, header.end), header.first_entry};
     const std::uint64_t code = in.uleb();
     if (code == 0) return;
@@ -253,6 +247,7 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     entry_walker walker{sections_, header, table, header.first_entry};
     if (!walker.next() || walker.shape() == nullptr) return;
     unit.is_partial = walker.shape()->tag == detail::dwarf::tag_partial_unit;
+    want_whole_entry(header, table);
     detail::dwarf_extent extent;
     detail::dwarf_value directory;
     detail::dwarf_value split_name;
@@ -301,15 +296,49 @@ ALLOCSCOPE_NOINLINE void debug_units::read_first_entry(debug_unit& unit, arena& 
     header.ranges_base = ranges_base;  // of what was split off, not of this entry
 }
 
+// Texts of the first entry may stand in it; hardly ever are they so long.
+ALLOCSCOPE_NOINLINE void debug_units::want_whole_entry(const detail::dwarf_unit& header,
+                                                       const abbreviation_table& table) {
+    for (std::uint64_t bytes = first_bytes; bytes < header.end - header.first_entry; bytes *= 8) {
+        entry_walker walker{sections_, header, table, header.first_entry};
+        std::uint16_t name = 0;
+        detail::dwarf_value value;
+        walker.next();
+        while (walker.next_value(name, value)) {
+        }
+        if (walker.at() <= header.first_entry + bytes) return;
+        detail::want(sections_.late_info, header.first_entry, bytes * 8);
+    }
+}
+
 ALLOCSCOPE_NOINLINE debug_unit* debug_units::load(debug_unit& unit) {
     if (unit.is_loaded) return &unit;
     unit.is_loaded = true;
+    detail::want(sections_.late_info, unit.header.offset, unit.header.end - unit.header.offset);
     unit.abbreviations = abbreviation_table{memory_, sections_.abbreviations, unit.header};
     unit.functions = address_ranges{memory_};
     unit.scopes = list<entry_scope>{memory_};
     read_entries(unit);
     unit.functions.finish();
     return &unit;
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+// The loops that see every entry of a unit.
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_NOINLINE void debug_units::add_extent(address_ranges& to, const detail::dwarf_unit& unit,
+                                                 const detail::dwarf_extent& extent,
+                                                 std::uint64_t value, step_budget& budget) const {
+    detail::visit_dwarf_extent(sections_, unit, extent, [&](std::uint64_t low, std::uint64_t high) {
+        if (!is_discarded(low)) to.add(low, high, value);
+        return budget.take();
+    });
 }
 
 ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
@@ -333,10 +362,17 @@ ALLOCSCOPE_NOINLINE void debug_units::read_entries(debug_unit& unit) {
         if (shape->tag == detail::dwarf::tag_subprogram && shape->has_code) {
             read_function(unit, walker, budget);
         }
-        if (shape->has_children && opens_scope(shape->tag)) {
+        if (shape->names_type) {
+            for (std::size_t i = open.size(); i > 0; --i) {
+                entry_scope& around = unit.scopes[open[i - 1].number];
+                if (around.has_types) break;
+                around.has_types = true;
+            }
+        }
+        if (shape->opens_scope) {
             const std::size_t parent = open.empty() ? 0 : open.back().number + 1;
             open.push_back(open_scope{walker.depth(), unit.scopes.size()});
-            unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent});
+            unit.scopes.push_back(entry_scope{walker.offset(), unit.header.end, parent, false});
         }
     }
 }
@@ -352,6 +388,6 @@ ALLOCSCOPE_NOINLINE void debug_units::read_function(debug_unit& unit, entry_walk
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_DEBUG_UNITS_HPP

@@ -3,7 +3,7 @@
 // Room:     symbols (floor 7), not malloc-safe
 // Called:   by symbols/debug_object.hpp
 // Threads:  one
-// Memory:   80 bytes and more for each inlined call of a function that was asked about
+// Memory:   60 bytes and more for each inlined call of a function that was asked about
 //
 // Inside a function's entry, inlined calls nest as they did in the source:
 //
@@ -31,7 +31,7 @@
 #include <allocscope/symbols/debug_units.hpp>
 
 #include <cstddef>  // size_t
-#include <cstdint>  // int64_t, uint16_t, uint64_t
+#include <cstdint>  // int64_t, uint16_t, uint32_t, uint64_t, UINT32_MAX
 
 ALLOCSCOPE_WARM_BEGIN
 
@@ -39,11 +39,16 @@ namespace symbolize {
 
 struct inlined_call {
     std::uint64_t entry = 0;  // the function that was inlined
-    std::uint64_t call_file = 0;
-    std::uint64_t call_line = 0;
-    std::uint64_t call_column = 0;
-    std::size_t parent = 0;  // the number of the call around it + 1; 0: the function itself
+    std::uint32_t call_file = 0;
+    std::uint32_t call_line = 0;
+    std::uint32_t call_column = 0;
+    std::uint32_t parent = 0;  // the number of the call around it + 1; 0: the function itself
 };
+
+// No number in an honest file is larger.
+inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
+    return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
+}
 
 // All inlined calls of one function.
 class inlined_calls {
@@ -112,18 +117,29 @@ ALLOCSCOPE_NOINLINE void inlined_calls::add(const debug_units& units, const debu
                                             step_budget& budget) {
     inlined_call call;
     call.entry = walker.offset();
-    call.parent = parent;
+    call.parent = static_cast<std::uint32_t>(parent);
     detail::dwarf_extent extent;
     detail::dwarf_value value;
     std::uint16_t name = 0;
-    while (walker.next_value(name, value)) {
-        extent.take(name, value);
-        if (name == detail::dwarf::at_call_file) call.call_file = value.number;
-        if (name == detail::dwarf::at_call_line) call.call_line = value.number;
-        if (name == detail::dwarf::at_call_column) call.call_column = value.number;
-        if (name == detail::dwarf::at_abstract_origin) {
-            const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
-            if (origin != 0) call.entry = origin;
+    while (walker.next_value_inline(name, value)) {
+        switch (name) {
+            case detail::dwarf::at_call_file:
+                call.call_file = in_32_bits(value.number);
+                break;
+            case detail::dwarf::at_call_line:
+                call.call_line = in_32_bits(value.number);
+                break;
+            case detail::dwarf::at_call_column:
+                call.call_column = in_32_bits(value.number);
+                break;
+            case detail::dwarf::at_abstract_origin: {
+                const std::uint64_t origin = detail::dwarf_reference(unit.header, value);
+                if (origin != 0) call.entry = origin;
+                break;
+            }
+            default:
+                extent.take(name, value);
+                break;
         }
     }
     units.add_extent(pieces_, unit.header, extent, calls_.size(), budget);

@@ -13,6 +13,7 @@
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/dwarf_lines.hpp>
 #include <allocscope/binary/dwarf_units.hpp>
+#include <allocscope/binary/late_bytes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -27,7 +28,7 @@
 #include <cstdint>  // uint32_t, uint64_t
 #include <cstring>  // strnlen
 
-ALLOCSCOPE_COOL_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -44,7 +45,9 @@ public:
     line_table(const debug_units& units, const debug_unit& unit);
 
     // The last row at or before the address, within its sequence; null: none.
-    const row* find(std::uint64_t address) const noexcept;
+    const row* find(std::uint64_t address) const noexcept {
+        return last_before(sequence_of(address), address);
+    }
 
     // The rows of the sequence that holds the address, in order; nothing when none does.
     struct row_range {
@@ -52,6 +55,9 @@ public:
         const row* end = nullptr;
     };
     row_range sequence_of(std::uint64_t address) const noexcept;
+
+    // The last of the rows at or before the address; null: none.
+    static const row* last_before(row_range rows, std::uint64_t address) noexcept;
 
     // The whole path of a file by its number in this program; "" when there is no such number.
     text path_of(std::uint64_t file, kept_texts& texts) const;
@@ -100,8 +106,15 @@ ALLOCSCOPE_NOINLINE line_table::line_table(const debug_units& units, const debug
       sequences_(units.memory()) {
     detail::dwarf_line_header header;
     const detail::dwarf_sections& sections = units.sections();
+    detail::want(sections.late_lines, unit.lines, 12);
+    detail::byte_cursor in{sections.lines, unit.lines};
+    std::uint64_t length = in.u32();
+    if (length == 0xffffffffU) length = in.u64();
+    detail::want(sections.late_lines, unit.lines, length);
+    detail::want(sections.late_lines, unit.lines + length, 12);
     if (!detail::read_dwarf_line_header(sections.lines, unit.lines, header)) return;
     detail::visit_dwarf_line_tables(sections, unit.header, header, file_collector{*this});
+    rows_.reserve((header.end - header.operations) / 8);  // a row takes some ten bytes
     std::size_t first = 0;
     detail::visit_dwarf_lines(sections.lines, header, [&](const detail::dwarf_line_row& next) {
         if (!next.ends_sequence) {
@@ -127,8 +140,8 @@ ALLOCSCOPE_NOINLINE line_table::row_range line_table::sequence_of(
     return {rows_.data() + rows.first, rows_.data() + rows.last};
 }
 
-ALLOCSCOPE_NOINLINE const line_table::row* line_table::find(std::uint64_t address) const noexcept {
-    const row_range rows = sequence_of(address);
+ALLOCSCOPE_NOINLINE const line_table::row* line_table::last_before(row_range rows,
+                                                                   std::uint64_t address) noexcept {
     const auto count = static_cast<std::size_t>(rows.end - rows.begin);
     const std::size_t behind = partition_point(
         rows.begin, count, [&](const row& each) { return each.address <= address; });
@@ -158,6 +171,6 @@ ALLOCSCOPE_NOINLINE text line_table::path_of(std::uint64_t file, kept_texts& tex
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COOL_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_LINE_LOOKUP_HPP

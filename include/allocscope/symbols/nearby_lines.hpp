@@ -29,7 +29,7 @@
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
@@ -38,26 +38,29 @@ public:
     // `calls` and `function` belong to the function around the address.
     nearby_lines(const line_table& lines, kept_texts& texts, const inlined_calls& calls,
                  const address_range& function, std::uint64_t address) noexcept
-        : lines_(lines), texts_(texts), calls_(calls), function_(function), address_(address) {}
+        : lines_(lines),
+          texts_(texts),
+          calls_(calls),
+          function_(function),
+          rows_(lines.sequence_of(address)),
+          at_(line_table::last_before(rows_, address)) {}
 
     // The nearest line of the file, other than `line`, that the inlined call `call` is at (its
     // number + 1; 0: the function itself). 0: there is none.
     std::uint64_t before(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row_range rows = lines_.sequence_of(address_);
-        const line_table::row* at = lines_.find(address_);
+        const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i, --at) {
             if (at->address < function_.low) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
-            if (at == rows.begin) break;
+            if (at == rows_.begin) break;
         }
         return 0;
     }
     std::uint64_t behind(std::size_t call, std::uint64_t line, text file) const {
-        const line_table::row_range rows = lines_.sequence_of(address_);
-        const line_table::row* at = lines_.find(address_);
+        const line_table::row* at = at_;
         for (std::size_t i = 0; at != nullptr && i < most_rows; ++i) {
-            if (++at == rows.end || at->address >= function_.high) break;
+            if (++at == rows_.end || at->address >= function_.high) break;
             const std::uint64_t found = line_at(*at, call, file);
             if (found != 0 && found != line) return found;
         }
@@ -78,18 +81,20 @@ private:
             line = inner.call_line;
             i = inner.parent;
         }
-        return lines_.path_of(number, texts_) == file ? line : 0;
+        const text path = lines_.path_of(number, texts_);
+        return path.data() == file.data() || path == file ? line : 0;
     }
 
     const line_table& lines_;
     kept_texts& texts_;
     const inlined_calls& calls_;
     const address_range& function_;
-    std::uint64_t address_;
+    const line_table::row_range rows_;  // around the address
+    const line_table::row* const at_;   // of the address; null: there is none
 };
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_NEARBY_LINES_HPP

@@ -17,12 +17,14 @@
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/binary/inflate.hpp>
+#include <allocscope/binary/late_bytes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/file_reader.hpp>
 #include <allocscope/symbols/rare_forms.hpp>
+#include <allocscope/symbols/section_pieces.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint8_t, uint64_t
@@ -78,14 +80,22 @@ public:
     }
 
     // Nothing when more than `most` bytes would be needed, and when the section is compressed in a
-    // way that is not known: its names are then simply not known.
+    // way that is not known: its names are then simply not known. `late`: a large section need not
+    // be read at once, but where it is wanted; it is null then when all is there.
     detail::byte_view read(arena& memory, const detail::elf_section* section,
-                           std::uint64_t most = largest_read) const {
+                           std::uint64_t most = largest_read,
+                           detail::late_bytes** late = nullptr) const {
         if (section == nullptr || section->type == detail::elf_section_no_bytes ||
             section->size > most) {
             return {};
         }
-        if ((section->flags & detail::elf_section_compressed) == 0) {
+        const bool is_compressed = (section->flags & detail::elf_section_compressed) != 0;
+        if (late != nullptr && path_ != nullptr && !is_compressed &&
+            section->size >= smallest_late && section->size <= file_bytes_ &&
+            section->offset <= file_bytes_ - section->size) {
+            return read_late(memory, *section, *late);
+        }
+        if (!is_compressed) {
             return read_bytes(memory, section->offset, section->size);
         }
         arena packed_memory;
@@ -97,6 +107,21 @@ public:
 
 private:
     static constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
+
+    // A smaller section is read at once.
+    static constexpr std::uint64_t smallest_late = std::uint64_t{64} << 10;
+
+    detail::byte_view read_late(arena& memory, const detail::elf_section& section,
+                                detail::late_bytes*& late) const {
+        detail::byte_view bytes;
+        is_done_with_memory([&] {
+            auto* pieces =
+                memory.make<section_pieces>(memory, path_, identity_, section.offset, section.size);
+            late = pieces;
+            bytes = pieces->bytes();
+        });
+        return bytes;
+    }
 
     // A compressed section begins with the way it is compressed and the length that it will have.
     static detail::byte_view unpacked(arena& memory, detail::byte_view packed, std::uint64_t most) {

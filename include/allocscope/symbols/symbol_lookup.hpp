@@ -17,6 +17,7 @@
 #include <allocscope/binary/byte_cursor.hpp>
 #include <allocscope/binary/elf_image.hpp>
 #include <allocscope/binary/elf_symbols.hpp>
+#include <allocscope/binary/late_bytes.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
@@ -81,6 +82,7 @@ private:
     found_symbol find(const address_ranges& index, std::uint64_t address) const;
 
     detail::byte_view names_;
+    detail::late_bytes* late_names_ = nullptr;
     address_ranges functions_;
     address_ranges objects_;
 };
@@ -92,7 +94,9 @@ ALLOCSCOPE_NOINLINE symbol_index::symbol_index(arena& memory, const object_bytes
         if (section == nullptr || section->link >= object.sections().size()) continue;
         arena scratch;
         collect(object, object.read(scratch, section));
-        names_ = object.read(memory, &object.sections()[section->link].section);
+        late_names_ = nullptr;
+        names_ = object.read(memory, &object.sections()[section->link].section,
+                             object_bytes::largest_read, &late_names_);
     }
 }
 
@@ -154,12 +158,14 @@ ALLOCSCOPE_NOINLINE found_symbol symbol_index::find(const address_ranges& index,
                                                     std::uint64_t address) const {
     const address_range* range = index.find(address);
     if (range == nullptr) return {};
+    detail::want_text(late_names_, names_, range->value, detail::longest_text);
     const char* name = detail::text_at(names_, range->value);
     if (*name == '\0') return {};
     return {name, address - range->low};
 }
 
 ALLOCSCOPE_NOINLINE std::uint64_t symbol_index::address_of(text function) const {
+    detail::want(late_names_, 0, names_.size);
     for (const address_range& range : functions_.all()) {
         if (function == detail::text_at(names_, range.value)) return range.low;
     }

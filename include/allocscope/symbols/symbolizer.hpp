@@ -4,7 +4,8 @@
 // Called:   when a report is made, never from a hook
 // Threads:  one at a time
 // Memory:   what it answers, in the given arena: one code_location for each address, equal texts
-//           once; the debug sections of the modules asked about, until release_debug_data()
+//           once; the debug sections of the modules asked about, and the locations of addresses
+//           that are only passed by, until release_debug_data()
 //
 // Everything is read in this process from the files of its modules: no child process, no network.
 // A file that was replaced since it was loaded is not believed: see expected_file.
@@ -12,7 +13,7 @@
 //     symbolizer names{kept};
 //     const code_location& location = names.resolve(return_address - 1);
 //     location.frames[0].file;                      // "/home/me/example.cpp", zero-ended
-//     names.release_debug_data();                   // resolved locations stay
+//     names.release_debug_data();                   // lasting locations stay
 
 #ifndef ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
 #define ALLOCSCOPE_SYMBOLS_SYMBOLIZER_HPP
@@ -50,23 +51,31 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
+    // How long a location is kept: an address that hardly anybody will ask for again need not be.
+    enum class lifetime { lasting, until_release };
+
     // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
-    // loaded or not; null: what is there now. Good as long as `kept`, or, without a home, until
-    // refresh_modules() finds that the address's module is gone.
-    const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr) {
+    // loaded or not; null: what is there now. Good as long as `kept` or until release_debug_data();
+    // without a home only until refresh_modules() finds that the address's module is gone.
+    const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
+                                 lifetime wanted = lifetime::lasting) {
         const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
-        code_location** known = locations_.find(key);
+        code_location* const* known = locations_.find(key);
+        if (known == nullptr || *known == nullptr) known = passing_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
-        auto* location = kept_.make<code_location>();
+        const bool is_passing = wanted == lifetime::until_release;
+        arena& memory = is_passing ? passing_memory_ : kept_;
+        auto* location = memory.make<code_location>();
         location->address = address;
         const code_owner owner = owner_of(address, home);
         if (owner.object != nullptr) {
             location->is_unloaded = owner.is_unloaded;
             location->module = texts_.keep(owner.path);
             location->module_offset = address - owner.base;
-            owner.object->resolve(location->module_offset, *location);
+            owner.object->resolve(location->module_offset, *location, &memory);
         }
-        if (!location->is_unloaded) locations_[key] = location;  // its file may come back
+        // Of an unloaded module the file may come back.
+        if (!location->is_unloaded) (is_passing ? passing_ : locations_)[key] = location;
         return *location;
     }
 
@@ -134,9 +143,11 @@ public:
             object->is_current = false;
             object->reader->release();
         }
-        for (auto& location : locations_) {
-            const bool has_home = location.key >= first_key;
-            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
+        for (auto* locations : {&locations_, &passing_}) {
+            for (auto& location : *locations) {
+                const bool has_home = location.key >= first_key;
+                if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
+            }
         }
         return true;
     }
@@ -172,6 +183,8 @@ public:
                 if (object.value.reader != nullptr) object.value.reader->release();
             }
         }
+        passing_ = table<std::uint64_t, code_location*>{passing_memory_};
+        passing_memory_.release();
     }
 
     std::size_t debug_bytes() const {
@@ -271,6 +284,8 @@ private:
     table<std::uint64_t, module_object> objects_;     // by lowest address
     table<std::uint64_t, module_object> gone_;        // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
+    arena passing_memory_;
+    table<std::uint64_t, code_location*> passing_{passing_memory_};
 };
 
 }  // namespace symbolize

@@ -108,42 +108,7 @@ private:
 
     static constexpr text unnamed_namespace = "(anonymous namespace)";
 
-    void add_types_of(const debug_unit& unit, imported_units& all) {
-        arena scratch;
-        arena& memory = unit.home->memory();
-        list<open_scope> open{scratch};
-        entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
-                            unit.header.first_entry};
-        walker.next();  // the unit itself is no scope
-        while (walker.next()) {
-            const abbreviation* shape = walker.shape();
-            if (shape == nullptr) {
-                if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
-                continue;
-            }
-            const bool is_scope = shape->has_children && opens_scope(shape->tag);
-            const std::uint16_t tag = shape->tag;
-            const std::int64_t depth = walker.depth();
-            if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
-            if (!is_scope && !names_a_type(tag)) continue;
-            named_type type;
-            read_entry(unit, walker, type);
-            const open_scope outer = open.empty() ? open_scope{} : open.back();
-            const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
-            const text own =
-                is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
-            const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
-            if (names_a_type(tag) && !type.whole.empty()) {
-                if (outer.is_named) type.qualified = qualified;
-                add(memory, own, type);
-            }
-            if (!is_scope) continue;
-            const bool is_named = outer.is_named && !own.empty() &&
-                                  own.size() >= type.whole.size() &&
-                                  tag != detail::dwarf::tag_subprogram;
-            open.push_back({depth, qualified, is_named});
-        }
-    }
+    void add_types_of(const debug_unit& unit, imported_units& all);
 
     // With -flto whole units are imported: they are other sources.
     static void add_imported(const debug_unit& unit, entry_walker& walker, imported_units& all) {
@@ -201,24 +166,69 @@ private:
         known.value = kept;
     }
 
-    static bool opens_scope(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_namespace || tag == detail::dwarf::tag_class_type ||
-               tag == detail::dwarf::tag_structure_type || tag == detail::dwarf::tag_union_type ||
-               tag == detail::dwarf::tag_subprogram;
-    }
-
-    static bool names_a_type(std::uint16_t tag) noexcept {
-        return tag == detail::dwarf::tag_class_type || tag == detail::dwarf::tag_structure_type ||
-               tag == detail::dwarf::tag_union_type || tag == detail::dwarf::tag_enumeration_type ||
-               tag == detail::dwarf::tag_typedef || tag == detail::dwarf::tag_namespace ||
-               tag == detail::dwarf::tag_imported_declaration;
-    }
-
     table<text, const named_type*> names_;
 };
 
 }  // namespace symbolize
 
 ALLOCSCOPE_COLD_END
+
+// The loop sees every entry of a unit, but for those of functions that describe no type.
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+ALLOCSCOPE_NOINLINE void type_names::add_types_of(const debug_unit& unit, imported_units& all) {
+    arena scratch;
+    arena& memory = unit.home->memory();
+    list<open_scope> open{scratch};
+    std::size_t next_scope = 0;
+    entry_walker walker{unit.home->sections(), unit.header, unit.abbreviations,
+                        unit.header.first_entry};
+    walker.next();  // the unit itself is no scope
+    while (walker.next()) {
+        const abbreviation* shape = walker.shape();
+        if (shape == nullptr) {
+            if (!open.empty() && open.back().depth + 1 == walker.depth()) open.pop_back();
+            continue;
+        }
+        const std::uint16_t tag = shape->tag;
+        if (tag == detail::dwarf::tag_imported_unit) add_imported(unit, walker, all);
+        if (!shape->opens_scope && !shape->names_type) continue;
+        const std::int64_t depth = walker.depth();
+        if (shape->opens_scope) {
+            while (next_scope < unit.scopes.size() &&
+                   unit.scopes[next_scope].begin < walker.offset()) {
+                ++next_scope;
+            }
+            if (tag == detail::dwarf::tag_subprogram && next_scope < unit.scopes.size() &&
+                unit.scopes[next_scope].begin == walker.offset() &&
+                !unit.scopes[next_scope].has_types) {
+                walker.skip_children(unit.scopes[next_scope].end);
+                continue;
+            }
+        }
+        const bool is_scope = shape->opens_scope;
+        named_type type;
+        read_entry(unit, walker, type);
+        const open_scope outer = open.empty() ? open_scope{} : open.back();
+        const bool is_unnamed = tag == detail::dwarf::tag_namespace && type.whole.empty();
+        const text own =
+            is_unnamed ? unnamed_namespace : type.whole.substr(0, type.whole.find('<'));
+        const text qualified = outer.name.empty() ? own : joined(memory, outer.name, "::", own);
+        if (names_a_type(tag) && !type.whole.empty()) {
+            if (outer.is_named) type.qualified = qualified;
+            add(memory, own, type);
+        }
+        if (!is_scope) continue;
+        const bool is_named = outer.is_named && !own.empty() && own.size() >= type.whole.size() &&
+                              tag != detail::dwarf::tag_subprogram;
+        open.push_back({depth, qualified, is_named});
+    }
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_SYMBOLS_TYPE_NAMES_HPP

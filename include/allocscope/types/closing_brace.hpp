@@ -1,7 +1,7 @@
 // closing_brace.hpp - moves a call from the closing brace to the line that it is written on.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by naming/name_book.hpp, for the frame that gives a row its line
+// Called:   by naming/stack_namer.hpp, for the frame that gives a row its line
 // Threads:  one
 // Memory:   of the source_cache
 //

@@ -1,7 +1,7 @@
 // coroutine_frame.hpp - tells the frame of a coroutine by the source text of its function.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by naming/name_book.hpp, for the direct caller of operator new
+// Called:   by naming/stack_namer.hpp, for the direct caller of operator new
 // Threads:  one source_cache belongs to one thread
 // Memory:   of the given arena
 //

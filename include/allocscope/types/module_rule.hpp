@@ -1,7 +1,7 @@
 // module_rule.hpp - which frame gives a row its place: the one list of the rules, in their order.
 //
 // Room:     types (floor 8), not malloc-safe
-// Called:   by naming/name_book.hpp, for each stack
+// Called:   by naming/stack_namer.hpp, for each stack
 // Threads:  any
 // Memory:   of the given arena
 //

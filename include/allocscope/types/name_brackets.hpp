@@ -24,14 +24,14 @@
 
 #include <cstddef>  // size_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace symbolize {
 
 constexpr std::size_t no_position = text::npos;
 constexpr std::size_t max_open_brackets = 512;  // a name with more is not understood
 
-inline bool is_name_character(char c) noexcept {
+ALLOCSCOPE_FAST_PATH bool is_name_character(char c) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -160,6 +160,6 @@ ALLOCSCOPE_NOINLINE list<text> split_arguments(arena& memory, text bracketed) {
 
 }  // namespace symbolize
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_NAME_BRACKETS_HPP

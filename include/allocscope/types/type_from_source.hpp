@@ -3,7 +3,7 @@
 // Room:     types (floor 8), not malloc-safe
 // Called:   by type_ladder.hpp, for the direct caller of operator new
 // Threads:  one cache belongs to one thread
-// Memory:   of the given arena
+// Memory:   of the arena of read_names
 //
 // The column decides which of several expressions of a line it is; where it decides nothing the
 // answer is "", never the likeliest. A template parameter is replaced by the argument that the
@@ -26,6 +26,7 @@
 #include <allocscope/types/name_brackets.hpp>
 #include <allocscope/types/new_expressions.hpp>
 #include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
 
 #include <cstddef>  // size_t
@@ -294,11 +295,11 @@ inline bool hands_on_size(const code_frame& frame, source_cache& sources) {
 
 // What stands at the frame's line and column; "" when that is not certain. The frame must be the
 // direct caller of operator new. `is_array`: `new T[n]`.
-inline text type_from_source(arena& memory, const code_frame& frame, source_cache& sources,
+inline text type_from_source(read_names& names, const code_frame& frame, source_cache& sources,
                              const type_knowledge& knowledge = {}, bool* is_array = nullptr) {
     if (frame.line <= 0 || frame.file.empty() || is_standard_header(frame.file)) return {};
     if (frame.is_nearby) return {};
-    const function_name function = parse_function_name(memory, frame.function);
+    const function_name& function = names.of(frame.function).parts;
     const std::size_t count = function.components.size();
     // Without a column a default member initialiser would be taken for what stands on the
     // constructor's line.
@@ -313,7 +314,7 @@ inline text type_from_source(arena& memory, const code_frame& frame, source_cach
     if (is_array != nullptr) {
         *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
     }
-    return source_spelling{memory, *file, *expression, function, knowledge}.spelled();
+    return source_spelling{names.memory(), *file, *expression, function, knowledge}.spelled();
 }
 
 }  // namespace symbolize

@@ -4,9 +4,9 @@
 // Called:   by naming/, once for each stack, and once more when a live object can tell what the
 //           stack could not
 // Threads:  one source_cache belongs to one thread
-// Memory:   of the given arena, the answer too; the source_cache has its own
+// Memory:   of the given arena or that of read_names, the answer too; the source_cache has its own
 //
-//     type_answer type = name_type(memory, frames, sources);
+//     type_answer type = name_type(names, frames, sources);
 //     type.name;                                         // "std::string"
 //     type.evidence;                                     // type_evidence::allocator_frame
 //     if (type.is_open()) type = with_vtable(memory, type, "vtable for app::widget", fit);
@@ -38,10 +38,11 @@
 #include <allocscope/types/class_size.hpp>
 #include <allocscope/types/function_name.hpp>
 #include <allocscope/types/library_calls.hpp>
-#include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/name_brackets.hpp>
+#include <allocscope/types/read_names.hpp>
 #include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/type_answer.hpp>
 #include <allocscope/types/type_from_source.hpp>
-#include <allocscope/types/wrapped_type.hpp>
 
 #include <cstddef>  // size_t
 
@@ -49,128 +50,25 @@ ALLOCSCOPE_COLD_BEGIN
 
 namespace symbolize {
 
-// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
-enum class type_evidence {
-    none,             // not known: the name is "?"
-    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
-    allocator_frame,  // std::allocator<T>::allocate called operator new
-    make_frame,       // std::make_unique<T> and its like did
-    vtable,           // the live object points to the vtable of T, and is as large as a T
-    source_text,      // `new T` stands at that line and column
-    unsized_vtable    // as vtable; but how large a T is, nothing tells
-};
-
-// As snapshot::row::type_source says it.
-inline const char* word_of(type_evidence evidence) noexcept {
-    switch (evidence) {
-        case type_evidence::tag:
-            return "report";
-        case type_evidence::allocator_frame:
-            return "allocator";
-        case type_evidence::make_frame:
-            return "make_function";
-        case type_evidence::vtable:
-            return "vtable";
-        case type_evidence::source_text:
-            return "source";
-        case type_evidence::unsized_vtable:
-            return "unsized_vtable";
-        case type_evidence::none:
-            break;
-    }
-    return "";
-}
-
-struct type_answer {
-    text name = "?";
-    type_evidence evidence = type_evidence::none;
-    bool is_array = false;  // said to be: the block may be larger than one of them
-
-    bool is_known() const noexcept { return evidence != type_evidence::none; }
-
-    // The vtable of a live object may say more.
-    bool is_open() const noexcept {
-        return evidence == type_evidence::none || evidence == type_evidence::source_text;
-    }
-};
-
-// The type as it is printed, of a spelling of the demangler's.
-inline text printed_type(arena& memory, text type) {
-    return unwrapped_type(memory, pretty_type(memory, type));
-}
-
-// A frame and its name, taken apart.
-struct named_frame {
-    text plain;
-    library_call call;
-    bool has_line;
-};
-
-inline named_frame read_frame(arena& memory, const code_frame& frame) {
-    const function_name name = parse_function_name(memory, frame.function);
-    return {plain_name(memory, name), as_library_call(memory, name), frame.line > 0};
-}
-
-// Reports what somebody else allocates.
-inline bool is_reporting_frame(text plain) noexcept {
-    return plain.starts_with("allocscope::") &&
-           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
-            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
-            plain.ends_with("::reported_resource::do_allocate"));
-}
-
-// Forwards a request for memory and nothing else: its caller is the one to ask.
-inline bool is_forwarding_frame(text plain) noexcept {
-    return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
-           plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
-           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
-           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
-           is_reporting_frame(plain);
-}
-
-inline bool is_forwarding_frame(arena& memory, const code_frame& frame) {
-    const text function = frame.function;
-    if (!function.contains("operator") && !function.contains("allocate") &&
-        !function.contains("report_")) {
-        return false;  // most
-    }
-    const function_name name = parse_function_name(memory, function);
-    return is_own_operator_new(name) || is_forwarding_frame(plain_name(memory, name));
-}
-
 // Index of the frame that wanted the memory; frames.size() when there is none.
-inline std::size_t asking_frame(arena& memory, const list<code_frame>& frames) {
+inline std::size_t asking_frame(read_names& names, const list<code_frame>& frames) {
     std::size_t index = 0;
-    while (index < frames.size() && is_forwarding_frame(memory, frames[index])) ++index;
+    while (index < frames.size() && names.of(frames[index].function).is_forwarding) ++index;
     return index;
 }
 
 // A class's own operator new may ask for a whole chunk of objects. False: one of those before the
 // asking frame may, or asks for something of its own, which `answer` then is.
-inline bool hands_on_request(arena& memory, const list<code_frame>& frames, std::size_t asking,
+inline bool hands_on_request(read_names& names, const list<code_frame>& frames, std::size_t asking,
                              source_cache& sources, const type_knowledge& knowledge,
                              type_answer& answer) {
     for (std::size_t i = 0; i < asking; ++i) {
-        if (!is_own_operator_new(parse_function_name(memory, frames[i].function))) continue;
-        const text type = type_from_source(memory, frames[i], sources, knowledge);
+        if (!names.of(frames[i].function).is_own_operator_new) continue;
+        const text type = type_from_source(names, frames[i], sources, knowledge);
         if (!type.empty()) answer = {type, type_evidence::source_text, true};
         if (!type.empty() || !hands_on_size(frames[i], sources)) return false;
     }
     return true;
-}
-
-// What one frame says by itself, were it the direct caller of operator new.
-inline type_answer type_from_frame(arena& memory, const named_frame& frame) {
-    const library_call& call = frame.call;
-    if (call.function.empty()) return {};
-    text type = type_of_allocator_call(call);
-    if (!type.empty()) return {printed_type(memory, type), type_evidence::allocator_frame};
-    type = type_of_character_buffer(call);
-    if (type.empty()) type = type_of_compiled_function(frame.plain);
-    if (type.empty() && frame.has_line) type = type_of_container_call(memory, call);
-    if (type.empty() && frame.has_line) type = type_of_make_call(memory, call);
-    if (type.empty()) return {};
-    return {printed_type(memory, type), type_evidence::make_frame};
 }
 
 // Two functions with the same code are one in a program built with -O2: g++ lets one of them call
@@ -183,19 +81,20 @@ inline type_answer type_from_frame(arena& memory, const named_frame& frame) {
 //
 // So the answer of the asking frame is checked outwards, as long as the frames can only pass on
 // the same request, and the outermost of them is believed.
-inline type_answer follow_request(arena& memory, const list<code_frame>& frames,
+inline type_answer follow_request(read_names& names, const list<code_frame>& frames,
                                   std::size_t asking) {
-    named_frame inner = read_frame(memory, frames[asking]);
-    type_answer answer = type_from_frame(memory, inner);
+    arena& memory = names.memory();
+    const read_name* inner = &names.of(frames[asking].function);
+    type_answer answer = names.alone(frames[asking].function, frames[asking].line > 0);
     bool was_vector = false;  // the inner frame is a member of std::vector
     for (std::size_t at = asking + 1; answer.is_known() && at < frames.size(); ++at) {
-        const named_frame outer = read_frame(memory, frames[at]);
+        const read_name& outer = names.of(frames[at].function);
         if (outer.call.function.empty()) break;
-        const bool is_same_function = outer.plain == inner.plain;
-        inner = outer;
+        const bool is_same_function = outer.plain == inner->plain;
+        inner = &outer;
         if (is_same_function && !was_vector) {
             const type_evidence evidence = answer.evidence;
-            answer = type_from_frame(memory, outer);
+            answer = names.alone(frames[at].function, frames[at].line > 0);
             if (answer.is_known()) answer.evidence = evidence;
             continue;
         }
@@ -228,9 +127,7 @@ inline type_answer type_from_tag(arena& memory, text spelled) {
 }
 
 // allocscope::allocator<T>::allocate: nothing else is inlined there, and no other function is it.
-inline type_answer type_of_typed_allocator(arena& memory, const code_frame& frame) {
-    if (!frame.function.contains("allocscope::")) return {};  // most
-    const function_name name = parse_function_name(memory, frame.function);
+inline type_answer type_of_typed_allocator(arena& memory, const function_name& name) {
     const std::size_t count = name.components.size();
     if (count < 3 || name.components[0].name != "allocscope" || name.last().name != "allocate") {
         return {};
@@ -244,24 +141,23 @@ inline type_answer type_of_typed_allocator(arena& memory, const code_frame& fram
 
 // What the asking frame tells by its name. One without a name is believed to be of the library's
 // own code when its caller is, and only that can be allocated there.
-inline type_answer type_from_frames(arena& memory, const list<code_frame>& frames,
+inline type_answer type_from_frames(read_names& names, const list<code_frame>& frames,
                                     std::size_t asking) {
     if (asking >= frames.size()) return {};
-    if (frames[asking].function.empty() && asking + 1 < frames.size()) {
-        named_frame caller = read_frame(memory, frames[asking + 1]);
-        caller.has_line = false;
-        const type_answer answer = type_from_frame(memory, caller);
+    const text function = frames[asking].function;
+    if (function.empty() && asking + 1 < frames.size()) {
+        const type_answer answer = names.alone(frames[asking + 1].function, false);
         return answer.evidence == type_evidence::make_frame ? answer : type_answer{};
     }
-    const type_answer tagged = type_of_typed_allocator(memory, frames[asking]);
+    const type_answer tagged = type_of_typed_allocator(names.memory(), names.of(function).parts);
     if (tagged.is_known()) return tagged;
-    const type_answer answer = follow_request(memory, frames, asking);
+    const type_answer answer = follow_request(names, frames, asking);
     if (asking == 0 || answer.evidence == type_evidence::allocator_frame) return answer;
     // Behind memory_resource::allocate stands whoever asked the resource: believe only the
     // allocator that passes its request on as it is.
-    const named_frame below = read_frame(memory, frames[asking - 1]);
-    return below.plain.ends_with("memory_resource::allocate") ||
-                   below.plain.ends_with("reported_resource::do_allocate")
+    const text below = names.of(frames[asking - 1].function).plain;
+    return below.ends_with("memory_resource::allocate") ||
+                   below.ends_with("reported_resource::do_allocate")
                ? type_answer{}
                : answer;
 }
@@ -305,22 +201,22 @@ inline type_answer with_vtable(arena& memory, const type_answer& so_far, text vt
 }
 
 // `knowledge` is asked about the frame asking_frame().
-inline type_answer name_type(arena& memory, const list<code_frame>& frames, source_cache& sources,
-                             const type_knowledge& knowledge = {}) {
-    const std::size_t asking = asking_frame(memory, frames);
+inline type_answer name_type(read_names& names, const list<code_frame>& frames,
+                             source_cache& sources, const type_knowledge& knowledge = {}) {
+    const std::size_t asking = asking_frame(names, frames);
     type_answer answer;
-    if (!hands_on_request(memory, frames, asking, sources, knowledge, answer)) return answer;
-    answer = type_from_frames(memory, frames, asking);
+    if (!hands_on_request(names, frames, asking, sources, knowledge, answer)) return answer;
+    answer = type_from_frames(names, frames, asking);
     if (answer.is_known() || asking == frames.size()) return answer;
     code_frame frame = frames[asking];
     if (asking + 1 < frames.size() && frames[asking + 1].function != frame.function) {
         // When it was folded with another instantiation of the same template, its name says
         // nothing about its template arguments.
-        const named_frame outer = read_frame(memory, frames[asking + 1]);
-        if (outer.plain == read_frame(memory, frame).plain) frame.function = {};
+        const text outer = names.of(frames[asking + 1].function).plain;
+        if (outer == names.of(frame.function).plain) frame.function = {};
     }
     bool is_array = false;
-    const text type = type_from_source(memory, frame, sources, knowledge, &is_array);
+    const text type = type_from_source(names, frame, sources, knowledge, &is_array);
     if (!type.empty()) answer = {type, type_evidence::source_text, is_array};
     return answer;
 }

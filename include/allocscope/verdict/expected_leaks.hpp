@@ -186,9 +186,9 @@ inline object_sum drop_expected(name_book& book, live_window& window, const leak
     std::size_t at = 0;
     drop_sites(window, [&](const live_site&, const std::uintptr_t*) {
         const named_stack& stack = *stacks[at++];
-        return expected.fits(stack) || is_expected_stack(asked, asked.is_expected,
-                                                         {stack.frames.data(), stack.frames.size(),
-                                                          stack.maker_frame, stack.type});
+        return expected.fits(stack) ||
+               is_expected_stack(asked, asked.is_expected,
+                                 {stack.frames, stack.frame_count, stack.maker_frame, stack.type});
     });
     return first_use;
 }

@@ -13,13 +13,14 @@
 #define ALLOCSCOPE_VERDICT_LEAK_PATTERNS_HPP
 
 #include <allocscope/base/compiler.hpp>
-#include <allocscope/naming/name_book.hpp>
+#include <allocscope/naming/named_stack.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 
 #include <cstddef>  // size_t
+#include <cstdint>  // uint32_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -78,7 +79,8 @@ public:
     bool fits(const named_stack& stack) const noexcept {
         for (const text pattern : patterns_) {
             if (fits_whole(pattern, stack.type)) return true;
-            for (const snapshot::frame& frame : stack.frames) {
+            for (std::uint32_t i = 0; i < stack.frame_count; ++i) {
+                const snapshot::frame& frame = stack.frames[i];
                 if (fits_whole(pattern, frame.function) || fits_whole(pattern, frame.file) ||
                     fits_whole(pattern, frame.module)) {
                     return true;

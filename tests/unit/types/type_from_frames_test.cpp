@@ -22,8 +22,9 @@ answer_of_frames type_from_frames(const std::vector<code_frame>& stack) {
     allocscope::plain::arena memory;
     allocscope::symbolize::list<code_frame> frames{memory};
     for (const code_frame& frame : stack) frames.push_back(frame);
+    allocscope::symbolize::read_names names{memory};
     const auto answer = allocscope::symbolize::type_from_frames(
-        memory, frames, allocscope::symbolize::asking_frame(memory, frames));
+        names, frames, allocscope::symbolize::asking_frame(names, frames));
     return {{answer.name.data(), answer.name.size()}, answer.evidence};
 }
 

@@ -50,7 +50,8 @@ std::string type_at(const std::string& path, int line, int column, const char* f
     frame.line = line;
     frame.column = column;
     source_cache sources;
-    const auto type = type_from_source(memory, frame, sources);
+    allocscope::symbolize::read_names names{memory};
+    const auto type = type_from_source(names, frame, sources);
     return type.empty() ? "?" : std::string{type.data(), type.size()};
 }
 
@@ -215,7 +216,8 @@ TEST_CASE("type_from_source: a name has the scopes that are around the function,
                                                                     : "";
                 return allocscope::plain::text{whole};
             }};
-        const auto type = type_from_source(memory, frame, sources, knowledge);
+        allocscope::symbolize::read_names names{memory};
+        const auto type = type_from_source(names, frame, sources, knowledge);
         return type.empty() ? "?" : std::string{type.data(), type.size()};
     };
     CHECK(type_of("new node;", "shop::load()") == "shop::node");
@@ -302,7 +304,8 @@ TEST_CASE("type_from_source: the library's own headers are not read") {
     frame.line = 142;
     arena memory;
     source_cache sources;
-    CHECK(type_from_source(memory, frame, sources).empty());
+    allocscope::symbolize::read_names names{memory};
+    CHECK(type_from_source(names, frame, sources).empty());
 }
 
 TEST_CASE("source_cache: a folder that has moved is found where the user says") {
@@ -373,7 +376,8 @@ TEST_CASE("type_from_source: a name that nobody knows as a type may be a macro")
                                                         : name_kind::unknown;
             },
             nullptr, nullptr};
-        const auto type = type_from_source(memory, frame, sources, knowledge);
+        allocscope::symbolize::read_names names{memory};
+        const auto type = type_from_source(names, frame, sources, knowledge);
         return type.empty() ? "?" : std::string{type.data(), type.size()};
     };
     CHECK(type_of("new known;") == "known");

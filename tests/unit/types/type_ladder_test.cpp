@@ -40,7 +40,8 @@ public:
     type_answer name_type(const std::vector<code_frame>& stack, const char* vtable_symbol = "") {
         list<code_frame> frames{memory};
         for (const code_frame& each : stack) frames.push_back(each);
-        const type_answer answer = allocscope::symbolize::name_type(memory, frames, sources);
+        allocscope::symbolize::read_names names{memory};
+        const type_answer answer = allocscope::symbolize::name_type(names, frames, sources);
         return with_vtable(memory, answer, vtable_symbol, {size_fit::same, size_fit::same});
     }
 

@@ -1,0 +1,56 @@
+// late_bytes.hpp - bytes that are only there once somebody wanted them.
+//
+// Room:     binary (floor 2), malloc-safe
+// Called:   by dwarf_units.hpp and the readers of entries and lines in symbols/
+// Threads:  those of who reads them
+// Memory:   none
+//
+// Who looks into a large section of a file says so before; until then its bytes read as zero.
+//
+//     want(sections.late_info, unit.offset, unit.end - unit.offset);
+
+#ifndef ALLOCSCOPE_BINARY_LATE_BYTES_HPP
+#define ALLOCSCOPE_BINARY_LATE_BYTES_HPP
+
+#include <allocscope/base/byte_view.hpp>
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint64_t
+#include <cstring>  // memchr
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct late_bytes {
+    // Reads these bytes, as far as there are such.
+    void (*read)(late_bytes& of, std::uint64_t offset, std::uint64_t size);
+};
+
+// Null: all of them are there.
+inline void want(late_bytes* of, std::uint64_t offset, std::uint64_t size) {
+    if (of != nullptr) of->read(*of, offset, size);
+}
+
+// A text that ends with a zero byte, of at most `longest` bytes, in `whole`. Its neighbours come
+// along: they are often names of the same unit.
+ALLOCSCOPE_NOINLINE void want_text(late_bytes* of, byte_view whole, std::uint64_t offset,
+                                   std::size_t longest) {
+    constexpr std::uint64_t neighbours = 16384;
+    if (of == nullptr || offset >= whole.size) return;
+    std::uint64_t end = offset - offset % neighbours;
+    do {
+        want(of, end, neighbours);
+        end += neighbours;
+        if (end > whole.size) end = whole.size;
+        if (std::memchr(whole.data + offset, 0, end - offset) != nullptr) return;
+    } while (end < whole.size && end - offset < longest);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_BINARY_LATE_BYTES_HPP

@@ -1,0 +1,81 @@
+// book_texts.hpp - the texts that rows point to, equal ones once.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/name_book.hpp and stack_namer.hpp
+// Threads:  one at a time, under the naming lock
+// Memory:   the texts, and tables over them, in the arena of the book
+//
+// What is made of a text is worked out once for each. The texts that are asked about must stay, and
+// equal ones must be one, as those of symbolize::kept_texts are: they are told apart by where they
+// stand. All texts end with a zero byte.
+
+#ifndef ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
+#define ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/pretty_function.hpp>
+#include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/shorten_paths.hpp>
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class book_texts {
+public:
+    book_texts(arena& kept, arena& scratch) noexcept
+        : kept_(kept),
+          scratch_(scratch),
+          texts_(kept),
+          functions_(kept),
+          paths_(kept),
+          types_(kept) {}
+
+    // The one copy of an equal text.
+    const char* keep(text wanted) {
+        if (wanted.empty()) return "";
+        if (const char* const* known_text = texts_.find(wanted)) return *known_text;
+        const text kept = copy_of(kept_, wanted);
+        texts_[kept] = kept.data();
+        return kept.data();
+    }
+
+    // As people write the function.
+    const char* pretty_function(text function) {
+        const auto known = functions_.insert(function.data());
+        if (known.is_new) known.value = keep(symbolize::pretty_function(scratch_, function));
+        return known.value;
+    }
+
+    const char* tidy_path(text path) {
+        const auto known = paths_.insert(path.data());
+        if (known.is_new) known.value = keep(symbolize::tidy_path(scratch_, path));
+        return known.value;
+    }
+
+    // `type` is a text that keep() gave.
+    const char* printed_type(const char* type) {
+        const auto known = types_.insert(type);
+        if (known.is_new) {
+            known.value = keep(symbolize::without_unnamed_namespaces(scratch_, type));
+        }
+        return known.value;
+    }
+
+private:
+    arena& kept_;
+    arena& scratch_;
+    table<text, const char*> texts_;
+    table<const void*, const char*> functions_;
+    table<const void*, const char*> paths_;
+    table<const void*, const char*> types_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_BOOK_TEXTS_HPP

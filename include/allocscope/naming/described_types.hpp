@@ -1,0 +1,96 @@
+// described_types.hpp - what the debug information around a stack's addresses says of types.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/stack_namer.hpp and object_types.hpp
+// Threads:  one at a time, under the naming lock
+// Memory:   none
+//
+// An address may have lain in several modules one after the other. The stack says which it was:
+// one that it went through, else the only one that was seen there.
+
+#ifndef ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+#define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/named_stack.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/symbols/symbolizer.hpp>
+#include <allocscope/types/class_size.hpp>
+#include <allocscope/types/type_from_source.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// The module that the address is in. Null: what is there now, if that is certain.
+inline const met_module* home_of_address(const named_stack& stack, std::uintptr_t address,
+                                         bool& is_certain) noexcept {
+    if (stack.homes != nullptr) {
+        for (const met_module* home : *stack.homes) {
+            if (home->holds(address)) return home;
+        }
+    }
+    const met_module* only = nullptr;
+    for (std::uint32_t i = 0; i < modules_met.count(); ++i) {
+        const met_module* each = modules_met.at(i);
+        if (each == nullptr || !each->holds(address)) continue;
+        is_certain = only == nullptr || only->tag() == each->tag();
+        only = each;
+        if (!is_certain) return nullptr;
+    }
+    return only;
+}
+
+// Whether a block of so many bytes can be one object of the type, as the unit of an address
+// describes it.
+inline symbolize::size_fit size_fit_at(symbolize::symbolizer& symbols, arena& scratch,
+                                       const named_stack& stack, std::uintptr_t address, text type,
+                                       std::uint64_t bytes) {
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, address, is_certain);
+    const symbolize::type_names* known =
+        is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
+                            : symbolize::size_fit::unknown;
+}
+
+// Where a type is asked for by a name in the source.
+struct asked_place {
+    symbolize::symbolizer& symbols;
+    std::uint64_t address;
+    const met_module* home;
+    const symbolize::type_names* known = nullptr;
+    bool is_known = false;
+
+    symbolize::type_knowledge knowledge() noexcept {
+        return {&asked_place::kind, this, &asked_place::qualified};
+    }
+
+private:
+    static const symbolize::type_names* types(void* place) {
+        auto& asked = *static_cast<asked_place*>(place);
+        if (!asked.is_known) asked.known = asked.symbols.types_at(asked.address, asked.home);
+        asked.is_known = true;
+        return asked.known;
+    }
+    static symbolize::name_kind kind(void* place, text name) {
+        const symbolize::type_names* known = types(place);
+        if (known == nullptr || !known->has(name)) return symbolize::name_kind::unknown;
+        return known->is_template(name) ? symbolize::name_kind::class_template
+                                        : symbolize::name_kind::type;
+    }
+    static text qualified(void* place, text name, text function) {
+        const symbolize::type_names* known = types(place);
+        return known != nullptr ? known->qualified(name, function) : text{};
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP

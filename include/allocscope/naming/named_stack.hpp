@@ -1,0 +1,78 @@
+// named_stack.hpp - a stack with everything a row says of it.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   made by naming/name_book.hpp; read by whoever makes rows, stacks and verdicts
+// Threads:  written under the naming lock; of what rows say only the type may change later
+// Memory:   112 bytes, and 56 bytes for each frame
+//
+// A program may have a hundred thousand of them for as long as it runs. So what the frames say is
+// not said again: the return addresses that the stack is known by are those of its frames that were
+// really called, plus one.
+
+#ifndef ALLOCSCOPE_NAMING_NAMED_STACK_HPP
+#define ALLOCSCOPE_NAMING_NAMED_STACK_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/stack_modules.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/types/type_answer.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// Texts belong to the book; equal ones of path, place and type are one.
+struct named_stack {
+    const snapshot::frame* frames = nullptr;         // innermost first
+    named_stack* next = nullptr;                     // of those that are looked for in one place
+    const list<const met_module*>* homes = nullptr;  // of its frames; null: none may be unloaded
+    std::uint64_t modules = 0;                       // stack_modules::key
+    const char* path = "";                           // of the user's frame; "": it has no line
+    const char* place = "";  // when there is no line: the function, else the module
+    const char* type = no_type;
+    const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
+    std::uint64_t offset = 0;
+    std::uint32_t hash = 0;
+    std::uint32_t frame_count = 0;
+    std::uint32_t user_frame = 0;    // frame_count: none
+    std::uint32_t maker_frame = 0;   // the innermost function that is not the standard library's
+    std::uint32_t asking_frame = 0;  // that wanted the memory; frame_count: none
+    std::uint32_t rule_version = 0;
+    std::uint32_t tag = 0;
+    int line = 0;
+    symbolize::type_evidence evidence = symbolize::type_evidence::none;
+    bool is_array = false;       // type_answer
+    bool is_lasting = false;     // false: good until a module comes or goes
+    bool is_type_final = false;  // false: a live object might still tell
+
+    static constexpr const char* no_type = "?";
+
+    const char* function() const noexcept {
+        return user_frame < frame_count ? frames[user_frame].function : "";
+    }
+
+    // Of the frame that wanted the memory; 0: none.
+    std::uintptr_t asking_address() const noexcept {
+        return asking_frame < frame_count ? frames[asking_frame].address : 0;
+    }
+
+    bool has_addresses_of(const known_stack& stack) const noexcept {
+        std::uint32_t met = 0;
+        for (std::uint32_t i = 0; i < frame_count; ++i) {
+            if (frames[i].is_inlined) continue;
+            if (met == stack.count || frames[i].address + 1 != stack.addresses[met]) return false;
+            ++met;
+        }
+        return met == stack.count;
+    }
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_NAMED_STACK_HPP

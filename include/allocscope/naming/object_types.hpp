@@ -1,0 +1,97 @@
+// object_types.hpp - what live objects of a stack tell of their type.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/name_book.hpp, for stacks whose type may still be told or refuted
+// Threads:  one at a time, under the naming lock
+// Memory:   of the given arena
+//
+// An object of a class with virtual functions begins with the address of a vtable, and the debug
+// information tells how large the objects of a class are. The objects may go meanwhile, so their
+// memory is read through the kernel.
+
+#ifndef ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
+#define ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/described_types.hpp>
+#include <allocscope/naming/named_stack.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/platform/probe_memory.hpp>
+#include <allocscope/symbols/symbolizer.hpp>
+#include <allocscope/types/class_size.hpp>
+#include <allocscope/types/type_ladder.hpp>
+
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+// A live object of a stack.
+struct sample_block {
+    std::uintptr_t address;
+    std::uint64_t bytes;
+
+    static constexpr std::uint32_t most = 4;  // that are looked at
+};
+
+// What one of them says holds for all.
+inline bool are_alike(const sample_block* blocks, std::uint32_t count,
+                      std::uintptr_t first_word) noexcept {
+    for (std::uint32_t i = 1; i < count; ++i) {
+        std::uintptr_t word = 0;
+        if (blocks[i].bytes < sizeof word || !probe_memory(blocks[i].address, &word, sizeof word)) {
+            continue;
+        }
+        if (word != first_word || blocks[i].bytes != blocks[0].bytes) return false;
+    }
+    return true;
+}
+
+// Improves what is known of the stack's type so far. False: the first object is gone.
+inline bool ask_objects(symbolize::symbolizer& symbols, arena& scratch, const named_stack& stack,
+                        const sample_block* blocks, std::uint32_t count,
+                        symbolize::type_answer& type) {
+    using symbolize::size_fit;
+    const std::uint64_t bytes = blocks[0].bytes;
+    std::uintptr_t first_word = 0;
+    if (bytes >= sizeof first_word &&
+        !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
+        return false;
+    }
+    bool is_certain = true;
+    const met_module* home = home_of_address(stack, first_word, is_certain);
+    text symbol;
+    if (is_certain) symbol = symbols.data_symbol_at(first_word, scratch, home);
+    if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) symbol = {};
+    const auto fit_at = [&](std::uintptr_t address, text name) {
+        return size_fit_at(symbols, scratch, stack, address, name, bytes);
+    };
+    symbolize::known_fits fits;
+    if (type.is_known() && !type.is_array) {
+        fits.of_answer = fit_at(stack.asking_address(), type.name);
+    }
+    if (!symbol.empty()) {
+        const text name = symbol.substr(11);
+        fits.of_vtable = fit_at(stack.asking_address(), name);
+        // The unit that defines a class's virtual functions describes the class.
+        std::uintptr_t functions[4] = {};
+        if (fits.of_vtable == size_fit::unknown) {
+            probe_memory(first_word, functions, sizeof functions);
+        }
+        for (const std::uintptr_t function : functions) {
+            if (fits.of_vtable != size_fit::unknown || function == 0) break;
+            fits.of_vtable = fit_at(function, name);
+        }
+    }
+    type = symbolize::with_vtable(scratch, type, symbol, fits);
+    return true;
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_OBJECT_TYPES_HPP

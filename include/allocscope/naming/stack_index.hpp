@@ -1,0 +1,95 @@
+// stack_index.hpp - finds a stack that was named before.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/name_book.hpp
+// Threads:  one at a time, under the naming lock
+// Memory:   at most 22 bytes for each of many stacks, 6 on average, in the given arena
+//
+// A hash table of chains: the stacks themselves hold the chain and their hash, so that a hundred
+// thousand of them need no table of entries beside them.
+
+#ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
+#define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/named_stack.hpp>
+#include <allocscope/naming/stack_modules.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class stack_index {
+public:
+    explicit stack_index(arena& memory) noexcept : chains_(memory) {}
+
+    // By addresses, modules, tag and the version of the rule; null: it was not named yet.
+    named_stack* find(const known_stack& stack, std::uint64_t modules,
+                      std::size_t rule_version) const noexcept {
+        if (chains_.empty()) return nullptr;
+        const auto hash = static_cast<std::uint32_t>(stack.hash);
+        for (named_stack* at = chains_[hash & (chains_.size() - 1)]; at != nullptr; at = at->next) {
+            if (at->hash == hash && at->rule_version == rule_version && at->modules == modules &&
+                at->tag == stack.tag && at->has_addresses_of(stack)) {
+                return at;
+            }
+        }
+        return nullptr;
+    }
+
+    // Its hash is set.
+    void add(named_stack& stack) {
+        if (count_ >= chains_.size() * 2) grow();
+        put(stack);
+        ++count_;
+    }
+
+    // Forgets those that are only good until a module comes or goes.
+    void drop_passing() noexcept {
+        for (named_stack*& first : chains_) {
+            named_stack** place = &first;
+            while (*place != nullptr) {
+                if ((*place)->is_lasting) {
+                    place = &(*place)->next;
+                } else {
+                    *place = (*place)->next;
+                    --count_;
+                }
+            }
+        }
+    }
+
+private:
+    void put(named_stack& stack) noexcept {
+        named_stack*& first = chains_[stack.hash & (chains_.size() - 1)];
+        stack.next = first;
+        first = &stack;
+    }
+
+    void grow() {
+        const list<named_stack*> before = chains_;
+        chains_ = list<named_stack*>{before.memory()};
+        chains_.resize(before.empty() ? 64 : before.size() * 4);
+        for (named_stack* first : before) {
+            while (first != nullptr) {
+                named_stack* const next = first->next;
+                put(*first);
+                first = next;
+            }
+        }
+    }
+
+    list<named_stack*> chains_;  // as many as a power of two
+    std::size_t count_ = 0;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP

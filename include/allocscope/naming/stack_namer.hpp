@@ -1,0 +1,309 @@
+// stack_namer.hpp - works out what a stack is called: its frames, its place and its type.
+//
+// Room:     naming (floor 9), not malloc-safe
+// Called:   by naming/name_book.hpp, once for each stack
+// Threads:  one at a time, under the naming lock
+// Memory:   what stays, in the arena of the book; until rest() some hundred bytes for each address
+//           and function that the stacks of a report have
+//
+// Most stacks of a report differ in their innermost frames only:
+//
+//     work_7 <- unit_0 <- main <- __libc_start_call_main       each address is looked up once, and
+//     work_8 <- unit_0 <- main <- __libc_start_call_main       what follows from it is copied
+
+#ifndef ALLOCSCOPE_NAMING_STACK_NAMER_HPP
+#define ALLOCSCOPE_NAMING_STACK_NAMER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/naming/book_texts.hpp>
+#include <allocscope/naming/described_types.hpp>
+#include <allocscope/naming/named_stack.hpp>
+#include <allocscope/naming/stack_modules.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/list.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/platform/met_modules.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
+#include <allocscope/state/process_state.hpp>
+#include <allocscope/symbols/code_location.hpp>
+#include <allocscope/symbols/symbolizer.hpp>
+#include <allocscope/types/closing_brace.hpp>
+#include <allocscope/types/coroutine_frame.hpp>
+#include <allocscope/types/frame_rule.hpp>
+#include <allocscope/types/known_frames.hpp>
+#include <allocscope/types/library_files.hpp>
+#include <allocscope/types/module_rule.hpp>
+#include <allocscope/types/read_names.hpp>
+#include <allocscope/types/source_cache.hpp>
+#include <allocscope/types/type_ladder.hpp>
+
+#include <cstddef>  // size_t
+#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstring>  // memcpy
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace detail {
+
+class stack_namer {
+public:
+    // All of them must live longer. The symbolizer keeps its texts in `kept`.
+    stack_namer(arena& kept, arena& scratch, symbolize::symbolizer& symbols,
+                book_texts& texts) noexcept
+        : kept_(kept), scratch_(scratch), symbols_(symbols), texts_(texts) {}
+    stack_namer(const stack_namer&) = delete;
+    stack_namer& operator=(const stack_namer&) = delete;
+
+    // Fills in what the stack itself tells; its hash, modules, tag and rule are filled in already.
+    void name(named_stack& stack, const known_stack& asked, const stack_modules& modules,
+              const symbolize::frame_rule& rule) {
+        const borrowed_memory meanwhile{scratch_};
+        list<code_frame> frames{scratch_};
+        list<const met_address*> owners{scratch_};  // of each frame
+        gather(stack, asked, modules, frames, owners);
+        find_place(stack, frames, owners, rule);
+        const std::size_t asking = symbolize::asking_frame(names_, frames);
+        stack.asking_frame = static_cast<std::uint32_t>(asking);
+        text coroutine;
+        if (asking < frames.size()) {
+            coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
+        }
+        if (stack.user_frame < frames.size()) {
+            symbolize::leave_closing_brace(scratch_, frames, stack.user_frame, sources_);
+        }
+        keep_frames(stack, frames, owners);
+        find_type(stack, frames, owners, coroutine);
+        if (stack.user_frame < frames.size()) {
+            place(stack, frames[stack.user_frame], *owners[stack.user_frame]->location);
+        }
+    }
+
+    void set_type(named_stack& stack, const symbolize::type_answer& answer) {
+        stack.scoped_type = answer.is_known() ? texts_.keep(answer.name) : named_stack::no_type;
+        stack.type =
+            answer.is_known() ? texts_.printed_type(stack.scoped_type) : named_stack::no_type;
+        stack.evidence = answer.evidence;
+        stack.is_array = answer.is_array;
+    }
+
+    // What was read is not needed until the next new stack.
+    void rest() {
+        sources_.release();
+        names_.clear();
+        addresses_ = table<std::uint64_t, met_address*>{meanwhile_};
+        last_ = list<met_address*>{meanwhile_};
+        meanwhile_.release();
+    }
+
+private:
+    using code_frame = symbolize::code_frame;
+    using code_location = symbolize::code_location;
+
+    // An address of the stacks of this report, and what rows show of it.
+    struct met_address {
+        const code_location* location;
+        const met_module* home;
+        symbolize::frame_owner owner;
+        std::size_t frame_count;
+        snapshot::frame* frames;
+    };
+
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;  // as in the symbolizer
+
+    // --- frames ---
+
+    void gather(named_stack& stack, const known_stack& asked, const stack_modules& modules,
+                list<code_frame>& frames, list<const met_address*>& owners) {
+        const std::size_t before = last_.size();
+        list<met_address*> addresses{scratch_};
+        addresses.resize(asked.count);
+        std::size_t shared = 0;  // counted from outside
+        while (shared < before && shared < asked.count) {
+            met_address* const same = last_[before - 1 - shared];
+            const auto at = asked.count - 1 - static_cast<std::uint32_t>(shared);
+            if (same->location->address != asked.addresses[at] - 1 || same->home != modules[at])
+                break;
+            addresses[at] = same;
+            ++shared;
+        }
+        for (std::uint32_t i = 0; i + shared < asked.count; ++i) {
+            addresses[i] = &met(asked.addresses[i] - 1, modules[i], i + outermost < asked.count);
+        }
+        last_.clear();
+        keep_homes(stack, asked, modules);
+        for (met_address* const each : addresses) {
+            last_.push_back(each);
+            if (each->location->is_unloaded) stack.is_lasting = false;  // its file may come back
+            if (each->location->frames.empty()) frames.push_back({});
+            for (const code_frame& frame : each->location->frames) frames.push_back(frame);
+            for (std::size_t n = 0; n < each->frame_count; ++n) owners.push_back(each);
+        }
+    }
+
+    // So many addresses, main() and what calls it, are the same in nearly all stacks.
+    static constexpr std::uint32_t outermost = 4;
+
+    met_address& met(std::uintptr_t address, const met_module* home, bool is_passing) {
+        using lifetime = symbolize::symbolizer::lifetime;
+        const auto known =
+            addresses_.insert(address | (home != nullptr ? home->number * first_key : 0));
+        if (!known.is_new) return *known.value;
+        auto* made = meanwhile_.make<met_address>();
+        known.value = made;
+        const code_location& location = symbols_.resolve(
+            address, home, is_passing ? lifetime::until_release : lifetime::lasting);
+        made->location = &location;
+        made->home = home;
+        made->owner = owner_of(location);
+        made->frame_count = location.frames.empty() ? 1 : location.frames.size();
+        made->frames = static_cast<snapshot::frame*>(
+            meanwhile_.allocate(made->frame_count * sizeof(snapshot::frame)));
+        for (std::size_t i = 0; i < made->frame_count; ++i) {
+            const code_frame frame = location.frames.empty() ? code_frame{} : location.frames[i];
+            made->frames[i] = {texts_.pretty_function(frame.function),
+                               frame.file.data(),
+                               frame.line,
+                               frame.column,
+                               frame.is_inlined,
+                               location.address,
+                               location.module.data(),
+                               location.module_offset};
+        }
+        return *made;
+    }
+
+    symbolize::frame_owner owner_of(const code_location& location) {
+        const auto known = owners_.insert(location.module.data());
+        if (known.is_new) {
+            known.value = symbolize::owner_of(location.module, location.is_unloaded,
+                                              symbols_.is_program(location.module));
+        }
+        return known.value;
+    }
+
+    // Most stacks go through the same modules.
+    void keep_homes(named_stack& stack, const known_stack& asked, const stack_modules& modules) {
+        list<const met_module*> homes{scratch_};
+        for (std::uint32_t i = 0; i < asked.count; ++i) {
+            const met_module* const home = modules[i];
+            if (home != nullptr && (homes.empty() || homes.back() != home)) homes.push_back(home);
+        }
+        if (homes.empty()) return;
+        const std::size_t bytes = homes.size() * sizeof *homes.data();
+        if (last_homes_ == nullptr || last_homes_->size() != homes.size() ||
+            std::memcmp(last_homes_->data(), homes.data(), bytes) != 0) {
+            last_homes_ = kept_.make<list<const met_module*>>(kept_);
+            last_homes_->reserve(homes.size());
+            for (const met_module* home : homes) last_homes_->push_back(home);
+        }
+        stack.homes = last_homes_;
+    }
+
+    void keep_frames(named_stack& stack, const list<code_frame>& frames,
+                     const list<const met_address*>& owners) {
+        auto* kept =
+            static_cast<snapshot::frame*>(kept_.allocate(frames.size() * sizeof(snapshot::frame)));
+        for (std::size_t i = 0; i < frames.size(); i += owners[i]->frame_count) {
+            std::memcpy(kept + i, owners[i]->frames,
+                        owners[i]->frame_count * sizeof(snapshot::frame));
+        }
+        // The source may have told another line of these.
+        for (const std::size_t i : {stack.asking_frame, stack.user_frame}) {
+            if (i >= frames.size()) continue;
+            kept[i].line = frames[i].line;
+            kept[i].column = frames[i].column;
+        }
+        stack.frames = kept;
+        stack.frame_count = static_cast<std::uint32_t>(frames.size());
+    }
+
+    // --- place ---
+
+    // See types/module_rule.hpp.
+    void find_place(named_stack& stack, const list<code_frame>& frames,
+                    const list<const met_address*>& owners, const symbolize::frame_rule& rule) {
+        list<symbolize::frame_owner> modules{scratch_};
+        modules.reserve(owners.size());
+        for (const met_address* owner : owners) modules.push_back(owner->owner);
+        const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
+        const std::size_t maker = symbolize::maker_frame(asked);
+        stack.maker_frame = static_cast<std::uint32_t>(maker);
+        stack.user_frame = static_cast<std::uint32_t>(
+            symbolize::user_frame_by_module(asked, {&stack_namer::own_folder, this}, maker));
+    }
+
+    // Looked for when a row might be placed in a library, and kept.
+    static text own_folder(void* names) {
+        auto& self = *static_cast<stack_namer*>(names);
+        if (self.own_folder_ == nullptr) {
+            const text file = self.symbols_.file_of_main();
+            self.own_folder_ = symbolize::own_folder_of(self.kept_, file).data();
+        }
+        return self.own_folder_;
+    }
+
+    void place(named_stack& stack, const code_frame& frame, const code_location& location) {
+        if (frame.line != 0 && !frame.file.empty()) {
+            stack.path = texts_.tidy_path(frame.file);
+            stack.line = frame.line;
+        } else if (!location.symbol.empty()) {
+            const text symbol = texts_.pretty_function(location.symbol);
+            stack.place = texts_.keep(
+                symbols_.is_program(location.module)
+                    ? symbol
+                    : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
+            stack.offset = location.symbol_offset;
+        } else {
+            stack.place = texts_.keep(symbolize::file_name_of(location.module));
+            stack.offset = location.module_offset;
+        }
+    }
+
+    // --- type ---
+
+    void find_type(named_stack& stack, const list<code_frame>& frames,
+                   const list<const met_address*>& owners, text coroutine) {
+        asked_place asked{symbols_, 0, nullptr};
+        if (stack.asking_frame < frames.size()) {
+            asked.address = owners[stack.asking_frame]->location->address;
+            if (stack.homes != nullptr) {
+                for (const met_module* home : *stack.homes) {
+                    if (home->holds(asked.address)) asked.home = home;
+                }
+            }
+        }
+        symbolize::type_answer type =
+            symbolize::type_from_tag(scratch_, process.tags.type_of(stack.tag));
+        if (!type.is_known()) {
+            type = symbolize::name_type(names_, frames, sources_, asked.knowledge());
+        }
+        if (!type.is_known() && !coroutine.empty()) {
+            type = {coroutine, symbolize::type_evidence::source_text, true};
+        }
+        set_type(stack, type);
+        // What the source says may lack its namespaces, and a vtable has them.
+        stack.is_type_final =
+            type.is_known() && type.evidence != symbolize::type_evidence::source_text;
+    }
+
+    arena& kept_;
+    arena& scratch_;
+    symbolize::symbolizer& symbols_;
+    book_texts& texts_;
+    arena meanwhile_;  // until rest()
+    symbolize::source_cache sources_;
+    symbolize::read_names names_{meanwhile_};
+    table<std::uint64_t, met_address*> addresses_{meanwhile_};
+    list<met_address*> last_{meanwhile_};  // of the stack that was named last
+    list<const met_module*>* last_homes_ = nullptr;
+    symbolize::known_frames known_frames_{kept_};
+    table<const void*, symbolize::frame_owner> owners_{kept_};  // by the module's path, a kept text
+    const char* own_folder_ = nullptr;                          // "": there is none
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_NAMING_STACK_NAMER_HPP

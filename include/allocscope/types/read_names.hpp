@@ -1,0 +1,137 @@
+// read_names.hpp - the names of functions, each taken apart once.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   by type_ladder.hpp and type_from_source.hpp, for the innermost frames of each stack
+// Threads:  one
+// Memory:   some hundred bytes for each function, of the given arena
+//
+// A hundred thousand places lie in a few thousand functions, and most of them reach operator new
+// through the same few of the library's. Texts are told apart by where they stand: equal ones must
+// be one, as those of kept_texts are, and stay as long as this.
+//
+//     read_names names{memory};
+//     const read_name& name = names.of(frame.function);
+//     name.plain;                                          // "std::vector::push_back"
+//     names.alone(frame.function, frame.line > 0).name;    // what it allocates, were it the caller
+
+#ifndef ALLOCSCOPE_TYPES_READ_NAMES_HPP
+#define ALLOCSCOPE_TYPES_READ_NAMES_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
+#include <allocscope/plain/text.hpp>
+#include <allocscope/types/function_name.hpp>
+#include <allocscope/types/library_calls.hpp>
+#include <allocscope/types/pretty_type.hpp>
+#include <allocscope/types/type_answer.hpp>
+#include <allocscope/types/wrapped_type.hpp>
+
+#include <cstddef>  // size_t
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The type as it is printed, of a spelling of the demangler's.
+inline text printed_type(arena& memory, text type) {
+    return unwrapped_type(memory, pretty_type(memory, type));
+}
+
+// Reports what somebody else allocates.
+inline bool is_reporting_frame(text plain) noexcept {
+    return plain.starts_with("allocscope::") &&
+           (plain.ends_with("::report_allocation") || plain.ends_with("::report_resize") ||
+            plain.ends_with("::report_birth") || plain.ends_with("::report_new_size") ||
+            plain.ends_with("::reported_resource::do_allocate"));
+}
+
+// Forwards a request for memory and nothing else: its caller is the one to ask.
+inline bool is_forwarding_frame(text plain) noexcept {
+    return plain.starts_with("operator new") || plain.ends_with("::__libcpp_operator_new") ||
+           plain.ends_with("::__libcpp_allocate") || plain.ends_with("newdel_res_t::do_allocate") ||
+           plain.ends_with("__new_delete_memory_resource_imp::do_allocate") ||
+           plain == "std::pmr::memory_resource::allocate" || plain == "__cxa_allocate_exception" ||
+           is_reporting_frame(plain);
+}
+
+struct read_name {
+    text whole;  // as the demangler spelled it
+    function_name parts;
+    text plain;         // its own qualified name without template arguments
+    library_call call;  // of the standard library's
+    bool is_own_operator_new = false;
+    bool is_forwarding = false;
+};
+
+class read_names {
+public:
+    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory) {}
+    read_names(const read_names&) = delete;
+    read_names& operator=(const read_names&) = delete;
+
+    const read_name& of(text function) { return entry_of(function).name; }
+
+    // What the function says by itself, were it the direct caller of operator new.
+    const type_answer& alone(text function, bool has_line) {
+        entry& known = entry_of(function);
+        if (!known.is_answered[has_line]) {
+            known.is_answered[has_line] = true;
+            known.answers[has_line] = answer_of(known.name, has_line);
+        }
+        return known.answers[has_line];
+    }
+
+    arena& memory() const noexcept { return memory_; }
+
+    // Its memory is about to be given back.
+    void clear() noexcept { names_ = table<const void*, entry*>{memory_}; }
+
+private:
+    struct entry {
+        read_name name;
+        type_answer answers[2];  // of frames without and with a line
+        bool is_answered[2] = {};
+    };
+
+    entry& entry_of(text function) {
+        const auto known = names_.insert(function.data());
+        if (known.is_new || known.value->name.whole.size() != function.size()) {
+            known.value = memory_.make<entry>();
+            read(function, known.value->name);
+        }
+        return *known.value;
+    }
+
+    void read(text function, read_name& into) {
+        into.whole = function;
+        into.parts = parse_function_name(memory_, function);
+        into.plain = plain_name(memory_, into.parts);
+        into.call = as_library_call(memory_, into.parts);
+        into.is_own_operator_new = symbolize::is_own_operator_new(into.parts);
+        into.is_forwarding = into.is_own_operator_new || is_forwarding_frame(into.plain);
+    }
+
+    type_answer answer_of(const read_name& name, bool has_line) {
+        const library_call& call = name.call;
+        if (call.function.empty()) return {};
+        text type = type_of_allocator_call(call);
+        if (!type.empty()) return {printed_type(memory_, type), type_evidence::allocator_frame};
+        type = type_of_character_buffer(call);
+        if (type.empty()) type = type_of_compiled_function(name.plain);
+        if (type.empty() && has_line) type = type_of_container_call(memory_, call);
+        if (type.empty() && has_line) type = type_of_make_call(memory_, call);
+        if (type.empty()) return {};
+        return {printed_type(memory_, type), type_evidence::make_frame};
+    }
+
+    arena& memory_;
+    table<const void*, entry*> names_;  // by where the name stands
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_READ_NAMES_HPP

@@ -1,0 +1,68 @@
+// type_answer.hpp - what the type of a stack's objects is, and how that is known.
+//
+// Room:     types (floor 8), not malloc-safe
+// Called:   made by types/type_ladder.hpp and read_names.hpp, read by naming/
+// Threads:  plain data
+// Memory:   the name belongs to whoever found it
+
+#ifndef ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+#define ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+#include <allocscope/plain/text.hpp>
+
+ALLOCSCOPE_COLD_BEGIN
+
+namespace symbolize {
+
+// The rungs of the ladder; what each of them means is told in docs/types_and_places.md.
+enum class type_evidence : unsigned char {
+    none,             // not known: the name is "?"
+    tag,              // the code that allocated says it: allocscope::allocator<T> and its like
+    allocator_frame,  // std::allocator<T>::allocate called operator new
+    make_frame,       // std::make_unique<T> and its like did
+    vtable,           // the live object points to the vtable of T, and is as large as a T
+    source_text,      // `new T` stands at that line and column
+    unsized_vtable    // as vtable; but how large a T is, nothing tells
+};
+
+// As snapshot::row::type_source says it.
+inline const char* word_of(type_evidence evidence) noexcept {
+    switch (evidence) {
+        case type_evidence::tag:
+            return "report";
+        case type_evidence::allocator_frame:
+            return "allocator";
+        case type_evidence::make_frame:
+            return "make_function";
+        case type_evidence::vtable:
+            return "vtable";
+        case type_evidence::source_text:
+            return "source";
+        case type_evidence::unsized_vtable:
+            return "unsized_vtable";
+        case type_evidence::none:
+            break;
+    }
+    return "";
+}
+
+struct type_answer {
+    text name = "?";
+    type_evidence evidence = type_evidence::none;
+    bool is_array = false;  // said to be: the block may be larger than one of them
+
+    bool is_known() const noexcept { return evidence != type_evidence::none; }
+
+    // The vtable of a live object may say more.
+    bool is_open() const noexcept {
+        return evidence == type_evidence::none || evidence == type_evidence::source_text;
+    }
+};
+
+}  // namespace symbolize
+
+ALLOCSCOPE_COLD_END
+
+#endif  // ALLOCSCOPE_TYPES_TYPE_ANSWER_HPP

@@ -28537,8 +28537,6 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_HOOKS) || \
     defined(ALLOCSCOPE_SINGLE_EVERYTHING)
 
-#include <atomic>
-
 // attached_functions.hpp - what other modules call in place of malloc after attach_hooks().
 
 #ifndef ALLOCSCOPE_HOOKS_ATTACHED_FUNCTIONS_HPP

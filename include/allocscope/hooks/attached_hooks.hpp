@@ -28,7 +28,6 @@
 #include <allocscope/hooks/walks_and_forks.hpp>
 #include <allocscope/state/process_state.hpp>
 
-#include <atomic>   // atomic
 #include <cerrno>   // errno
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t, uintptr_t

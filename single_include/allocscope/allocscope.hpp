@@ -3952,9 +3952,9 @@ enum class memory_order : int {
 
 // Whether the builtins take the value itself; enumerations and doubles they take by address.
 template <class T>
-constexpr bool is_number_or_pointer = !__is_enum(T);
+inline constexpr bool is_number_or_pointer = !__is_enum(T);
 template <>
-constexpr bool is_number_or_pointer<double> = false;
+inline constexpr bool is_number_or_pointer<double> = false;
 
 template <class T>
 class atomic {
@@ -11000,21 +11000,26 @@ private:
             return found;
         }
         found = find_unwind_rule(pc);
+        keep_found(pc, found);
+        return found;
+    }
+
+    // By itself, so that the search above does not need stack for this, too.
+    ALLOCSCOPE_NOINLINE void keep_found(std::uintptr_t pc, unwind_rule& found) noexcept {
         const module_identity from = identify_module(pc - 1);
         // No module is here now, but one may be loaded later.
-        if (from.start == 0 && found.kind == rule_kind::unknown) return found;
+        if (from.start == 0 && found.kind == rule_kind::unknown) return;
         found.life = from.life;
-        if (from.life == module_life::cannot_tell) return found;
+        if (from.life == module_life::cannot_tell) return;
         if (from.life == module_life::may_go) admit(from);
         if (from.life == module_life::permanent && from.start != 0) rules_of_all.add(pc, found);
         keep(pc, found);
-        return found;
     }
 
     // Puts the rule at home, unless one is there that belongs there: then it becomes a guest of
     // another element, one that is free or has a guest, or takes the home if there is none. A
     // signal handler that jumps away in the middle leaves an empty element, never a wrong pair.
-    void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
+    ALLOCSCOPE_NOINLINE void keep(std::uintptr_t pc, unwind_rule rule) noexcept {
         const std::size_t home = home_of(pc);
         entry* at = &place(home, 0);
         for (std::size_t n = 0; n < line_entries; ++n) {
@@ -11561,8 +11566,8 @@ public:
 
     // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
     // again when the walk went by another method, or depended on more words than there is room for.
-    void remember(remembered_chain& chain, std::uintptr_t frame,
-                  const walked_stack& stack) noexcept {
+    ALLOCSCOPE_NOINLINE void remember(remembered_chain& chain, std::uintptr_t frame,
+                                      const walked_stack& stack) noexcept {
         if (stack.generation != generation_) forget_all(stack.generation);
         if (chain.frame_count == 0) touched_bytes_.add(stride_);
         begin_change(chain);

@@ -29,9 +29,9 @@ enum class memory_order : int {
 
 // Whether the builtins take the value itself; enumerations and doubles they take by address.
 template <class T>
-constexpr bool is_number_or_pointer = !__is_enum(T);
+inline constexpr bool is_number_or_pointer = !__is_enum(T);
 template <>
-constexpr bool is_number_or_pointer<double> = false;
+inline constexpr bool is_number_or_pointer<double> = false;
 
 template <class T>
 class atomic {

@@ -153,8 +153,8 @@ public:
 
     // Puts the walked stack into the entry. Its sum and number of frames always; it is not found
     // again when the walk went by another method, or depended on more words than there is room for.
-    void remember(remembered_chain& chain, std::uintptr_t frame,
-                  const walked_stack& stack) noexcept {
+    ALLOCSCOPE_NOINLINE void remember(remembered_chain& chain, std::uintptr_t frame,
+                                      const walked_stack& stack) noexcept {
         if (stack.generation != generation_) forget_all(stack.generation);
         if (chain.frame_count == 0) touched_bytes_.add(stride_);
         begin_change(chain);

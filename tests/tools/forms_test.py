@@ -61,6 +61,18 @@ def places_in(report):
     return [place for place in PLACES if place in report]
 
 
+def needs(recorder, program, file, complaint):
+    """Rows are right with the file; without it they are not, and the report says so."""
+    seen = recorder.run([program]).stderr
+    assert places_in(seen) == PLACES, seen
+    assert "  forms: " not in seen, seen
+    file.unlink()
+    seen = recorder.run([program]).stderr
+    assert places_in(seen) != PLACES, seen
+    assert "  forms: " in seen, seen
+    assert complaint in seen, seen
+
+
 def reads_package_files(recorder, folder, compiler):
     source, part, program = folder / "forms.cpp", folder / "forms.o", folder / "forms"
     source.write_text(SOURCE)
@@ -69,14 +81,7 @@ def reads_package_files(recorder, folder, compiler):
     unit, package = folder / "forms.dwo", folder / "forms.dwp"
     run("dwp", unit, "-o", package)
     unit.unlink()
-    seen = recorder.run([program]).stderr
-    assert places_in(seen) == PLACES, seen
-    assert "  forms: " not in seen, seen
-    package.unlink()
-    seen = recorder.run([program]).stderr
-    assert places_in(seen) != PLACES, seen
-    assert "  forms: " in seen, seen
-    assert "no file of its name with .dwp is beside it" in seen, seen
+    needs(recorder, program, package, "no file of its name with .dwp is beside it")
 
 
 def reads_supplementary_files(recorder, folder, compiler):
@@ -85,13 +90,7 @@ def reads_supplementary_files(recorder, folder, compiler):
     other = shutil.copy(program, folder / "other")
     common = folder / "common.debug"
     run("dwz", "-m", common, "-r", program, other)
-    seen = recorder.run([program]).stderr
-    assert places_in(seen) == PLACES, seen
-    assert "  forms: " not in seen, seen
-    common.unlink()
-    seen = recorder.run([program]).stderr
-    assert places_in(seen) != PLACES, seen
-    assert "is in common.debug, which dwz made and which is not there" in seen, seen
+    needs(recorder, program, common, "is in common.debug, which dwz made and which is not there")
 
 
 def reads_partial_units(recorder, folder, compiler):

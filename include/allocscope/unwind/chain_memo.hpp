@@ -326,7 +326,7 @@ private:
         bool is_ordered = true;
         const std::uint32_t returns = stack.return_count;
         std::memcpy(static_cast<void*>(chain.rules()), stack.rules, returns * sizeof(unwind_rule));
-        if (stack.pair_count == 0) {
+        if (stack.pair_count == 0) {  // the usual stack of code without frame pointers
             std::memcpy(chain.singles(), stack.returns, returns * sizeof(stack_word));
             singles = returns;
         }

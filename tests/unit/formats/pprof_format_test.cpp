@@ -255,21 +255,19 @@ TEST_CASE("pprof: details are more values, and what each thread allocated is a s
     stacks.resize(2);
     stacks[0].type = "node";
     stacks[0].details = {of_both};
-    allocscope::snapshot::thread_part part{};
-    part.thread = 0;
-    part.objects = 1;
-    part.bytes = 100;
-    part.allocations = 4;
-    part.bytes_allocated = 400;
-    part.details = &of_one;
-    stacks[0].by_thread.push_back(part);
-    part.thread = 1;
-    part.objects = 3;
-    part.bytes = 300;
-    part.allocations = 6;
-    part.bytes_allocated = 600;
-    part.details = &of_other;
-    stacks[0].by_thread.push_back(part);
+    const auto add_part = [&](std::size_t thread, std::uint64_t objects, std::uint64_t allocations,
+                              const allocscope::snapshot::stack_details& details) {
+        allocscope::snapshot::thread_part part{};
+        part.thread = thread;
+        part.objects = objects;
+        part.bytes = objects * 100;
+        part.allocations = allocations;
+        part.bytes_allocated = allocations * 100;
+        part.details = &details;
+        stacks[0].by_thread.push_back(part);
+    };
+    add_part(0, 1, 4, of_one);
+    add_part(1, 3, 6, of_other);
     const profile read{made_window(stacks, about)};
     strings types;
     for (const message& each : read.messages(1)) {

@@ -1,7 +1,7 @@
 // The index of a package file: what is found in it, and that a broken one ends every search.
 
 #include <allocscope/base/byte_view.hpp>
-#include <allocscope/symbols/package_file.hpp>
+#include <allocscope/binary/package_index.hpp>
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-using allocscope::symbolize::package_index;
+using allocscope::detail::package_index;
 
 // Of 32-bit words, as it is in the file.
 struct built_index {

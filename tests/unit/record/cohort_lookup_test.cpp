@@ -6,8 +6,8 @@
 #include <cstdint>
 
 // Danger: a stack is taken for another one that had the same addresses, or the same places. Return
-// addresses of made stacks change to others of the same rule (then they are collected where the memo
-// says) or of another one (then they lead elsewhere).
+// addresses of made stacks change to others of the same rule (then they are collected where the
+// memo says) or of another one (then they lead elsewhere).
 
 using namespace allocscope::detail;
 using allocscope_test::ruled_stack;

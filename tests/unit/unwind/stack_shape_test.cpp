@@ -1,5 +1,6 @@
-// Danger: two stacks with the same return addresses have one shape though their frames lay elsewhere,
-// so that one is taken for the other; or an equal stack has another shape, and is never known again.
+// Danger: two stacks with the same return addresses have one shape though their frames lay
+// elsewhere, so that one is taken for the other; or an equal stack has another shape, and is never
+// known again.
 
 #include "../../support/ruled_stack.hpp"
 

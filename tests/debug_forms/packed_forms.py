@@ -17,13 +17,21 @@ import zlib
 
 HERE = pathlib.Path(__file__).parent
 SOURCE = HERE / "six_rows.cpp"
-# So that reports of the program itself read the rare forms.
-DOOR = ("-include", "allocscope/debug_forms.hpp")
 
 
 def run(*command, **others):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True,
                           timeout=600, **others)
+
+
+def door_object(folder, *command):
+    """Linked in, reports of the program itself read the rare forms. Compiled once for a command."""
+    version = "".join(flag for flag in command if flag.startswith("-gdwarf"))
+    made = folder / f"door{version}.o"
+    if not made.exists():
+        run(*command, "-x", "c++", "-c", "-", "-o", made,
+            input=b"#include <allocscope/debug_forms.hpp>\n")
+    return made
 
 
 def rows_of(program, **environment):
@@ -65,6 +73,7 @@ class forms:
         self.build = [compiler, *flags, SOURCE, *objects, "-pthread", "-o"]
         self.compile = [compiler, *flags, "-gsplit-dwarf", "-c"]
         self.link = [compiler, *objects, "-pthread"]
+        self.door = door_object(folder, compiler, *flags, "-O0")
         self.checked = 0
         self.whole = folder / "whole"
         run(*self.build, self.whole)
@@ -176,14 +185,18 @@ class forms:
                    rows_of(program, ALLOCSCOPE_SOURCES=f"/build/shop={wrong}"), rows_of(program))
 
     def split_objects(self, *flags):
-        """Of the source, and of it two lines further down."""
+        """Of the source, and of it two lines further down. Compiled once for the same flags."""
         objects = []
         for name, shift in (("split", ""), ("moved", "\n\n")):
             source = self.folder / name / "six_rows.cpp"
-            source.parent.mkdir(exist_ok=True)
-            source.write_text(shift + SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
             objects.append(source.with_suffix(".o"))
-            run(*self.compile, *flags, source, "-o", objects[-1], cwd=source.parent)
+            kept = self.folder / " ".join(["kept", name, self.compile[0], *flags])
+            if not kept.exists():
+                source.parent.mkdir(exist_ok=True)
+                source.write_text(shift + SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
+                run(*self.compile, *flags, source, "-o", objects[-1], cwd=source.parent)
+                shutil.copytree(source.parent, kept)
+            shutil.copytree(kept, source.parent, dirs_exist_ok=True)
         return objects
 
     def split(self, *flags):
@@ -211,15 +224,15 @@ class forms:
         self.compile[0] = compiler
         what = f"of {compiler} {flags}, packaged by {tool}"
         package, others = (self.folder / name for name in ("packaged.dwp", "others.dwp"))
-        for door in ((), DOOR):
-            objects = self.split_objects(*flags, *door)
-            units = [path.with_suffix(".dwo") for path in objects]
-            program = self.folder / "packaged"
-            run(*self.link, objects[0], "-o", program)
-            package.unlink(missing_ok=True)
-            run(tool, units[1], units[0], "-o", package)
-            run(tool, units[1], "-o", others)
-            units[0].unlink()
+        package.unlink(missing_ok=True)
+        objects = self.split_objects(*flags)
+        units = [path.with_suffix(".dwo") for path in objects]
+        run(tool, units[1], units[0], "-o", package)
+        run(tool, units[1], "-o", others)
+        units[0].unlink()
+        program = self.folder / "packaged"
+        for door in ([], [self.door]):
+            run(*self.link, objects[0], *door, "-o", program)
             seen = rows_of(program)
             package.rename(self.folder / "kept.dwp")
             without = rows_of(program)

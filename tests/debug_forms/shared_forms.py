@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 
-from packed_forms import DOOR, SOURCE, expected_rows, rows_of, run
+from packed_forms import SOURCE, door_object, expected_rows, rows_of, run
 
 CANNOT_RUN_HERE = 77
 
@@ -81,7 +81,10 @@ class shared:
         if not source.exists() or source.read_text(encoding="utf-8") != content:
             source.write_text(content, encoding="utf-8")  # must not be newer than the programs
         program = self.folder / name
-        run(self.compiler, *self.flags, *flags, source, *self.objects, "-pthread", "-o", program)
+        form = [flag for flag in flags if flag.startswith("-g")]
+        door = door_object(self.folder, self.compiler, *self.flags, *form)
+        run(self.compiler, *self.flags, *flags, source, door, *self.objects, "-pthread", "-o",
+            program)
         return program
 
     def check(self, what, seen, wanted):
@@ -119,11 +122,11 @@ class shared:
 
     def in_supplement(self, form, *options):
         what = " ".join(("dwz", *options, form))
-        self.build("one", *DOOR, form, shift="\n\n")
-        self.build("two", *DOOR, form, "-O1", shift="\n\n")
+        self.build("one", form, shift="\n\n")
+        self.build("two", form, "-O1", shift="\n\n")
         _, others = self.supplement("others", *options)
-        whole = self.build("one", *DOOR, form)
-        self.build("two", *DOOR, form, "-O1")
+        whole = self.build("one", form)
+        self.build("two", form, "-O1")
         program, common = self.supplement("shared", *options)
         assert common.stat().st_size > 10000
         self.check(f"{form}, as linked", rows_of(whole), expected_rows())
@@ -141,8 +144,8 @@ class shared:
 
     def by_build_id(self):
         """As the packages of a distribution have it."""
-        self.build("one", *DOOR)
-        self.build("two", *DOOR, "-O1")
+        self.build("one")
+        self.build("two", "-O1")
         program, common = self.supplement("by_id")
         notes = run("readelf", "-n", common, text=True).stdout
         build_id = notes.split("Build ID:")[1].split()[0]

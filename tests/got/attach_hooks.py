@@ -9,7 +9,8 @@ from toolchain import WARNINGS, bench, check_all, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = ["-g", "-fno-omit-frame-pointer", *WARNINGS]
-ROUNDS = 2000
+IS_SOAK = "ALLOCSCOPE_TEST_SOAK" in os.environ
+ROUNDS = 5000 if IS_SOAK else 400
 FORKS = 500
 # How the library is compiled and linked: each leaves other words and other relocations.
 LIBRARIES = {
@@ -73,13 +74,13 @@ def threads(bench, compiler):
 def refused(bench, compiler):
     folder = bench.folder(f"refused-{compiler}")
     library = make_library(compiler, folder, "known", [])
-    plain = make_program(bench, compiler, folder, "refused.cpp", library)
+    plain = make_program(bench, compiler, folder, "refused.cpp", library, level="-O0")
     plugin = folder / "plugin.so"
-    run([compiler, "-std=c++17", "-fPIC", "-shared", "-DIS_PLUGIN", *FLAGS,
+    run([compiler, "-std=c++17", "-fPIC", "-shared", "-O0", "-DIS_PLUGIN", *FLAGS,
          f"-I{bench.include}", HERE / "refused.cpp", "-o", plugin])
     run([plain, "another module", "0", plugin])
     program = make_program(bench, compiler, folder, "refused.cpp", library,
-                           hooks="malloc_hooks.cpp")
+                           hooks="malloc_hooks.cpp", level="-O0")
     run([program, "malloc_family.hpp", "7"])
 
 
@@ -87,7 +88,8 @@ def other_tool(bench, compiler):
     folder = bench.folder(f"other-tool-{compiler}")
     library = make_library(compiler, folder, "known",
                            ["-DHAS_ONE_WORD", "-fno-plt", "-Wl,-z,norelro"])
-    run([make_program(bench, compiler, folder, "other_tool.cpp", library)])
+    run([make_program(bench, compiler, folder, "other_tool.cpp", library,
+                      level="-O0")])
 
 
 def forks(bench, compiler):

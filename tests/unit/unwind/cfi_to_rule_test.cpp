@@ -15,6 +15,8 @@
 
 #include "elf_file_image.hpp"
 
+#include "../../support/scale.hpp"
+
 #include <unistd.h>
 
 namespace {
@@ -23,6 +25,7 @@ using allocscope::detail::find_unwind_rule;
 using allocscope::detail::rule_from_eh_frame;
 using allocscope::detail::rule_kind;
 using allocscope::detail::unwind_rule;
+using allocscope_test::is_sanitized;
 using unwind_test::elf_file_image;
 
 std::string text_of(const unwind_rule& rule) {
@@ -192,7 +195,10 @@ TEST_CASE("cfi_to_rule: every row of every loaded file is what readelf says") {
         REQUIRE(on_disk.is_whole);
         std::map<rule_kind, unsigned> kinds;
         unsigned differences = 0;
-        for (const expected_row& row : expected.rows()) {
+        // Under a sanitizer, whose own library is large, some of them.
+        const std::size_t step = is_sanitized ? 7 : 1;
+        for (std::size_t i = 0; i < expected.rows().size(); i += step) {
+            const expected_row& row = expected.rows()[i];
             const std::string wanted = text_of(rule_of(row.values));
             for (const std::uint64_t pc : {first_pc(row), last_pc(row)}) {
                 const unwind_rule rule = rule_from_eh_frame(on_disk.image, pc);

@@ -12513,6 +12513,32 @@ struct process_state {
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
 
+// Every state that was ever made, of whatever thread, the newest first; threads may end, begin and
+// take one meanwhile. States that are made meanwhile are not among them.
+//
+//     for (const thread_state& each : all_threads()) ...
+class all_threads {
+public:
+    class position {
+    public:
+        explicit position(thread_state* at) noexcept : at_(at) {}
+        thread_state& operator*() const noexcept { return *at_; }
+        bool operator!=(const position& other) const noexcept { return at_ != other.at_; }
+        position& operator++() noexcept {
+            at_ = at_->next_state;
+            return *this;
+        }
+
+    private:
+        thread_state* at_;
+    };
+
+    position begin() const noexcept {
+        return position{process.threads.load(memory_order::acquire)};
+    }
+    position end() const noexcept { return position{nullptr}; }
+};
+
 // Stand in for the state of a thread before its first event and after its last destructor: always
 // busy, so that every hook of such a thread takes the slow path.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};
@@ -13007,10 +13033,9 @@ inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool mak
 inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
                                     const thread_state* except) noexcept {
     std::int64_t sum = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t == except) continue;
-        const window_share* share = share_of(*t, slot, false);
+    for (thread_state& each : all_threads()) {
+        if (&each == except) continue;
+        const window_share* share = share_of(each, slot, false);
         if (share == nullptr || share->opened_at.load(memory_order::acquire) != opened_at) {
             continue;
         }
@@ -13241,28 +13266,26 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
     const open_window& window = *process.windows.by_slot(slot);
     const bool is_masked = slot < window_table::masked_windows;
     std::int64_t published = published_bytes(slot, opened_at, nullptr);
-    for (const thread_state* t = process.threads.load(memory_order::acquire);
-         t != nullptr && !is_masked; t = t->next_state) {
-        published += unsettled_of(*t, window).net;
+    if (!is_masked) {
+        for (const thread_state& each : all_threads()) published += unsettled_of(each, window).net;
     }
     std::int64_t peak = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        const window_share* share = share_of(*t, slot, false);
+    for (thread_state& each : all_threads()) {
+        const window_share* share = share_of(each, slot, false);
         if (share != nullptr && share->opened_at.load(memory_order::acquire) == opened_at) {
             const std::int64_t seen = share->peak_bytes.load(memory_order::relaxed);
             if (seen > peak) peak = seen;
         }
         if (!is_masked) {
-            const unsettled_sum own = unsettled_of(*t, window);
+            const unsettled_sum own = unsettled_of(each, window);
             const std::int64_t reached = published - own.net + own.highest;
             if (reached > peak) peak = reached;
         }
-        if (!window.owns(t->clock.load(memory_order::acquire),
-                         t->instance.load(memory_order::acquire))) {
+        if (!window.owns(each.clock.load(memory_order::acquire),
+                         each.instance.load(memory_order::acquire))) {
             continue;
         }
-        const std::int64_t reached = published + t->pending_peak.load(memory_order::relaxed);
+        const std::int64_t reached = published + each.pending_peak.load(memory_order::relaxed);
         if (reached > peak) peak = reached;
     }
     return static_cast<std::uint64_t>(peak);
@@ -13299,14 +13322,13 @@ inline void enlist(thread_state& fresh) noexcept {
 
 // Takes a state that was given back; null when there is none.
 inline thread_state* take_used_state() noexcept {
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t->is_taken.load(memory_order::relaxed)) continue;
+    for (thread_state& each : all_threads()) {
+        if (each.is_taken.load(memory_order::relaxed)) continue;
         bool expected = false;
         // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
         // seen.
-        if (t->is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
-            return t;
+        if (each.is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
+            return &each;
         }
     }
     return nullptr;
@@ -13349,13 +13371,12 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     const std::uint64_t begun = process.last_instance.load(memory_order::relaxed);
     if (begun < process.collect_at_instance.load(memory_order::relaxed)) return;
     std::uint64_t left = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        std::int32_t id = t->thread_id.load(memory_order::acquire);
+    for (thread_state& each : all_threads()) {
+        std::int32_t id = each.thread_id.load(memory_order::acquire);
         if (id == 0) continue;
         // Of two threads that do this at the same time, one gives the state back.
-        if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
-            give_back_with_nested(*t);
+        if (is_thread_gone(id) && each.thread_id.compare_exchange_strong(id, 0)) {
+            give_back_with_nested(each);
         } else {
             ++left;
         }
@@ -13529,14 +13550,13 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
 // In a forked child: the states of threads that do not exist here are free again.
 inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t == process.latecomer.load(memory_order::acquire) ||
-            (own != nullptr && t->primary_state.load(memory_order::relaxed) == own))
+    for (thread_state& each : all_threads()) {
+        if (&each == process.latecomer.load(memory_order::acquire) ||
+            (own != nullptr && each.primary_state.load(memory_order::relaxed) == own))
             continue;
-        if (!t->is_taken.load(memory_order::relaxed)) continue;
-        t->thread_id.store(0, memory_order::relaxed);
-        give_back_state(*t);
+        if (!each.is_taken.load(memory_order::relaxed)) continue;
+        each.thread_id.store(0, memory_order::relaxed);
+        give_back_state(each);
     }
     if (own != nullptr) {
         current_state()->task.store(own_thread_id_unasked(), memory_order::relaxed);
@@ -15848,9 +15868,8 @@ inline birth_range births_in(const open_window& window) noexcept {
 // Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        for_each_epoch_in(*t, range, visit);
+    for (const thread_state& each : all_threads()) {
+        for_each_epoch_in(each, range, visit);
     }
 }
 
@@ -15992,9 +16011,8 @@ inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() + process.pools.used_bytes() +
                           mapped_pages_bytes.load(memory_order::relaxed);
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        bytes += t->memo.touched_bytes();
+    for (const thread_state& each : all_threads()) {
+        bytes += each.memo.touched_bytes();
     }
     return bytes;
 }
@@ -16005,9 +16023,8 @@ inline std::uint64_t losses_ever(loss_reason reason) noexcept {
     if (reason == loss_reason::no_memory_for_thread) {
         sum = process.events_without_state.load(memory_order::relaxed);
     }
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        sum += t->losses[static_cast<std::uint32_t>(reason)].read();
+    for (const thread_state& each : all_threads()) {
+        sum += each.losses[static_cast<std::uint32_t>(reason)].read();
     }
     return sum;
 }
@@ -16179,9 +16196,8 @@ inline void reclaim_thread(thread_state& thread) noexcept {
 
 inline std::uint64_t cohorts_ever_made() noexcept {
     std::uint64_t sum = 0;
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        sum += t->new_cohorts.read();
+    for (const thread_state& each : all_threads()) {
+        sum += each.new_cohorts.read();
     }
     return sum;
 }
@@ -16199,15 +16215,13 @@ inline void reclaim_unread() noexcept {
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
     compact_retired_families();
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        reclaim_thread(*t);
+    for (thread_state& each : all_threads()) {
+        reclaim_thread(each);
     }
     process.cohorts_at_last_reclaim = made;
     std::uint64_t kept = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+    for (thread_state& each : all_threads()) {
+        for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
              e = e->older.load(memory_order::relaxed)) {
             for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
         }
@@ -16231,10 +16245,9 @@ inline void reclaim_when_due() noexcept {
 inline bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
+    for (thread_state& each : all_threads()) {
         // Acquire: pairs with the release in leave().
-        for (int i = 0; t->busy.load(memory_order::acquire) != 0; ++i) {
+        for (int i = 0; each.busy.load(memory_order::acquire) != 0; ++i) {
             if (i == most_yields) return false;
             ::sched_yield();
         }
@@ -16262,9 +16275,8 @@ inline void release_thread_tables(thread_state& thread) noexcept {
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
     process.is_releasing.store(true, memory_order::seq_cst);
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        release_thread_tables(*t);
+    for (thread_state& each : all_threads()) {
+        release_thread_tables(each);
     }
     process.objects.wipe();
     process.samples.wipe();
@@ -16294,9 +16306,8 @@ inline bool release_tables() noexcept {
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
 inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+    for (thread_state& each : all_threads()) {
+        for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
              e = e->older.load(memory_order::relaxed)) {
             if (e->began_at.load(memory_order::relaxed) < clock || births >= enough) break;
             for_each_cohort(
@@ -16411,9 +16422,8 @@ inline void mend_windows() noexcept {
 // Who was reading does not exist here.
 inline void forget_readings() noexcept {
     process.window_being_read = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        t->question.step.store(question_step::nobody_asks, memory_order::relaxed);
+    for (thread_state& each : all_threads()) {
+        each.question.step.store(question_step::nobody_asks, memory_order::relaxed);
     }
 }
 
@@ -16503,12 +16513,11 @@ inline void make_view_stale(thread_state& thread) noexcept {
 // --- boundaries ---
 
 inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t->primary_state.load(memory_order::relaxed) == t &&
-            t->is_taken.load(memory_order::acquire) &&
-            t->instance.load(memory_order::relaxed) == instance) {
-            return t;
+    for (thread_state& each : all_threads()) {
+        if (each.primary_state.load(memory_order::relaxed) == &each &&
+            each.is_taken.load(memory_order::acquire) &&
+            each.instance.load(memory_order::relaxed) == instance) {
+            return &each;
         }
     }
     return nullptr;
@@ -16630,19 +16639,19 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
 
 // Whether an object is alive that was recorded while every event was.
 inline bool is_any_event_alive() noexcept {
-    bool is_any = false;
-    for (const thread_state* t = process.threads.load(memory_order::acquire);
-         t != nullptr && !is_any; t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr && !is_any;
+    for (const thread_state& each : all_threads()) {
+        for (const epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
              e = e->older.load(memory_order::relaxed)) {
             if (e->began_at.load(memory_order::relaxed) < process.session_began_at) break;
             if (e->sample_bytes.load(memory_order::relaxed) != 0) continue;
+            bool is_any = false;
             for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
                 is_any = is_any || deaths_of(c, id).deaths != c.births.read();
             });
+            if (is_any) return true;
         }
     }
-    return is_any;
+    return false;
 }
 
 // Control lock. When only sampled windows are open and nothing is alive that was recorded
@@ -16762,10 +16771,11 @@ public:
         : range_(range), counts_(counts) {}
 
     count_sums read(reading_doubt& doubt) noexcept {
-        for_each_thread([](thread_state& t) {
-            t.question.is_read = false;
-            t.question.is_of_this_reading = false;
-        });
+        // A thread that begins meanwhile is not in it: when reading began it had counted nothing.
+        for (thread_state& each : all_threads()) {
+            each.question.is_read = false;
+            each.question.is_of_this_reading = false;
+        }
         std::uint64_t gives_up_at = 0;
         for (std::uint32_t round = 0; !read_those_left(); ++round) {
             const std::uint64_t now = monotonic_ns();
@@ -16782,15 +16792,6 @@ public:
 private:
     static constexpr std::uint64_t patience_ns = 100'000'000;
 
-    // A thread that began meanwhile is not in it: when the reading began it had counted nothing.
-    template <class Visit>
-    static void for_each_thread(Visit&& visit) {
-        for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-             t = t->next_state) {
-            visit(*t);
-        }
-    }
-
     // An answer takes less than a microsecond when the thread runs. Only then is the processor left
     // to others, who may keep it for milliseconds.
     static void wait(std::uint32_t round) noexcept {
@@ -16806,16 +16807,16 @@ private:
     bool read_those_left() noexcept {
         bool is_done = true;
         bool has_asked = false;
-        for_each_thread([&](thread_state& t) {
-            if (t.question.is_read) return;
-            if (take_answer(t.question) || is_read_twice_the_same(t)) {
-                t.question.is_read = true;
-                withdraw(t.question);
-                return;
+        for (thread_state& each : all_threads()) {
+            if (each.question.is_read) continue;
+            if (take_answer(each.question) || is_read_twice_the_same(each)) {
+                each.question.is_read = true;
+                withdraw(each.question);
+                continue;
             }
             is_done = false;
-            has_asked = ask(t.question) || has_asked;
-        });
+            has_asked = ask(each.question) || has_asked;
+        }
         if (has_asked) {  // with the new view each thread finds its question
             const control_lock lock;
             publish_view();
@@ -16869,15 +16870,15 @@ private:
 
     // Threads that neither answer nor rest.
     void read_the_rest(reading_doubt& doubt) noexcept {
-        for_each_thread([&](thread_state& t) {
-            if (t.question.is_read) return;
-            withdraw(t.question);
-            const count_sums before = add_up(t, range_, nullptr);
-            const count_sums now = add_up(t, range_, counts_);
+        for (thread_state& each : all_threads()) {
+            if (each.question.is_read) continue;
+            withdraw(each.question);
+            const count_sums before = add_up(each, range_, nullptr);
+            const count_sums now = add_up(each, range_, counts_);
             sums_.add(now);
             doubt.objects += now.deaths - before.deaths;
             doubt.bytes += now.death_bytes - before.death_bytes;
-        });
+        }
     }
 
     const birth_range range_;
@@ -24844,11 +24845,10 @@ namespace detail {
 
 // 0: it has ended, or is of another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t->is_taken.load(memory_order::acquire) &&
-            static_cast<std::uint32_t>(t->instance.load(memory_order::relaxed)) == instance) {
-            return t->task.load(memory_order::relaxed);
+    for (const thread_state& each : all_threads()) {
+        if (each.is_taken.load(memory_order::acquire) &&
+            static_cast<std::uint32_t>(each.instance.load(memory_order::relaxed)) == instance) {
+            return each.task.load(memory_order::relaxed);
         }
     }
     return 0;

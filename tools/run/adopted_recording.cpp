@@ -59,10 +59,10 @@ void drop_what_was_private() {
 
 // Its threads are not there to be asked.
 void let_threads_be() {
-    for (thread_state* t = process.threads.load(); t != nullptr; t = t->next_state) {
-        t->busy.store(0);
-        t->task.store(0);  // so that nobody asks for the name of a thread of our own
-        t->question.step.store(question_step::nobody_asks);
+    for (thread_state& each : all_threads()) {
+        each.busy.store(0);
+        each.task.store(0);  // so that nobody asks for the name of a thread of our own
+        each.question.step.store(question_step::nobody_asks);
     }
 }
 

@@ -35,11 +35,10 @@ namespace detail {
 
 // 0: it has ended, or is of another process.
 inline std::int32_t task_of_instance(std::uint32_t instance) noexcept {
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t->is_taken.load(memory_order::acquire) &&
-            static_cast<std::uint32_t>(t->instance.load(memory_order::relaxed)) == instance) {
-            return t->task.load(memory_order::relaxed);
+    for (const thread_state& each : all_threads()) {
+        if (each.is_taken.load(memory_order::acquire) &&
+            static_cast<std::uint32_t>(each.instance.load(memory_order::relaxed)) == instance) {
+            return each.task.load(memory_order::relaxed);
         }
     }
     return 0;

@@ -71,10 +71,9 @@ inline window_share* share_of(thread_state& thread, std::uint32_t slot, bool mak
 inline std::int64_t published_bytes(std::uint32_t slot, std::uint64_t opened_at,
                                     const thread_state* except) noexcept {
     std::int64_t sum = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t == except) continue;
-        const window_share* share = share_of(*t, slot, false);
+    for (thread_state& each : all_threads()) {
+        if (&each == except) continue;
+        const window_share* share = share_of(each, slot, false);
         if (share == nullptr || share->opened_at.load(memory_order::acquire) != opened_at) {
             continue;
         }
@@ -305,28 +304,26 @@ inline std::uint64_t peak_of_window(std::uint32_t slot, std::uint64_t opened_at)
     const open_window& window = *process.windows.by_slot(slot);
     const bool is_masked = slot < window_table::masked_windows;
     std::int64_t published = published_bytes(slot, opened_at, nullptr);
-    for (const thread_state* t = process.threads.load(memory_order::acquire);
-         t != nullptr && !is_masked; t = t->next_state) {
-        published += unsettled_of(*t, window).net;
+    if (!is_masked) {
+        for (const thread_state& each : all_threads()) published += unsettled_of(each, window).net;
     }
     std::int64_t peak = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        const window_share* share = share_of(*t, slot, false);
+    for (thread_state& each : all_threads()) {
+        const window_share* share = share_of(each, slot, false);
         if (share != nullptr && share->opened_at.load(memory_order::acquire) == opened_at) {
             const std::int64_t seen = share->peak_bytes.load(memory_order::relaxed);
             if (seen > peak) peak = seen;
         }
         if (!is_masked) {
-            const unsettled_sum own = unsettled_of(*t, window);
+            const unsettled_sum own = unsettled_of(each, window);
             const std::int64_t reached = published - own.net + own.highest;
             if (reached > peak) peak = reached;
         }
-        if (!window.owns(t->clock.load(memory_order::acquire),
-                         t->instance.load(memory_order::acquire))) {
+        if (!window.owns(each.clock.load(memory_order::acquire),
+                         each.instance.load(memory_order::acquire))) {
             continue;
         }
-        const std::int64_t reached = published + t->pending_peak.load(memory_order::relaxed);
+        const std::int64_t reached = published + each.pending_peak.load(memory_order::relaxed);
         if (reached > peak) peak = reached;
     }
     return static_cast<std::uint64_t>(peak);

@@ -57,14 +57,13 @@ inline void enlist(thread_state& fresh) noexcept {
 
 // Takes a state that was given back; null when there is none.
 inline thread_state* take_used_state() noexcept {
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t->is_taken.load(memory_order::relaxed)) continue;
+    for (thread_state& each : all_threads()) {
+        if (each.is_taken.load(memory_order::relaxed)) continue;
         bool expected = false;
         // Acquire: pairs with the release in give_back_state, so all that its last owner wrote is
         // seen.
-        if (t->is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
-            return t;
+        if (each.is_taken.compare_exchange_strong(expected, true, memory_order::acquire)) {
+            return &each;
         }
     }
     return nullptr;
@@ -107,13 +106,12 @@ ALLOCSCOPE_SLOW_PATH void collect_ended_threads() noexcept {
     const std::uint64_t begun = process.last_instance.load(memory_order::relaxed);
     if (begun < process.collect_at_instance.load(memory_order::relaxed)) return;
     std::uint64_t left = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        std::int32_t id = t->thread_id.load(memory_order::acquire);
+    for (thread_state& each : all_threads()) {
+        std::int32_t id = each.thread_id.load(memory_order::acquire);
         if (id == 0) continue;
         // Of two threads that do this at the same time, one gives the state back.
-        if (is_thread_gone(id) && t->thread_id.compare_exchange_strong(id, 0)) {
-            give_back_with_nested(*t);
+        if (is_thread_gone(id) && each.thread_id.compare_exchange_strong(id, 0)) {
+            give_back_with_nested(each);
         } else {
             ++left;
         }
@@ -287,14 +285,13 @@ ALLOCSCOPE_SLOW_PATH thread_state* enter_slow(std::uintptr_t frame) noexcept {
 // In a forked child: the states of threads that do not exist here are free again.
 inline void forget_other_threads() noexcept {
     const thread_state* own = current_state();
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t == process.latecomer.load(memory_order::acquire) ||
-            (own != nullptr && t->primary_state.load(memory_order::relaxed) == own))
+    for (thread_state& each : all_threads()) {
+        if (&each == process.latecomer.load(memory_order::acquire) ||
+            (own != nullptr && each.primary_state.load(memory_order::relaxed) == own))
             continue;
-        if (!t->is_taken.load(memory_order::relaxed)) continue;
-        t->thread_id.store(0, memory_order::relaxed);
-        give_back_state(*t);
+        if (!each.is_taken.load(memory_order::relaxed)) continue;
+        each.thread_id.store(0, memory_order::relaxed);
+        give_back_state(each);
     }
     if (own != nullptr) {
         current_state()->task.store(own_thread_id_unasked(), memory_order::relaxed);

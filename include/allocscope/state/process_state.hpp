@@ -114,6 +114,32 @@ struct process_state {
 
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline process_state process{};
 
+// Every state that was ever made, of whatever thread, the newest first; threads may end, begin and
+// take one meanwhile. States that are made meanwhile are not among them.
+//
+//     for (const thread_state& each : all_threads()) ...
+class all_threads {
+public:
+    class position {
+    public:
+        explicit position(thread_state* at) noexcept : at_(at) {}
+        thread_state& operator*() const noexcept { return *at_; }
+        bool operator!=(const position& other) const noexcept { return at_ != other.at_; }
+        position& operator++() noexcept {
+            at_ = at_->next_state;
+            return *this;
+        }
+
+    private:
+        thread_state* at_;
+    };
+
+    position begin() const noexcept {
+        return position{process.threads.load(memory_order::acquire)};
+    }
+    position end() const noexcept { return position{nullptr}; }
+};
+
 // Stand in for the state of a thread before its first event and after its last destructor: always
 // busy, so that every hook of such a thread takes the slow path.
 ALLOCSCOPE_HIDDEN ALLOCSCOPE_CONSTANT_INITIALISED inline thread_entry unattached{{1}, no_view};

@@ -97,9 +97,8 @@ inline void mend_windows() noexcept {
 // Who was reading does not exist here.
 inline void forget_readings() noexcept {
     process.window_being_read = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        t->question.step.store(question_step::nobody_asks, memory_order::relaxed);
+    for (thread_state& each : all_threads()) {
+        each.question.step.store(question_step::nobody_asks, memory_order::relaxed);
     }
 }
 

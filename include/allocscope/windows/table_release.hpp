@@ -192,9 +192,8 @@ inline void reclaim_thread(thread_state& thread) noexcept {
 
 inline std::uint64_t cohorts_ever_made() noexcept {
     std::uint64_t sum = 0;
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        sum += t->new_cohorts.read();
+    for (const thread_state& each : all_threads()) {
+        sum += each.new_cohorts.read();
     }
     return sum;
 }
@@ -212,15 +211,13 @@ inline void reclaim_unread() noexcept {
     if (process.windows.open_count() > many_windows) return;
     const moving_sums meanwhile;
     compact_retired_families();
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        reclaim_thread(*t);
+    for (thread_state& each : all_threads()) {
+        reclaim_thread(each);
     }
     process.cohorts_at_last_reclaim = made;
     std::uint64_t kept = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+    for (thread_state& each : all_threads()) {
+        for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
              e = e->older.load(memory_order::relaxed)) {
             for_each_cohort(*e, [&kept](const cohort&, std::uint32_t) { ++kept; });
         }
@@ -244,10 +241,9 @@ inline void reclaim_when_due() noexcept {
 inline bool all_threads_are_outside() noexcept {
     constexpr int most_yields = 2000;
     if (!fence_all_threads()) return false;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
+    for (thread_state& each : all_threads()) {
         // Acquire: pairs with the release in leave().
-        for (int i = 0; t->busy.load(memory_order::acquire) != 0; ++i) {
+        for (int i = 0; each.busy.load(memory_order::acquire) != 0; ++i) {
             if (i == most_yields) return false;
             ::sched_yield();
         }
@@ -275,9 +271,8 @@ inline void release_thread_tables(thread_state& thread) noexcept {
 inline bool release_unread_tables() noexcept {
     if (!all_threads_are_outside()) return false;
     process.is_releasing.store(true, memory_order::seq_cst);
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        release_thread_tables(*t);
+    for (thread_state& each : all_threads()) {
+        release_thread_tables(each);
     }
     process.objects.wipe();
     process.samples.wipe();
@@ -307,9 +302,8 @@ inline bool release_tables() noexcept {
 // Births on all threads in epochs that began at `clock` or later; stops counting at `enough`.
 inline std::uint64_t births_since(std::uint64_t clock, std::uint64_t enough) noexcept {
     std::uint64_t births = 0;
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        for (epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr;
+    for (thread_state& each : all_threads()) {
+        for (epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
              e = e->older.load(memory_order::relaxed)) {
             if (e->began_at.load(memory_order::relaxed) < clock || births >= enough) break;
             for_each_cohort(

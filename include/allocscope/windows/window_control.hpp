@@ -71,12 +71,11 @@ inline void make_view_stale(thread_state& thread) noexcept {
 // --- boundaries ---
 
 inline thread_state* state_of_instance(std::uint64_t instance) noexcept {
-    for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        if (t->primary_state.load(memory_order::relaxed) == t &&
-            t->is_taken.load(memory_order::acquire) &&
-            t->instance.load(memory_order::relaxed) == instance) {
-            return t;
+    for (thread_state& each : all_threads()) {
+        if (each.primary_state.load(memory_order::relaxed) == &each &&
+            each.is_taken.load(memory_order::acquire) &&
+            each.instance.load(memory_order::relaxed) == instance) {
+            return &each;
         }
     }
     return nullptr;
@@ -198,19 +197,19 @@ inline window_id open_window_now(const char* name, const options& wanted) noexce
 
 // Whether an object is alive that was recorded while every event was.
 inline bool is_any_event_alive() noexcept {
-    bool is_any = false;
-    for (const thread_state* t = process.threads.load(memory_order::acquire);
-         t != nullptr && !is_any; t = t->next_state) {
-        for (const epoch* e = t->newest_epoch.load(memory_order::acquire); e != nullptr && !is_any;
+    for (const thread_state& each : all_threads()) {
+        for (const epoch* e = each.newest_epoch.load(memory_order::acquire); e != nullptr;
              e = e->older.load(memory_order::relaxed)) {
             if (e->began_at.load(memory_order::relaxed) < process.session_began_at) break;
             if (e->sample_bytes.load(memory_order::relaxed) != 0) continue;
+            bool is_any = false;
             for_each_cohort(*e, [&is_any](const cohort& c, std::uint32_t id) {
                 is_any = is_any || deaths_of(c, id).deaths != c.births.read();
             });
+            if (is_any) return true;
         }
     }
-    return is_any;
+    return false;
 }
 
 // Control lock. When only sampled windows are open and nothing is alive that was recorded

@@ -87,10 +87,11 @@ public:
         : range_(range), counts_(counts) {}
 
     count_sums read(reading_doubt& doubt) noexcept {
-        for_each_thread([](thread_state& t) {
-            t.question.is_read = false;
-            t.question.is_of_this_reading = false;
-        });
+        // A thread that begins meanwhile is not in it: when reading began it had counted nothing.
+        for (thread_state& each : all_threads()) {
+            each.question.is_read = false;
+            each.question.is_of_this_reading = false;
+        }
         std::uint64_t gives_up_at = 0;
         for (std::uint32_t round = 0; !read_those_left(); ++round) {
             const std::uint64_t now = monotonic_ns();
@@ -107,15 +108,6 @@ public:
 private:
     static constexpr std::uint64_t patience_ns = 100'000'000;
 
-    // A thread that began meanwhile is not in it: when the reading began it had counted nothing.
-    template <class Visit>
-    static void for_each_thread(Visit&& visit) {
-        for (thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-             t = t->next_state) {
-            visit(*t);
-        }
-    }
-
     // An answer takes less than a microsecond when the thread runs. Only then is the processor left
     // to others, who may keep it for milliseconds.
     static void wait(std::uint32_t round) noexcept {
@@ -131,16 +123,16 @@ private:
     bool read_those_left() noexcept {
         bool is_done = true;
         bool has_asked = false;
-        for_each_thread([&](thread_state& t) {
-            if (t.question.is_read) return;
-            if (take_answer(t.question) || is_read_twice_the_same(t)) {
-                t.question.is_read = true;
-                withdraw(t.question);
-                return;
+        for (thread_state& each : all_threads()) {
+            if (each.question.is_read) continue;
+            if (take_answer(each.question) || is_read_twice_the_same(each)) {
+                each.question.is_read = true;
+                withdraw(each.question);
+                continue;
             }
             is_done = false;
-            has_asked = ask(t.question) || has_asked;
-        });
+            has_asked = ask(each.question) || has_asked;
+        }
         if (has_asked) {  // with the new view each thread finds its question
             const control_lock lock;
             publish_view();
@@ -194,15 +186,15 @@ private:
 
     // Threads that neither answer nor rest.
     void read_the_rest(reading_doubt& doubt) noexcept {
-        for_each_thread([&](thread_state& t) {
-            if (t.question.is_read) return;
-            withdraw(t.question);
-            const count_sums before = add_up(t, range_, nullptr);
-            const count_sums now = add_up(t, range_, counts_);
+        for (thread_state& each : all_threads()) {
+            if (each.question.is_read) continue;
+            withdraw(each.question);
+            const count_sums before = add_up(each, range_, nullptr);
+            const count_sums now = add_up(each, range_, counts_);
             sums_.add(now);
             doubt.objects += now.deaths - before.deaths;
             doubt.bytes += now.death_bytes - before.death_bytes;
-        });
+        }
     }
 
     const birth_range range_;

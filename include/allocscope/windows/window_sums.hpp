@@ -33,9 +33,8 @@ inline birth_range births_in(const open_window& window) noexcept {
 // Calls visit(epoch) for all threads' epochs in the range. Throws what `visit` throws.
 template <class Visit>
 inline void for_each_epoch_of_all(const birth_range& range, Visit&& visit) {
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        for_each_epoch_in(*t, range, visit);
+    for (const thread_state& each : all_threads()) {
+        for_each_epoch_in(each, range, visit);
     }
 }
 
@@ -177,9 +176,8 @@ inline std::uint64_t table_bytes() noexcept {
     std::uint64_t bytes = process.arena.used_bytes() + process.sites.used_bytes() +
                           process.cohorts.used_bytes() + process.pools.used_bytes() +
                           mapped_pages_bytes.load(memory_order::relaxed);
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        bytes += t->memo.touched_bytes();
+    for (const thread_state& each : all_threads()) {
+        bytes += each.memo.touched_bytes();
     }
     return bytes;
 }
@@ -190,9 +188,8 @@ inline std::uint64_t losses_ever(loss_reason reason) noexcept {
     if (reason == loss_reason::no_memory_for_thread) {
         sum = process.events_without_state.load(memory_order::relaxed);
     }
-    for (const thread_state* t = process.threads.load(memory_order::acquire); t != nullptr;
-         t = t->next_state) {
-        sum += t->losses[static_cast<std::uint32_t>(reason)].read();
+    for (const thread_state& each : all_threads()) {
+        sum += each.losses[static_cast<std::uint32_t>(reason)].read();
     }
     return sum;
 }

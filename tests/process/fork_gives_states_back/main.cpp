@@ -19,9 +19,8 @@ constexpr std::size_t object_bytes = 10000;
 
 int number_of_states() {
     int count = 0;
-    for (const allocscope::detail::thread_state* state = allocscope::detail::process.threads.load();
-         state != nullptr; state = state->next_state) {
-        ++count;
+    for (const allocscope::detail::thread_state& each : allocscope::detail::all_threads()) {
+        count += each.number != 0 ? 1 : 0;
     }
     return count;
 }

@@ -17,7 +17,9 @@
 
 #include <allocscope/base/atomic.hpp>
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
 #include <allocscope/hooks/underlying_allocator.hpp>
+#include <allocscope/hooks/unready_blocks.hpp>
 #include <allocscope/platform/page_memory.hpp>
 #include <allocscope/record/consult_watches.hpp>
 #include <allocscope/record/recorder.hpp>
@@ -233,20 +235,48 @@ ALLOCSCOPE_NOINLINE void* watched_realloc(void* old, std::size_t bytes, bool has
 // --- the bodies of the functions ---
 
 // Whether a request needs no record and is no sample: no window is open, or only sampled ones are,
-// and the countdown has let it pass. `word` is the gate's.
+// and the countdown has let it pass. `word` is the gate's. What is asked first costs least.
 ALLOCSCOPE_FAST_PATH bool is_passing(std::uint64_t word, std::size_t bytes) noexcept {
+    if (begins_with_first_event) {
+        const auto number = static_cast<std::int64_t>(word);  // below 0: with every_event
+        if (ALLOCSCOPE_LIKELY(number > std::int64_t{gate::untouched})) {
+            return passes(current_entry, word, bytes);
+        }
+        return word == 0;
+    }
     if (ALLOCSCOPE_LIKELY(word == 0)) return true;
     return (word & every_event) == 0 && passes(current_entry, word, bytes);
 }
+
+// Whether a request that does not pass is the first event of the process.
+ALLOCSCOPE_FAST_PATH bool is_first_event(std::uint64_t word) noexcept {
+    return begins_with_first_event && ALLOCSCOPE_UNLIKELY(word == gate::untouched);
+}
+
+// The first event begins the recording, if the library is ready for it.
+template <auto Hooked, auto Unready, class... Arguments>
+ALLOCSCOPE_SLOW_PATH auto first_event(const void* caller, Arguments... arguments) noexcept {
+    if (!begin_if_ready(caller)) return Unready(arguments...);
+    return Hooked(arguments...);
+}
+#define ALLOCSCOPE_PRIVATE_FIRST_EVENT(name, ...) \
+    first_event<&hooked_##name, &unready_##name>(__builtin_return_address(0), __VA_ARGS__)
 
 // Whether each allocation of the thread is recorded and neither a sample nor a watch need be asked.
 ALLOCSCOPE_FAST_PATH bool records_straight(std::uint64_t word) noexcept {
     return ALLOCSCOPE_LIKELY(current_entry->straight_view == word);
 }
 
-ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
-    const std::uint64_t word = process.entry.word();
-    if (is_passing(word, bytes)) return underlying_malloc(bytes);
+// What is recorded is apart where it has registers to save: an allocation that passes shall not. In
+// an executable the compiler sees to it by itself. In a library it keeps the distance to the
+// thread's state in a register, over the call of malloc and for all that the function does.
+#if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT && defined(__OPTIMIZE__)
+    #define ALLOCSCOPE_PRIVATE_RECORDED ALLOCSCOPE_NOINLINE
+#else
+    #define ALLOCSCOPE_PRIVATE_RECORDED ALLOCSCOPE_FAST_PATH
+#endif
+
+ALLOCSCOPE_PRIVATE_RECORDED void* recorded_malloc(std::size_t bytes, std::uint64_t word) noexcept {
     // Parts what is kept over the call from the argument, so that the compiler saves registers here
     // and not while no window is open.
     __asm__("" : "+r"(bytes));
@@ -256,21 +286,38 @@ ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     return on_allocate<allocation_tags::malloc_family>(block, bytes);
 }
 
-ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
+ALLOCSCOPE_FAST_PATH void* hooked_malloc(std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
-    if (ALLOCSCOPE_LIKELY(word == 0)) return underlying_calloc(count, bytes);
-    std::size_t whole = 0;
-    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
-    if (is_passing(word, whole)) return underlying_calloc(count, bytes);
+    if (is_passing(word, bytes)) return underlying_malloc(bytes);
+    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(malloc, bytes);
+    return recorded_malloc(bytes, word);
+}
+
+ALLOCSCOPE_PRIVATE_RECORDED void* recorded_calloc(std::size_t count, std::size_t bytes,
+                                                  std::uint64_t word) noexcept {
+    const std::size_t whole = count * bytes;  // it does not overflow
     if (!records_straight(word)) return watched_calloc(count, bytes, hook_frame());
     void* block = underlying_calloc(count, bytes);
     if (ALLOCSCOPE_UNLIKELY(block == nullptr)) return nullptr;
     return on_allocate<allocation_tags::malloc_family>(block, whole);
 }
 
+ALLOCSCOPE_FAST_PATH void* hooked_calloc(std::size_t count, std::size_t bytes) noexcept {
+    const std::uint64_t word = process.entry.word();
+    if (ALLOCSCOPE_LIKELY(word == 0)) return underlying_calloc(count, bytes);
+    std::size_t whole = 0;
+    if (__builtin_mul_overflow(count, bytes, &whole)) return underlying_calloc(count, bytes);
+    if (is_passing(word, whole)) return underlying_calloc(count, bytes);
+    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(calloc, count, bytes);
+    return recorded_calloc(count, bytes, word);
+}
+
+#undef ALLOCSCOPE_PRIVATE_RECORDED
+
 ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexcept {
     const std::uint64_t word = process.entry.word();
     if (ALLOCSCOPE_UNLIKELY(word != 0)) {
+        if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(realloc, block, bytes);
         const bool has_passed = is_passing(word, bytes);
         if (!has_passed || may_be_sample(block)) {
             return watched_realloc(block, bytes, has_passed, hook_frame());
@@ -281,6 +328,10 @@ ALLOCSCOPE_FAST_PATH void* hooked_realloc(void* block, std::size_t bytes) noexce
 
 ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
     if (ALLOCSCOPE_UNLIKELY(process.entry.concerns_free_of(block))) {
+        // It may be the first event of the process: where frees are looked at, that is asked, too.
+        if (is_first_event(process.entry.word())) {
+            return ALLOCSCOPE_PRIVATE_FIRST_EVENT(free, block);
+        }
         return free_recorded<&underlying_free>(block);
     }
     underlying_free(block);
@@ -288,39 +339,50 @@ ALLOCSCOPE_FAST_PATH void hooked_free(void* block) noexcept {
 
 ALLOCSCOPE_FAST_PATH int hooked_posix_memalign(void** place, std::size_t alignment,
                                                std::size_t bytes) noexcept {
-    if (!is_passing(process.entry.word(), bytes)) {
-        return watched_posix_memalign(place, alignment, bytes, hook_frame());
-    }
-    return underlying_posix_memalign(place, alignment, bytes);
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_posix_memalign(place, alignment, bytes);
+    if (is_first_event(word))
+        return ALLOCSCOPE_PRIVATE_FIRST_EVENT(posix_memalign, place, alignment, bytes);
+    return watched_posix_memalign(place, alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    if (!is_passing(process.entry.word(), bytes)) {
-        return watched_aligned_alloc(alignment, bytes, hook_frame());
-    }
-    return underlying_aligned_alloc(alignment, bytes);
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_aligned_alloc(alignment, bytes);
+    if (is_first_event(word))
+        return ALLOCSCOPE_PRIVATE_FIRST_EVENT(aligned_alloc, alignment, bytes);
+    return watched_aligned_alloc(alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_memalign(std::size_t alignment, std::size_t bytes) noexcept {
-    if (!is_passing(process.entry.word(), bytes)) {
-        return watched_memalign(alignment, bytes, hook_frame());
-    }
-    return underlying_memalign(alignment, bytes);
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_memalign(alignment, bytes);
+    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(memalign, alignment, bytes);
+    return watched_memalign(alignment, bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_valloc(std::size_t bytes) noexcept {
-    if (!is_passing(process.entry.word(), bytes)) return watched_valloc(bytes, hook_frame());
-    return underlying_valloc(bytes);
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_valloc(bytes);
+    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(valloc, bytes);
+    return watched_valloc(bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH void* hooked_pvalloc(std::size_t bytes) noexcept {
-    if (!is_passing(process.entry.word(), bytes)) return watched_pvalloc(bytes, hook_frame());
-    return underlying_pvalloc(bytes);
+    const std::uint64_t word = process.entry.word();
+    if (is_passing(word, bytes)) return underlying_pvalloc(bytes);
+    if (is_first_event(word)) return ALLOCSCOPE_PRIVATE_FIRST_EVENT(pvalloc, bytes);
+    return watched_pvalloc(bytes, hook_frame());
 }
 
 ALLOCSCOPE_FAST_PATH std::size_t hooked_malloc_usable_size(void* block) noexcept {
+    if (is_first_event(process.entry.word())) {
+        return ALLOCSCOPE_PRIVATE_FIRST_EVENT(malloc_usable_size, block);
+    }
     return underlying_malloc_usable_size(block);
 }
+
+#undef ALLOCSCOPE_PRIVATE_FIRST_EVENT
 
 // --- the derived ones ---
 

@@ -36,6 +36,9 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
+// In the preload library: the process records by itself, from its first event on.
+constexpr bool begins_with_first_event = ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT != 0;
+
 // What a thread does with an allocation: the greatest that any window which watches it wants. But
 // samples and numbers together make stacks, because neither serves the other.
 enum class charge : std::uint32_t {
@@ -105,6 +108,7 @@ public:
     //     every event is recorded    no bits           4096    every free is looked up
     //     only samples are           the low 12 bits   1       those of blocks that begin at a page
     //     no window is open          all bits          0       none
+    //     untouched, see below                         4096    every free: it may be the first event
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
@@ -184,10 +188,9 @@ private:
     };
     static_assert(sizeof(stored) == 64, "a cache line");
 
-    alignas(64) atomic<std::uint64_t> word_{ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT ? untouched
-                                                                                      : 0};
+    alignas(64) atomic<std::uint64_t> word_{begins_with_first_event ? untouched : 0};
     atomic<std::uintptr_t> address_bits_{~std::uintptr_t{0}};
-    atomic<std::uintptr_t> frees_below_{0};
+    atomic<std::uintptr_t> frees_below_{begins_with_first_event ? page_bytes : 0};
     atomic<std::uint32_t> is_whole_{1};
     alignas(64) std::uint64_t last_number_ = 0;
     stored views_[view_count];

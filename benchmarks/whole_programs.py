@@ -60,7 +60,9 @@ def programs(folder):
         "sqlite3": (["sqlite3", ":memory:", SQL], {}),
         "cppcheck": (["cppcheck", "-q", "--language=c++", str(folder / "one.ii")], {}),
         "xz": (["xz", "-k", "-c", "-1", str(folder / "random")], {}),
-        "python3": (["/usr/bin/python3", str(folder / "words.py")], {"PYTHONMALLOC": "malloc"}),
+        # Another seed is another program: a tenth more or fewer instructions.
+        "python3": (["/usr/bin/python3", str(folder / "words.py")],
+                    {"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"}),
         "cc1plus": ([compiler, "-fpreprocessed", "-quiet", "-O1", str(folder / "one.ii"), "-o",
                      "/dev/null"], {}),
     }

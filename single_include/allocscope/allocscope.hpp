@@ -7541,7 +7541,7 @@ public:
     //     every event is recorded    no bits           4096    every free is looked up
     //     only samples are           the low 12 bits   1       those of blocks that begin at a page
     //     no window is open          all bits          0       none
-    //     untouched, see below                         4096    every free: it may be the first event
+    //     untouched, see below       -               4096    each may be the first event
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT
@@ -14880,10 +14880,24 @@ ALLOCSCOPE_NOINLINE void remove_and_release(thread_state& thread, live_object_ma
     Release(block);
 }
 
+template <class Map>
+ALLOCSCOPE_FAST_PATH bool has_record_in(Map& map, const void* block) noexcept {
+    if (!map.is_ready()) return false;
+    auto* slot = map.existing_slot(reinterpret_cast<std::uintptr_t>(block));
+    return slot != nullptr && slot->load(memory_order::relaxed) != 0;
+}
+
+// Whether anybody has to be told of the free. While samples are drawn, most blocks that begin at a
+// page are none: the allocator hands out the place of a freed sample again and again.
+ALLOCSCOPE_FAST_PATH bool concerns_anybody(const void* block) noexcept {
+    return block != nullptr && (has_record_in(process.samples, block) ||
+                                has_record_in(process.objects, block) || has_watches());
+}
+
 template <void (*Release)(void*)>
 ALLOCSCOPE_NOINLINE void free_slowly(void* block, std::uintptr_t frame) noexcept {
     ALLOCSCOPE_KEEP_FRAME();
-    if (block != nullptr) on_free_slow(block, frame);
+    if (concerns_anybody(block)) on_free_slow(block, frame);
     Release(block);
 }
 

@@ -7541,7 +7541,7 @@ public:
     //     every event is recorded    no bits           4096    every free is looked up
     //     only samples are           the low 12 bits   1       those of blocks that begin at a page
     //     no window is open          all bits          0       none
-    //     untouched, see below       -               4096    each may be the first event
+    //     untouched, see below       -                 4096    each may be the first event
     ALLOCSCOPE_FAST_PATH bool concerns_free_of(const void* block) const noexcept {
         const auto address = reinterpret_cast<std::uintptr_t>(block);
 #if ALLOCSCOPE_CONFIG_BEGINS_WITH_FIRST_EVENT

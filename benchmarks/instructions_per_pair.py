@@ -7,9 +7,10 @@ and end of the process and of the window drop out. Instructions are not time - a
 none - but they are the same in every run: the way to judge a small change of the hot path.
 
     instructions_per_pair.py BUILD_FOLDER [--smoke] [--tsv] [--loops churn,peers,innermost]
-    instructions_per_pair.py BUILD_FOLDER --check | --renew
+    instructions_per_pair.py BUILD_FOLDER --check | --renew --program ALLOCSCOPE
 
-BUILD_FOLDER is the one that has one_loop in it, and for --check one_loop_of_malloc. --check
+BUILD_FOLDER is the one that has one_loop in it, and for --check one_loop_of_malloc and
+one_loop_without_hooks, which ALLOCSCOPE, the command, records. --check
 compares with golden_instructions.txt, which says what each mode may cost above bare malloc with one
 version of g++. It fails when a mode takes over two instructions more, or fewer: a saving is kept by
 renewing the file. With another compiler the exit code is 77. CXX, or ALLOCSCOPE_CXX, is the
@@ -32,6 +33,9 @@ CHECKED = {"churn": ["off", RARELY, "counters", "exact 1", "exact 16", "exact 24
            "peers": ["exact 16"], "innermost": ["exact 16"], "handed": ["counters", "exact 16"]}
 # A pair of malloc and free, replaced themselves: what it costs above glibc's own.
 OF_MALLOC = {"churn": ["off", RARELY, "counters", "exact 16"]}
+# The same under `allocscope run`, by the preload library.
+OF_PRELOAD = {"sampled": ["--record", "sampled", "--sample-bytes", str(1 << 40)],
+              "counters": ["--record", "counters"], "exact 16": ["--frames", "16"]}
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden_instructions.txt"
 TOLERANCE = 2
 # Callgrind leaves the program's own operator new in place; the option says so also for tools and
@@ -40,8 +44,8 @@ VALGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
             "--soname-synonyms=somalloc=nouserintercepts"]
 
 
-def instructions(program, loop, mode, steps):
-    done = subprocess.run(VALGRIND + [program, loop, *mode.split(), str(steps)],
+def instructions(program, loop, mode, steps, run=()):
+    done = subprocess.run([*run, *VALGRIND, program, loop, *mode.split(), str(steps)],
                           capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
@@ -49,9 +53,9 @@ def instructions(program, loop, mode, steps):
     return int(found.group(1))
 
 
-def per_pair(program, loop, mode, few, many):
-    return (instructions(program, loop, mode, many)
-            - instructions(program, loop, mode, few)) / (many - few)
+def per_pair(program, loop, mode, few, many, run=()):
+    return (instructions(program, loop, mode, many, run)
+            - instructions(program, loop, mode, few, run)) / (many - few)
 
 
 def compiler_version():
@@ -62,28 +66,34 @@ def compiler_version():
     return f"g++ {found.group(1)}" if found else first
 
 
-def above_bare(program):
+def above_bare(program, command):
     for name, checked, prefix in ((program, CHECKED, ""), (f"{program}_of_malloc", OF_MALLOC,
                                                            "malloc, ")):
         for loop, modes in checked.items():
             bare = per_pair(name, loop, "bare", 4096, 8192)
             for mode in modes:
                 yield f"{prefix}{loop}, {mode}", per_pair(name, loop, mode, 4096, 8192) - bare
+    name = f"{program}_without_hooks"
+    bare = per_pair(name, "churn", "off", 4096, 8192)
+    for mode, options in OF_PRELOAD.items():
+        run = [command, "run", "--summary", *options, "--"]
+        yield f"preloaded, churn, {mode}", per_pair(name, "churn", "off", 4096, 8192, run) - bare
 
 
-def renew(program):
-    lines = [compiler_version(), *(f"{name}\t{count:.1f}" for name, count in above_bare(program))]
+def renew(program, command):
+    lines = [compiler_version(),
+             *(f"{name}\t{count:.1f}" for name, count in above_bare(program, command))]
     GOLDEN.write_text("\n".join(lines) + "\n", encoding="ascii")
     print("\n".join(lines))
 
 
-def check(program):
+def check(program, command):
     golden_compiler, *lines = GOLDEN.read_text(encoding="ascii").splitlines()
     golden = dict(line.split("\t") for line in lines)
     if compiler_version() != golden_compiler:
         print(f"skipped: the numbers are those of {golden_compiler}, this is {compiler_version()}")
         return 77
-    counted = dict(above_bare(program))
+    counted = dict(above_bare(program, command))
     if set(counted) != set(golden):
         print(f"{GOLDEN.name} does not name the modes that are counted")
     wrong = set(counted) != set(golden)
@@ -96,7 +106,8 @@ def check(program):
             wrong = True
         print(f"  {name:<32} {count:8.1f} {golden.get(name, '-'):>8}{verdict}")
     if wrong:
-        print(f"To renew: {pathlib.Path(__file__).name} {pathlib.Path(program).parent} --renew")
+        print(f"To renew: {pathlib.Path(__file__).name} {pathlib.Path(program).parent} --renew"
+              f" --program {command}")
     return 1 if wrong else 0
 
 
@@ -108,16 +119,19 @@ def main():
     parser.add_argument("--loops", default="churn,peers,innermost")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--renew", action="store_true")
+    parser.add_argument("--program", help="allocscope itself, for --check and --renew")
     options = parser.parse_args()
+    if (options.check or options.renew) and not options.program:
+        parser.error("--check and --renew count in allocscope, too: say where it is, --program")
     if not shutil.which("valgrind"):
         print("valgrind is not installed. On Debian: apt-get install valgrind")
         sys.exit(77 if options.check else 1)
     program = str(options.build_folder.resolve() / "one_loop")
     if options.renew:
-        renew(program)
+        renew(program, options.program)
         return
     if options.check:
-        sys.exit(check(program))
+        sys.exit(check(program, options.program))
     # Multiples of 4096: the loop through 4096 stacks runs whole rounds.
     few, many = (4096, 8192) if options.smoke else (10 * 4096, 60 * 4096)
     question = "How many instructions does one malloc/free pair take?"

@@ -41116,6 +41116,30 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
 
+// large_pages.hpp - memory that will be written from end to end comes in large pages.
+
+#ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void ask_for_large_pages(const void* piece, std::size_t bytes) noexcept {
+    constexpr std::uintptr_t large_page = std::uintptr_t{1} << 21U;
+    const auto begin = reinterpret_cast<std::uintptr_t>(piece);
+    const std::uintptr_t first = (begin + large_page - 1) / large_page * large_page;
+    const std::uintptr_t last = (begin + bytes) / large_page * large_page;
+    if (piece == nullptr || last <= first) return;
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+
 // saved_records.hpp - what the records of a saved snapshot say, while it is read.
 
 #ifndef ALLOCSCOPE_SAVED_SAVED_RECORDS_HPP
@@ -41205,6 +41229,20 @@ private:
     const std::uint8_t* end_;
     bool is_damaged_ = false;
 };
+
+// How many numbers these bytes are: each ends with a byte below 0x80.
+inline std::size_t count_of_numbers(text bytes) noexcept {
+    std::size_t longer = 0;
+    const char* at = bytes.data();
+    const char* const end = at + bytes.size();
+    for (; end - at >= 8; at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, at, sizeof word);
+        longer += ((word >> 7U) & 0x0101010101010101U) * 0x0101010101010101U >> 56U;
+    }
+    for (; at != end; ++at) longer += static_cast<std::uint8_t>(*at) >> 7U;
+    return bytes.size() - longer;
+}
 
 // --- what the file says ---
 
@@ -41387,10 +41425,23 @@ namespace detail {
 
 // --- the file ---
 
+constexpr std::size_t every_row = ~std::size_t{0};
+
+// What of a file is needed. All of it is checked against the checksum; what nobody asks for is not
+// read.
+struct wanted_parts {
+    // Only so many rows get their frames, the first ones, and those without a line, whose frames
+    // tell what could name them: the frames of a million rows take a gigabyte.
+    std::size_t framed_rows = every_row;
+    // False: the snapshot has no stacks(), unless it has details.
+    bool has_stacks = true;
+};
+
 class snapshot_loader {
 public:
     // `memory` is that of the block.
-    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
+    snapshot_loader(arena& memory, const wanted_parts& wanted)
+        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
@@ -41412,15 +41463,21 @@ public:
         }
         make_room(file);
         bool has_end = false;
+        // Of what is before the record at hand. Bytes are added one by one, each waiting for the
+        // last, which leaves the processor room to read the record meanwhile.
+        saved_checksum sum;
+        std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
             const std::size_t at = whole.size() - file.left();
+            sum.add(whole.data() + summed, at - summed);
+            summed = at;
             const auto tag = static_cast<saved_tag>(file.bytes(1).front());
             const std::uint64_t length = file.number();
             const text payload = file.bytes(length);
             if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
-                if (!is_checksum(payload, at)) {
+                if (!is_checksum(payload, sum)) {
                     return damaged_at(at, "its checksum is that of other contents");
                 }
                 has_end = true;
@@ -41435,12 +41492,11 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
-    // get no frames when they have a line.
-    void fill(snapshot_block& block, std::size_t framed_rows) {
+    // What has been read becomes the block. Throws std::bad_alloc.
+    void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i >= framed_rows && rows_[i].line != 0) continue;
+            if (is_in_order && i >= wanted_.framed_rows && rows_[i].line != 0) continue;
             saved_stack& stack = parts_->stacks[stack_of_row_[i]];
             snapshot::row& row = rows_[i];
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
@@ -41452,7 +41508,7 @@ public:
             block.add_rows(rows_, parts_->info, scratch_);
         }
         block.add_families(parts_->families);
-        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
+        if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
     // As they lie in the block.
@@ -41477,6 +41533,9 @@ private:
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
         stack_of_row_.reserve(count_of(saved_tag::row));
+        ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
+        ask_for_large_pages(parts_->stacks.data(),
+                            count_of(saved_tag::stack) * sizeof(saved_stack));
     }
 
     // As save() writes them.
@@ -41491,9 +41550,7 @@ private:
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
 
-    bool is_checksum(text payload, std::size_t at) const noexcept {
-        saved_checksum sum;
-        sum.add(whole_.data(), at);
+    static bool is_checksum(text payload, const saved_checksum& sum) noexcept {
         if (payload.size() != 8) return false;
         std::uint64_t read = 0;
         for (std::size_t i = 8; i > 0; --i) {
@@ -41548,6 +41605,7 @@ private:
             case saved_tag::row:
                 return read_row(from);
             case saved_tag::sums: {
+                if (!has_stacks_) return true;
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
                 parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
@@ -41562,6 +41620,7 @@ private:
                 return true;
             }
             case saved_tag::part: {
+                if (!has_stacks_) return true;
                 if (parts_->sums.empty() || parts_->threads.empty()) return false;
                 parts_->thread_parts.push_back(read_part(*parts_, from));
                 ++parts_->sums.back().part_count;
@@ -41579,6 +41638,7 @@ private:
     }
 
     bool read_details(saved_fields& from) {
+        if (!has_stacks_) return true;
         if (parts_->sums.empty()) return false;
         auto* const read = memory_.make<snapshot::stack_details>();
         read->peak_objects = from.number();
@@ -41608,11 +41668,15 @@ private:
     bool read_stack(saved_fields& from, text payload) {
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
-        while (!from.is_at_end() && !from.is_damaged()) {
-            from.index(parts_->frames.size());
-            ++count;
+        if (has_stacks_) {
+            while (!from.is_at_end() && !from.is_damaged()) {
+                from.index(parts_->frames.size());
+                ++count;
+            }
+        } else {
+            count = count_of_numbers(payload);  // frames_of() checks the few that are needed
         }
-        if (count > most_frames) return false;
+        if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
         parts_->stacks.push_back({payload, count, nullptr});
         return true;
     }
@@ -41639,6 +41703,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        has_stacks_ = has_stacks_ || info.has_details;  // the report shows them
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -41714,6 +41779,8 @@ private:
     }
 
     arena& memory_;
+    const wanted_parts wanted_;
+    bool has_stacks_;
     arena scratch_;
     loaded_parts* parts_;
     list<snapshot::row> rows_;  // without frames
@@ -41721,15 +41788,13 @@ private:
     text whole_;
 };
 
-constexpr std::size_t every_row = ~std::size_t{0};
-
 inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
-                              std::size_t framed_rows = every_row,
+                              const wanted_parts& wanted = {},
                               const loaded_parts** parts = nullptr) {
-    snapshot_loader loader{block.memory()};
+    snapshot_loader loader{block.memory(), wanted};
     error = loader.read(whole);
     if (!error.empty()) return {};
-    loader.fill(block, framed_rows);
+    loader.fill(block);
     if (parts != nullptr) *parts = &loader.parts();
     return snapshot{block.finish(loader.info())};
 }
@@ -41741,12 +41806,9 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// Where only some rows are shown with their frames, the others need none: the frames of a million
-// rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
-// tell what could name them; stacks() knows those of all. `parts`, if wanted, is what the file
-// says; it stays as long as the snapshot.
+// `parts`, if wanted, is what the file says; it stays as long as the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
-                          std::size_t framed_rows, const loaded_parts** parts = nullptr) {
+                          const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
     const file_reader file{path};
     if (!file.is_open()) {
@@ -41758,8 +41820,9 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
         if (!block.has_memory()) refuse_memory();
         const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        ask_for_large_pages(whole, bytes);
         const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, framed_rows, parts);
+        into = snapshot_from(block, {whole, got}, error, wanted, parts);
     });
     if (!has_memory) error = "there is not enough memory for it";
     if (!error.empty()) error = load_problem(path, error);
@@ -41770,7 +41833,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 
 // False: it cannot be read, and `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
-    return detail::load_snapshot(path, into, error, detail::every_row);
+    return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
 
 // From the bytes of such a file, which are copied.
@@ -41822,8 +41885,9 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     if (format == nullptr) return false;
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
-    const std::size_t framed_rows = format->is_of_stacks ? 0 : detail::every_row;
-    if (!detail::load_snapshot(from, rows, error, framed_rows, &parts)) return false;
+    detail::wanted_parts wanted;
+    if (format->is_of_stacks) wanted.framed_rows = 0;
+    if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
     const detail::stack_source source{parts,
                                       &detail::for_each_saved_stack,
                                       parts->modules.data(),

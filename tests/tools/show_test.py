@@ -188,6 +188,7 @@ def shows_histograms(show, old, new):
     assert lines[0].split() == ["objects", "bytes", "type"], lines
     assert sum(int(line.split()[0]) for line in lines[1:]) == 11, lines
     assert sum(int(line.split()[1]) for line in lines[1:]) == 6000, lines
+    assert show("histogram", "--sort", "allocated", old).startswith(lines[0])
     change = show("histogram", "--by", "function", old, new).splitlines()
     assert [line.split()[:2] for line in change[1:]] == [["10", "1000"]], change
 

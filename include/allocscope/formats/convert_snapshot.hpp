@@ -43,8 +43,9 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     if (format == nullptr) return false;
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
-    const std::size_t framed_rows = format->is_of_stacks ? 0 : detail::every_row;
-    if (!detail::load_snapshot(from, rows, error, framed_rows, &parts)) return false;
+    detail::wanted_parts wanted;
+    if (format->is_of_stacks) wanted.framed_rows = 0;
+    if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
     const detail::stack_source source{parts,
                                       &detail::for_each_saved_stack,
                                       parts->modules.data(),

@@ -33097,6 +33097,152 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
+// stack_source.hpp - stacks one after the other: those of a snapshot, or those of its file.
+
+#ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
+#define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct frame_span {
+    const snapshot::frame* first;
+    std::size_t count;
+};
+
+// Stacks that are not laid out. They are numbered in the order of for_each().
+struct stack_source {
+    using visit = void (*)(void* visitor, const snapshot::stack& stack);
+
+    const void* of;
+    void (*for_each)(const void* of, void* visitor, visit work);
+    frame_span (*frames)(const void* of, std::size_t number, arena& memory);
+    // Of a row without frames, by its place in the snapshot.
+    frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
+    // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
+    const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
+                                       bool is_from_main);
+    stack_numbers (*numbers)(const void* of, std::size_t number);
+    std::size_t count;
+    const snapshot::module* modules;
+    std::size_t module_count;
+    const snapshot::thread* threads;
+    std::size_t thread_count;
+};
+
+class shown_stacks {
+public:
+    // Without a source the snapshot lays its stacks out.
+    explicit shown_stacks(const snapshot& rows, const stack_source* source = nullptr)
+        : rows_(rows), source_(source) {
+        if (source != nullptr) return;
+        const auto stacks = rows.stacks();
+        first_ = stacks.begin();
+        count_ = stacks.size();
+        are_known_ = rows.has_stacks();
+    }
+
+    const snapshot& rows() const noexcept { return rows_; }
+    bool are_known() const noexcept { return source_ != nullptr || are_known_; }
+    std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
+
+    template <class Work>
+    void for_each(const Work& work) const {
+        if (source_ == nullptr) {
+            for (std::size_t i = 0; i < count_; ++i) work(first_[i]);
+            return;
+        }
+        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
+        source_->for_each(source_->of, visitor, [](void* self, const snapshot::stack& stack) {
+            (*static_cast<const Work*>(self))(stack);
+        });
+    }
+
+    // Of one stack, by its number; for as long as `memory` has them.
+    frame_span frames(std::size_t number, arena& memory) const {
+        if (source_ != nullptr) return source_->frames(source_->of, number, memory);
+        return {first_[number].frames, first_[number].frame_count};
+    }
+    frame_span frames_of_row(std::size_t number, arena& memory) const {
+        const snapshot::row& row = rows_[number];
+        if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
+        return source_->frames_of_row(source_->of, number, memory);
+    }
+    // For those who look at the stacks in another order.
+    const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
+                                    bool is_from_main) const {
+        if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);
+        const snapshot::stack& stack = first_[number];
+        if (depth >= stack.frame_count) return nullptr;
+        return stack.frames + (is_from_main ? stack.frame_count - 1 - depth : depth);
+    }
+    stack_numbers numbers(std::size_t number) const {
+        if (source_ != nullptr) return source_->numbers(source_->of, number);
+        return numbers_of(first_[number]);
+    }
+
+    // Calls work(modules, count).
+    template <class Work>
+    void with_modules(const Work& work) const {
+        if (source_ != nullptr) {
+            work(source_->modules, source_->module_count);
+            return;
+        }
+        const auto modules = rows_.modules();
+        work(modules.begin(), modules.size());
+    }
+    // Calls work(threads, count); those that for_each_part() of the stacks names.
+    template <class Work>
+    void with_threads(const Work& work) const {
+        if (source_ != nullptr) {
+            work(source_->threads, source_->thread_count);
+            return;
+        }
+        const auto threads = rows_.allocating_threads();
+        work(threads.begin(), threads.size());
+    }
+
+private:
+    const snapshot& rows_;
+    const stack_source* source_;
+    const snapshot::stack* first_ = nullptr;
+    std::size_t count_ = 0;
+    bool are_known_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
+
+// text_flow.hpp - a long text may go on its way while it is still being written.
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct text_flow {
+    // Called between two pieces of work: what was written so far may be taken out of the text.
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
+// The text stays where it is until it is whole.
+inline text_flow kept_text() noexcept {
+    return {[](void*) {}, nullptr};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+
 // piece_target.hpp - where the pieces of a file go: a path, a descriptor, a stdio file, a stream.
 
 #ifndef ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
@@ -33325,18 +33471,6 @@ private:
     bool is_written_ = true;
 };
 
-// Stacks that come one after the other, and are gone when the next one comes; their texts stay.
-struct stack_source {
-    using visit = void (*)(void* visitor, const snapshot::stack& stack);
-
-    const void* of;
-    void (*for_each)(const void* of, void* visitor, visit work);
-    const snapshot::module* modules;
-    std::size_t module_count;
-    const snapshot::thread* threads;
-    std::size_t thread_count;
-};
-
 struct format_job {
     const snapshot& rows;
     arena& memory;  // for as long as the file is being written
@@ -33347,6 +33481,10 @@ struct format_job {
     int descriptor;              // where a text will be seen; -1: not known
     const stack_source* source;  // of the stacks; null: rows.stacks()
 
+    shown_stacks stacks() const { return shown_stacks{rows, source}; }
+    text_flow flow() const noexcept {
+        return {[](void* gathered) { static_cast<piecewise_text*>(gathered)->may_go(); }, &pieces};
+    }
     bool refuse(text reason) {
         refusal << reason;
         return false;
@@ -33360,38 +33498,23 @@ using format_body = bool (*)(format_job& job);
 
 template <class Work>
 void for_each_stack(format_job& job, const Work& work) {
-    auto next = [&job, &work](const snapshot::stack& stack) {
+    job.stacks().for_each([&job, &work](const snapshot::stack& stack) {
         work(stack);
         job.pieces.may_go();
-    };
-    if (job.source == nullptr) {
-        for (const snapshot::stack& stack : job.rows.stacks()) next(stack);
-        return;
-    }
-    using visitor = decltype(next);
-    job.source->for_each(job.source->of, &next, [](void* self, const snapshot::stack& stack) {
-        (*static_cast<visitor*>(self))(stack);
     });
 }
 
 template <class Work>
 void for_each_module(const format_job& job, const Work& work) {
-    if (job.source == nullptr) {
-        for (const snapshot::module& module : job.rows.modules()) work(module);
-        return;
-    }
-    for (std::size_t i = 0; i < job.source->module_count; ++i) work(job.source->modules[i]);
+    job.stacks().with_modules([&work](const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) work(modules[i]);
+    });
 }
 
 // Calls work(threads, count); those that for_each_part() of the stacks names.
 template <class Work>
 void with_threads(const format_job& job, const Work& work) {
-    if (job.source != nullptr) {
-        work(job.source->threads, job.source->thread_count);
-        return;
-    }
-    const auto threads = job.rows.allocating_threads();
-    work(threads.begin(), threads.size());
+    job.stacks().with_threads(work);
 }
 
 inline stack_numbers sum_of_stacks(format_job& job) {
@@ -33401,7 +33524,7 @@ inline stack_numbers sum_of_stacks(format_job& job) {
 }
 
 inline bool has_stacks_to_write(format_job& job) {
-    if (job.source != nullptr || job.rows.has_stacks()) return true;
+    if (job.stacks().are_known()) return true;
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
@@ -34201,35 +34324,51 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
-    snapshot::stack_details details;  // of a window that has them
+    std::uint64_t most_allocations;    // of one stack: that one is shown where everything was freed
+    std::size_t shown_stack;           // the number of that one
+    snapshot::stack_details* details;  // of a window that has them, else null
 };
 
 class place_sums {
 public:
     // The rows first, in their order, then the other places, in the order of their stacks.
-    place_sums(arena& memory, const snapshot& rows)
-        : numbers_(memory), places_(memory), row_count_(rows.size()) {
-        for (const snapshot::row& row : rows) {
+    place_sums(arena& memory, const shown_stacks& stacks)
+        : memory_(memory),
+          numbers_(memory),
+          places_(memory),
+          row_count_(stacks.rows().size()),
+          has_details_(stacks.rows().info().has_details) {
+        places_.reserve(row_count_);
+        for (const snapshot::row& row : stacks.rows()) {
             numbers_.meet(row);
-            places_.push_back({row, 0, 0, 0, {}});
+            places_.push_back({row, 0, 0, 0, 0, nullptr});
         }
-        for (const snapshot::stack& stack : rows.stacks()) add(stack);
+        std::size_t number = 0;
+        stacks.for_each([&](const snapshot::stack& stack) { add(stack, number++); });
     }
 
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
+    // Those of a row, or of the stack that is shown in its place.
+    frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
+        const auto number = static_cast<std::size_t>(&here - begin());
+        if (number < row_count_) return stacks.frames_of_row(number, scratch);
+        return stacks.frames(here.shown_stack, scratch);
+    }
     // Behind the rows: the places where nothing is alive (in a difference: no more than before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, std::size_t number) {
         const auto at = numbers_.meet(stack);
-        if (at.is_new) places_.push_back({{}, 0, 0, 0, {}});
+        if (at.is_new) places_.push_back({{}, 0, 0, 0, 0, nullptr});
         place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
-        if (stack.details != nullptr) add_details(here.details, *stack.details);
+        if (stack.details != nullptr && has_details_) {
+            if (here.details == nullptr) here.details = memory_.make<snapshot::stack_details>();
+            add_details(*here.details, *stack.details);
+        }
         if (at.number < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;
@@ -34240,15 +34379,18 @@ private:
         row.objects_high += stack.objects_high;
         row.bytes_low += stack.bytes_low;
         row.bytes_high += stack.bytes_high;
-        ++row.sites;
-        if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
+        if (row.sites++ != 0 && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
+        here.shown_stack = number;
         describe_row(row, stack);
+        row.frames = nullptr;  // they may go with the stack
     }
 
+    arena& memory_;
     place_numbers numbers_;
     list<place> places_;
     std::size_t row_count_;
+    bool has_details_;
 };
 
 }  // namespace detail
@@ -34343,16 +34485,18 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
     line.field(row.bytes_low);
     line.field(row.bytes_high);
     line.field(row.type_source);
+    const snapshot::stack_details details =
+        here.details != nullptr ? *here.details : snapshot::stack_details{};
     if (info.has_peak_details) {
-        line.field(here.details.peak_objects);
-        line.field(here.details.peak_bytes);
+        line.field(details.peak_objects);
+        line.field(details.peak_bytes);
     } else {
         line.empty_field();
         line.empty_field();
     }
     if (info.has_details) {
-        line.field(here.details.temporary);
-        line.field(here.details.lifetime_us);
+        line.field(details.temporary);
+        line.field(details.lifetime_us);
     } else {
         line.empty_field();
         line.empty_field();
@@ -34361,9 +34505,10 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
 }
 
 inline bool write_csv_body(format_job& job) {
-    const bool has_stacks = job.rows.has_stacks();
+    const shown_stacks stacks = job.stacks();
+    const bool has_stacks = stacks.are_known();
     if (!has_stacks && job.rows.empty() && !has_stacks_to_write(job)) return false;
-    const place_sums places{job.memory, job.rows};
+    const place_sums places{job.memory, stacks};
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
@@ -35777,19 +35922,26 @@ public:
         return known.value;
     }
 
-    // The paths of up to `at_once` rows or stacks, into `paths`. They are followed side by side:
-    // each step waits for memory, and these waits need not be one after the other.
+    // The next row or stack whose path number_paths() is to give: it looks at the frames no more.
+    template <class Row>
+    void meet_frames(const Row& row) {
+        for (std::size_t k = 0; k < row.frame_count; ++k) {
+            frame_numbers_.push_back(frame_number(row.frames[k]));
+        }
+    }
+
+    // The paths of up to `at_once` rows or stacks that have been met, into `paths`. They are
+    // followed side by side: each step waits for memory, and these waits need not be one after the
+    // other.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
-        frame_numbers_.clear();
         std::size_t begin[at_once];
         std::size_t deepest = 0;
+        std::size_t next = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const Row& row = rows[i];
-            begin[i] = frame_numbers_.size();
-            for (std::size_t k = 0; k < row.frame_count; ++k) {
-                frame_numbers_.push_back(frame_number(row.frames[k]));
-            }
+            begin[i] = next;
+            next += row.frame_count;
             if (row.frame_count > deepest) deepest = row.frame_count;
             paths[i] = 0;
         }
@@ -35804,6 +35956,7 @@ public:
                 if (depth <= rows[i].frame_count) paths[i] = paths_.below(paths[i], frame_of(i));
             }
         }
+        frame_numbers_.clear();
     }
 
     // Of a row or a stack.
@@ -35906,12 +36059,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Called between two pieces of work: what was written so far may be taken out of the text.
-struct page_flow {
-    void (*may_go)(void* whom);
-    void* whom;
-};
-
 // A few numbers with commas between them, put together before they are written.
 class number_row {
 public:
@@ -35936,11 +36083,12 @@ private:
 
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
+    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
         : out_(out),
-          shown_(shown),
+          stacks_(stacks),
+          shown_(stacks.rows()),
           flow_(flow),
-          info_(shown.info()),
+          info_(shown_.info()),
           is_sampled_(info_.record == recording::sampled),
           names_(memory_) {}
 
@@ -36080,12 +36228,16 @@ private:
     }
 
     void write_threads() {
-        const auto threads = shown_.allocating_threads();
-        has_threads_ = threads.size() > 1;
+        stacks_.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            write_threads(threads, count);
+        });
+    }
+    void write_threads(const snapshot::thread* threads, std::size_t count) {
+        has_threads_ = count > 1;
         key("thread_names") << '[';
         if (has_threads_) {
             arena scratch;
-            const thread_names names{scratch, shown_};
+            const thread_names names{scratch, threads, count};
             for (std::size_t i = 0; i < names.size(); ++i) {
                 separate(i);
                 write_script_text(out_, copy_of(scratch, names[i]).data());
@@ -36133,31 +36285,42 @@ private:
         write_stack(row, path, alive, 0);
     }
 
+    // A few at a time; their frames are needed for no longer than it takes to meet them.
     template <class Row>
-    void write_all(const Row* rows, std::size_t count) {
-        names_.reserve_paths(count);
+    struct few_rows {
+        Row rows[page_names::at_once];
+        std::size_t count = 0;
+    };
+    template <class Row>
+    void add(few_rows<Row>& few, const Row& row) {
+        names_.meet_frames(row);
+        few.rows[few.count++] = row;
+        if (few.count == page_names::at_once) write_few(few);
+    }
+    template <class Row>
+    void write_few(few_rows<Row>& few) {
         std::uint32_t paths[page_names::at_once];
-        for (std::size_t from = 0; from < count; from += page_names::at_once) {
-            const std::size_t rest = count - from;
-            const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
-            names_.number_paths(rows + from, some, paths);
-            for (std::size_t i = 0; i < some; ++i) {
-                write_one(rows[from + i], paths[i]);
-            }
-        }
+        names_.number_paths(few.rows, few.count, paths);
+        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i]);
+        few.count = 0;
     }
 
     // Without stacks the rows are shown, of which only what is alive is known.
     void write_stacks() {
-        const snapshot::range<snapshot::stack> stacks = shown_.stacks();
-        const bool has_stacks = !stacks.empty() || shown_.empty();
+        const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
-            write_all(stacks.begin(), stacks.size());
+            names_.reserve_paths(stacks_.count());
+            few_rows<snapshot::stack> few;
+            stacks_.for_each([&](const snapshot::stack& stack) { add(few, stack); });
+            write_few(few);
         } else {
-            write_all(shown_.begin(), shown_.size());
+            names_.reserve_paths(shown_.size());
+            few_rows<snapshot::row> few;
+            for (const snapshot::row& row : shown_) add(few, row);
+            write_few(few);
         }
         out_ << ']';
     }
@@ -36239,8 +36402,9 @@ private:
     }
 
     text_out& out_;
+    const shown_stacks& stacks_;
     const snapshot& shown_;
-    const page_flow flow_;
+    const text_flow flow_;
     const snapshot::window_info& info_;
     const bool is_sampled_;
     arena memory_;
@@ -37290,14 +37454,15 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `head`: the lines of a text report above its rows, for where scripts do not run.
-inline void write_page(text_out& out, const snapshot& shown, text head, page_flow flow) {
+inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
+    const snapshot& shown = stacks.rows();
     out << page_begin;
     write_page_text(out, shown.info().name);
     out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
         << page_style << page_after_style;
     write_page_without_script(out, shown, head);
     out << page_after_noscript;
-    page_data_writer{out, shown, flow}.write();
+    page_data_writer{out, stacks, flow}.write();
     out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
         << page_script_of_page << page_end;
 }
@@ -37785,17 +37950,16 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline void write_page_with_head(text_out& out, const snapshot& shown, page_flow flow) {
+inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text_flow flow) {
     arena parts;
     text_out head{parts};
-    write_head(head, shown, text_form{parts});
-    write_page(out, shown, head.view(), flow);
+    write_head(head, stacks.rows(), text_form{parts});
+    write_page(out, stacks, head.view(), flow);
 }
 
 // A page is made of every snapshot: where there is nothing to show, it says why.
 inline bool write_html_body(format_job& job) {
-    const auto may_go = [](void* pieces) { static_cast<piecewise_text*>(pieces)->may_go(); };
-    write_page_with_head(job.out, job.rows, {may_go, &job.pieces});
+    write_page_with_head(job.out, job.stacks(), job.flow());
     return true;
 }
 
@@ -37806,7 +37970,7 @@ inline std::string to_html(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out page{memory};
-    detail::write_page_with_head(page, rows, {[](void*) {}, nullptr});
+    detail::write_page_with_head(page, detail::shown_stacks{rows}, detail::kept_text());
     return {page.view().data(), page.size()};
 }
 
@@ -37880,8 +38044,9 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_details(json_writer& json, const snapshot::stack_details& details,
+inline void write_json_details(json_writer& json, const snapshot::stack_details* known,
                                bool has_peak) {
+    const snapshot::stack_details details = known != nullptr ? *known : snapshot::stack_details{};
     json.key("details");
     json.begin('{');
     if (has_peak) {
@@ -37897,8 +38062,8 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details&
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, bool has_stacks,
-                           const snapshot::window_info& info) {
+inline void write_json_row(json_writer& json, const place& here, const frame_span& frames,
+                           bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
     json.begin('{');
@@ -37923,19 +38088,25 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
-    for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
+    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames.first[i]);
     json.end(']');
     json.end('}');
 }
 
-inline void write_json_rows(json_writer& json, const char* name, const place* begin,
-                            const place* end, const snapshot& rows) {
-    const bool has_stacks = rows.has_stacks();
-    json.key(name);
+inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
+                            bool are_freed, text_flow flow) {
+    arena memory;
+    memory.allocate(1);  // else its first block would come and go with each row
+    const place* const end = are_freed ? places.end() : places.first_freed();
+    json.key(are_freed ? "freed_rows" : "rows");
     json.begin('[');
-    for (const place* each = begin; each != end; ++each) {
+    for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
+         ++each) {
+        const borrowed_memory meanwhile{memory};
         json.line();
-        write_json_row(json, *each, has_stacks, rows.info());
+        write_json_row(json, *each, places.frames_of(*each, stacks, memory), stacks.are_known(),
+                       stacks.rows().info());
+        flow.may_go(flow.whom);
     }
     json.end(']');
 }
@@ -38020,12 +38191,12 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.end('}');
 }
 
-inline void write_json_threads(json_writer& json, const snapshot& rows) {
-    const auto threads = rows.allocating_threads();
+inline void write_json_threads(json_writer& json, const snapshot::thread* threads,
+                               std::size_t count, const shown_stacks& stacks) {
     arena memory;
     list<snapshot::thread_part> sums{memory};
-    sums.resize(threads.size());
-    for (const snapshot::stack& stack : rows.stacks()) {
+    sums.resize(count);
+    stacks.for_each([&sums](const snapshot::stack& stack) {
         for_each_part(stack, [&sums](const snapshot::thread_part& part) {
             snapshot::thread_part& sum = sums[part.thread];
             sum.objects += part.objects;
@@ -38033,10 +38204,10 @@ inline void write_json_threads(json_writer& json, const snapshot& rows) {
             sum.allocations += part.allocations;
             sum.bytes_allocated += part.bytes_allocated;
         });
-    }
+    });
     json.key("threads");
     json.begin('[');
-    for (std::size_t i = 0; i < threads.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         json.begin('{');
         json.field("number", threads[i].number);
         json.field("name", threads[i].name);
@@ -38050,17 +38221,20 @@ inline void write_json_threads(json_writer& json, const snapshot& rows) {
     json.end(']');
 }
 
-inline void write_json_report(text_out& out, const snapshot& rows) {
+inline void write_json_report(text_out& out, const shown_stacks& stacks, text_flow flow) {
+    const snapshot::window_info& info = stacks.rows().info();
     arena memory;
-    const place_sums places{memory, rows};
-    json_writer json{out, rows.info().is_difference};
+    const place_sums places{memory, stacks};
+    json_writer json{out, info.is_difference};
     json.begin('{');
-    write_json_head(json, rows.info());
-    if (rows.has_stacks()) write_json_threads(json, rows);
-    write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
-    if (rows.has_stacks()) {
-        write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
+    write_json_head(json, info);
+    if (stacks.are_known()) {
+        stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            write_json_threads(json, threads, count, stacks);
+        });
     }
+    write_json_rows(json, places, stacks, false, flow);
+    if (stacks.are_known()) write_json_rows(json, places, stacks, true, flow);
     json.end('}');
     json.line();
 }
@@ -38072,7 +38246,7 @@ inline std::string to_json(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out out{memory};
-    detail::write_json_report(out, rows);
+    detail::write_json_report(out, detail::shown_stacks{rows}, detail::kept_text());
     return {out.view().data(), out.size()};
 }
 
@@ -38090,7 +38264,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 inline bool write_json_body(format_job& job) {
-    write_json_report(job.out, job.rows);
+    write_json_report(job.out, job.stacks(), job.flow());
     return true;
 }
 
@@ -38155,31 +38329,34 @@ struct call_children {
 
 class call_tree {
 public:
-    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+    call_tree(arena& memory, const shown_stacks& stacks, call_direction direction,
               const call_tree_options& wanted = {})
-        : frames_(memory, wanted.identity),
+        : stacks_(stacks),
+          frames_(memory, wanted.identity),
           nodes_(memory),
           order_(memory),
           divided_(memory),
           child_of_stack_(memory),
           child_of_frame_(memory),
           is_top_down_(direction == call_direction::top_down),
-          is_difference_(rows.info().is_difference),
+          is_difference_(stacks.rows().info().is_difference),
           least_bytes_(wanted.least_bytes) {
-        const auto stacks = rows.stacks();
-        stacks_ = stacks.begin();
         scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
-        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
-        order_.resize(stacks.size());
-        divided_.resize(stacks.size());
-        child_of_stack_.resize(stacks.size());
-        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
+        order_.resize(stacks.count());
+        divided_.resize(stacks.count());
+        child_of_stack_.resize(stacks.count());
+        for (std::uint32_t i = 0; i < stacks.count(); ++i) {
             order_[i] = i;
-            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
+            nodes_[0].inclusive.add(stacks_.numbers(i));
         }
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
+
+    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+              const call_tree_options& wanted = {})
+        : call_tree(memory, shown_stacks{rows}, direction, wanted) {}
 
     const call_node& root() const noexcept { return nodes_[0]; }
     std::size_t size() const noexcept { return nodes_.size(); }
@@ -38203,22 +38380,22 @@ private:
         const std::uint32_t begin = nodes_[number].first_stack;
         const std::uint32_t end = begin + nodes_[number].stack_count;
         for (std::uint32_t i = begin; i < end; ++i) {
-            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+            child_of_stack_[i] = add_to_child(number, order_[i]);
         }
         const std::uint32_t first = nodes_[number].first_child;
         nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
         if (nodes_[number].child_count != 0) divide(number, begin, end);
     }
 
-    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+    std::uint32_t add_to_child(std::uint32_t number, std::uint32_t stack) {
         const std::uint32_t depth = nodes_[number].depth;
-        const stack_numbers numbers = numbers_of(stack);
-        if (depth == stack.frame_count) {
+        const stack_numbers numbers = stacks_.numbers(stack);
+        const snapshot::frame* const frame = stacks_.frame_at(stack, depth, is_top_down_);
+        if (frame == nullptr) {
             nodes_[number].own.add(numbers);
             return no_child;
         }
-        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
-        const std::uint32_t child = child_with(number, stack.frames[index]);
+        const std::uint32_t child = child_with(number, *frame);
         nodes_[child].inclusive.add(numbers);
         ++nodes_[child].stack_count;
         return child;
@@ -38286,7 +38463,7 @@ private:
         return size_of_change(number, is_difference_);
     }
 
-    const snapshot::stack* stacks_ = nullptr;
+    const shown_stacks stacks_;
     arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
@@ -38319,8 +38496,8 @@ public:
     explicit massif_file(format_job& job)
         : job_(job),
           out_(job.out),
-          least_shown_(sum_of_stacks(job.rows).bytes / 1000),
-          tree_(job.memory, job.rows, call_direction::bottom_up,
+          least_shown_(sum_of_stacks(job).bytes / 1000),
+          tree_(job.memory, job.stacks(), call_direction::bottom_up,
                 {frames_differ_by::place, least_shown_}) {}
 
     void write() {
@@ -41018,27 +41195,34 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
+// What a body asks a snapshot for, beside its info.
+enum class format_reads {
+    rows,    // without their frames; stacks where there are details
+    stacks,  // rows, and what format_job::stacks() has; frames too from there
+    all
+};
+
 struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
     format_body body;
-    bool is_text;       // else it is nothing for a terminal
-    bool is_of_stacks;  // all of it comes from for_each_stack() and the window's info
+    bool is_text;  // else it is nothing for a terminal
+    format_reads reads;
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true, false},
-    {"html", ".html", write_html_body, true, false},
-    {"json", ".json", write_json_body, true, false},
-    {"csv", ".csv", write_csv_body, true, false},
-    {"snapshot", ".allocscope", write_saved_body, false, false},
-    {"pprof", ".pb.gz", write_pprof_body, false, true},
-    {"folded", ".folded", write_folded_body, true, true},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true, true},
-    {"dhat", ".dhat.json", write_dhat_body, true, true},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true, true},
-    {"massif", ".massif", write_massif_body, true, false},
-    {"callgrind", ".callgrind", write_callgrind_body, true, true},
+    {"text", ".txt", write_text_body, true, format_reads::rows},
+    {"html", ".html", write_html_body, true, format_reads::stacks},
+    {"json", ".json", write_json_body, true, format_reads::stacks},
+    {"csv", ".csv", write_csv_body, true, format_reads::stacks},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::all},
+    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
+    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
+    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
+    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
+    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
 // Null: there is none.
@@ -41270,7 +41454,8 @@ struct loaded_parts {
           modules(memory),
           threads(memory),
           thread_parts(memory),
-          sums(memory) {}
+          sums(memory),
+          stack_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -41282,6 +41467,7 @@ struct loaded_parts {
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
+    list<std::size_t> stack_of_row;
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
@@ -41495,9 +41681,12 @@ public:
     // What has been read becomes the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        // Where there are no stacks, rows stand for them.
+        const std::size_t framed_rows =
+            parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i >= wanted_.framed_rows && rows_[i].line != 0) continue;
-            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            if (i >= framed_rows && rows_[i].line != 0) continue;
+            saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows_[i];
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
@@ -41532,7 +41721,7 @@ private:
         parts_->stacks.reserve(count_of(saved_tag::stack));
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
-        stack_of_row_.reserve(count_of(saved_tag::row));
+        parts_->stack_of_row.reserve(count_of(saved_tag::row));
         ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
@@ -41767,7 +41956,7 @@ private:
         if (from.is_damaged()) return false;
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
-        stack_of_row_.push_back(number);
+        parts_->stack_of_row.push_back(number);
         return true;
     }
 
@@ -41784,7 +41973,6 @@ private:
     arena scratch_;
     loaded_parts* parts_;
     list<snapshot::row> rows_;  // without frames
-    list<std::size_t> stack_of_row_{scratch_};
     text whole_;
 };
 
@@ -41871,9 +42059,62 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline void for_each_saved_stack(const void* of, void* visitor, stack_source::visit work) {
-    for_each_stack_of_file(*static_cast<const loaded_parts*>(of),
-                           [=](const snapshot::stack& stack) { work(visitor, stack); });
+// The functions of a stack_source of the parts of a file.
+struct saved_stack_source {
+    static const loaded_parts& parts_of(const void* of) noexcept {
+        return *static_cast<const loaded_parts*>(of);
+    }
+
+    static void for_each(const void* of, void* visitor, stack_source::visit work) {
+        for_each_stack_of_file(parts_of(of),
+                               [=](const snapshot::stack& stack) { work(visitor, stack); });
+    }
+    static frame_span frames(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return framed(parts, parts.stacks[frames_number_of(parts, number)], memory);
+    }
+    static frame_span frames_of_row(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
+    }
+    static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
+                                           bool is_from_main) {
+        const loaded_parts& parts = parts_of(of);
+        const saved_stack& stack = parts.stacks[frames_number_of(parts, number)];
+        if (depth >= stack.frame_count) return nullptr;
+        std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
+        saved_fields frames{stack.frame_numbers};
+        while (before-- != 0) frames.number();
+        return &parts.frames[frames.index(parts.frames.size())];
+    }
+    static stack_numbers numbers(const void* of, std::size_t number) {
+        const loaded_parts& parts = parts_of(of);
+        snapshot::stack stack{};
+        read_stack_of(parts, parts.sums[number], stack);
+        return numbers_of(stack);
+    }
+
+private:
+    static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
+        return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
+    }
+    static frame_span framed(const loaded_parts& parts, const saved_stack& stack, arena& memory) {
+        return {detail::frames_of(parts, stack, memory), stack.frame_count};
+    }
+};
+
+inline stack_source source_of(const loaded_parts& parts) noexcept {
+    return {&parts,
+            &saved_stack_source::for_each,
+            &saved_stack_source::frames,
+            &saved_stack_source::frames_of_row,
+            &saved_stack_source::frame_at,
+            &saved_stack_source::numbers,
+            parts.sums.size(),
+            parts.modules.data(),
+            parts.modules.size(),
+            parts.threads.data(),
+            parts.threads.size()};
 }
 
 }  // namespace detail
@@ -41886,15 +42127,11 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
     detail::wanted_parts wanted;
-    if (format->is_of_stacks) wanted.framed_rows = 0;
+    if (format->reads != detail::format_reads::all) wanted.framed_rows = 0;
+    wanted.has_stacks = format->reads != detail::format_reads::rows;
     if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
-    const detail::stack_source source{parts,
-                                      &detail::for_each_saved_stack,
-                                      parts->modules.data(),
-                                      parts->modules.size(),
-                                      parts->threads.data(),
-                                      parts->threads.size()};
-    const bool is_streamed = format->is_of_stacks && parts->has_stacks;
+    const detail::stack_source source = detail::source_of(*parts);
+    const bool is_streamed = format->reads == detail::format_reads::stacks && parts->has_stacks;
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,
                              is_streamed ? &source : nullptr);
 }

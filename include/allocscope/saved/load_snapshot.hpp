@@ -115,9 +115,12 @@ public:
     // What has been read becomes the block. Throws std::bad_alloc.
     void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        // Where there are no stacks, rows stand for them.
+        const std::size_t framed_rows =
+            parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i >= wanted_.framed_rows && rows_[i].line != 0) continue;
-            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            if (i >= framed_rows && rows_[i].line != 0) continue;
+            saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows_[i];
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
@@ -152,7 +155,7 @@ private:
         parts_->stacks.reserve(count_of(saved_tag::stack));
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
-        stack_of_row_.reserve(count_of(saved_tag::row));
+        parts_->stack_of_row.reserve(count_of(saved_tag::row));
         ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
         ask_for_large_pages(parts_->stacks.data(),
                             count_of(saved_tag::stack) * sizeof(saved_stack));
@@ -387,7 +390,7 @@ private:
         if (from.is_damaged()) return false;
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
-        stack_of_row_.push_back(number);
+        parts_->stack_of_row.push_back(number);
         return true;
     }
 
@@ -404,7 +407,6 @@ private:
     arena scratch_;
     loaded_parts* parts_;
     list<snapshot::row> rows_;  // without frames
-    list<std::size_t> stack_of_row_{scratch_};
     text whole_;
 };
 

@@ -150,7 +150,8 @@ struct loaded_parts {
           modules(memory),
           threads(memory),
           thread_parts(memory),
-          sums(memory) {}
+          sums(memory),
+          stack_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -162,6 +163,7 @@ struct loaded_parts {
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
+    list<std::size_t> stack_of_row;
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;

@@ -879,7 +879,7 @@ public:
         // difference: of both snapshots together.
         std::uint64_t uncertain_objects, uncertain_bytes;
         // The totals by family, where not all is operator new's; estimates in a sampled window.
-        // None in a difference.
+        // None in a difference, but in one by difference() of report.hpp.
         const family* families;
         std::size_t family_count;
         std::uint64_t process_id;    // whose window it was; 0: not known
@@ -923,12 +923,13 @@ public:
     bool has_stacks() const;
     // The files that the frames of stacks() lie in; the program itself first.
     range<module> modules() const;
-    // The threads that allocated at stacks(), by process and number. None in a difference, nor in a
-    // file of an allocscope that did not save them.
+    // The threads that allocated at stacks(), by process and number. None in a difference_from(),
+    // nor in a file of an allocscope that did not save them.
     range<thread> allocating_threads() const;
 
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
-    // negative (as std::int64_t), what went. Rows without a change are left out.
+    // negative (as std::int64_t), what went. Rows without a change are left out. Threads, families
+    // and details: difference(later, earlier) of report.hpp has them, too.
     snapshot difference_from(const snapshot& earlier) const;
 
     // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
@@ -33540,8 +33541,11 @@ inline bool has_writable_stacks(format_job& job) {
     bool has_negative = false;
     for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
         const stack_numbers numbers = numbers_of(stack);
-        has_negative = has_negative || is_negative(numbers.objects) || is_negative(numbers.bytes) ||
-                       is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated);
+        for (const std::uint64_t number :
+             {numbers.objects, numbers.bytes, numbers.allocations, numbers.bytes_allocated,
+              numbers.peak_objects, numbers.peak_bytes, numbers.temporary, numbers.lifetime_us}) {
+            has_negative = has_negative || is_negative(number);
+        }
     });
     return !has_negative ||
            job.refuse(
@@ -35303,7 +35307,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-H+MZxhXwugF5KWaHEf26OpQkZmTDdErKtJBDyXJ/AlU=';
+script-src 'sha256-iO1/LuvENLyqwWvd/GSMSESt6ts+X3VEeyYhqggTt/E=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -36191,8 +36195,12 @@ private:
             separate(i);
             out_ << '[';
             write_script_text(out_, each.name);
-            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
-                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+            for (const std::uint64_t number :
+                 {each.allocations, each.frees, each.bytes_allocated, each.bytes_freed}) {
+                out_ << ',';
+                amount(number);
+            }
+            out_ << ']';
         }
         out_ << ']';
         key("moments") << '[';
@@ -36262,9 +36270,9 @@ private:
         add_amount(row, numbers.allocations);
         if (has_threads_) row.add(thread);
         if (has_details_) {
-            row.add(numbers.peak_bytes);
-            row.add(numbers.temporary);
-            row.add(numbers.lifetime_us);
+            add_amount(row, numbers.peak_bytes);
+            add_amount(row, numbers.temporary);
+            add_amount(row, numbers.lifetime_us);
         }
         out_ << row.view();
     }
@@ -37214,16 +37222,17 @@ const place_columns = [ {name: 'Place', text: place_name, between: '/'},
 {name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
 between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
-...(has_details ? [{name: 'Mean life', is_life: true}] : []), {name: 'Share', metric: -1}
+...(has_details ? [{name: is_difference ? 'Lived' : 'Mean life', is_life: true}] : []),
+{name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
-const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
+const life_of = (p) => places.lifetimes[p] / (is_difference ? 1 : Math.max(1, places.sums[3][p]));
 function metric_of(column) { return column.metric < 0 ? state.metric : column.metric; }
 function sort_places() { const column = place_columns[places.column] || {metric: -1};
 const upwards = places.is_upwards ? 1 : -1; if (column.text !== undefined) {
 const texts = new Map(places.order.map((p) => [p, column.text(p)]));
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b); return; }
-const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = mean_life(p);
+const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = life_of(p);
 return lives; }, new Float64Array(place_count)) : places.sums[metric_of(column)];
 places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b); }
 function count_places(is_in) { const seen = new Uint8Array(place_count);
@@ -37239,10 +37248,12 @@ const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
 grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-if (column.is_life) {
-const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
-cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
-return cell; } const m = metric_of(column); const value = places.sums[m][p];
+if (column.is_life) { const life = Math.round(life_of(p));
+const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
+const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
+cell.title = exact(life) + ' \u00b5s, ' +
+(is_difference ? 'of all objects together' : 'those that are alive until now'); return cell; }
+const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
 if (is_difference && value !== 0) cell.classList.add(value > 0 ? 'up' : 'down');
@@ -39488,7 +39499,7 @@ enum class group_key : int {
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
     thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as a difference
+               // snapshot has no threads, as one by difference_from()
 };
 
 struct group {
@@ -39574,7 +39585,10 @@ inline void write_size_class(text_out& out, std::size_t number) {
 // The class that the numbers of a stack stand in which are not known for each size: that of the
 // mean, or the next one in which it has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
-    std::size_t number = size_class_of(stack.bytes_allocated / stack.allocations);
+    // Signed, for a difference.
+    const std::int64_t mean = static_cast<std::int64_t>(stack.bytes_allocated) /
+                              static_cast<std::int64_t>(stack.allocations);
+    std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
     while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
     return number;
 }
@@ -39753,7 +39767,7 @@ public:
           count_(has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", "mean life"},
+                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -39815,9 +39829,12 @@ private:
 
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};
-        write_share(share, numbers.peak_bytes, whole_peak_);
+        write_share(share, size_of_change(numbers.peak_bytes, is_difference_), whole_peak_);
         text_out life{memory_};
-        if (numbers.allocations == 0) {
+        if (is_difference_) {
+            const std::uint64_t size_us = write_sign(life, numbers.lifetime_us);
+            write_duration(life, size_us * 1000);
+        } else if (numbers.allocations == 0) {
             life << '-';
         } else {
             const double mean_us =
@@ -39910,7 +39927,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
     std::uint64_t whole_peak = 0;
     for (const group& each : groups) {
         whole += size_of_change(each.bytes, groups.is_difference());
-        whole_peak += each.peak_bytes;
+        whole_peak += size_of_change(each.peak_bytes, groups.is_difference());
     }
     columns.set_whole(whole, whole_peak);
     stack_numbers rest;
@@ -39968,15 +39985,28 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     text_options fewer = wanted;
     if (fewer.rows > most_places) fewer.rows = most_places;
     fewer.width = static_cast<std::uint32_t>(width);
-    if (info.has_peak_details) {
+    auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
+    snapshot_groups groups = rows.group_by(group_key::place, order);
+    if (info.is_difference) {
+        // The same peak stands in both snapshots mostly: then what was temporary tells more.
+        if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
+            order = stack_value::temporary;
+            groups = rows.group_by(group_key::place, order);
+        }
+        if (numbers_of(groups[0])[order] == 0) return;
+    }
+    if (order == stack_value::temporary) {
+        out << "\nwhat was freed before the next allocation:\n\n";
+    } else if (info.is_difference) {
+        out << "\nwhat the peak holds more or less, ";
+        write_bytes_change(out, info.totals.peak_bytes);
+        out << " in all:\n\n";
+    } else {
         out << "\nwhat was alive at the peak of ";
         write_bytes(out, info.totals.peak_bytes);
         out << ":\n\n";
-    } else {
-        out << "\nwhat was freed before the next allocation:\n\n";
     }
-    const auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
-    write_groups(out, memory, rows.group_by(group_key::place, order), fewer);
+    write_groups(out, memory, groups, fewer);
 }
 
 }  // namespace detail
@@ -43723,7 +43753,17 @@ inline void add_to_family(list<snapshot::family>& families, const snapshot::fami
     same->bytes_freed += part.bytes_freed;
 }
 
-// A part without families is operator new's, all of it.
+// Calls work(family). A part without families is operator new's, all of it.
+template <class Work>
+void for_each_family(const snapshot::window_info& info, const Work& work) {
+    const allocation_counts& totals = info.totals;
+    if (info.family_count == 0) {
+        work(snapshot::family{"operator new", totals.allocations, totals.frees,
+                              totals.bytes_allocated, totals.bytes_freed});
+    }
+    for (std::size_t k = 0; k < info.family_count; ++k) work(info.families[k]);
+}
+
 inline void add_families(list<snapshot::family>& families, const snapshot* parts,
                          std::size_t count) {
     bool has_families = false;
@@ -43731,15 +43771,9 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
         has_families = has_families || parts[i].info().family_count != 0;
     }
     for (std::size_t i = 0; i < count && has_families; ++i) {
-        const snapshot::window_info& info = parts[i].info();
-        const allocation_counts& totals = info.totals;
-        if (info.family_count == 0) {
-            add_to_family(families, {"operator new", totals.allocations, totals.frees,
-                                     totals.bytes_allocated, totals.bytes_freed});
-        }
-        for (std::size_t k = 0; k < info.family_count; ++k) {
-            add_to_family(families, info.families[k]);
-        }
+        for_each_family(parts[i].info(), [&families](const snapshot::family& each) {
+            add_to_family(families, each);
+        });
     }
 }
 
@@ -43973,7 +44007,8 @@ public:
           columns_(memory, is_difference_, rows.info().has_details, "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
-        columns_.set_whole(size_of_change(all.bytes, is_difference_), all.peak_bytes);
+        columns_.set_whole(size_of_change(all.bytes, is_difference_),
+                           size_of_change(all.peak_bytes, is_difference_));
         add(tree_.root(), 0);
     }
 
@@ -44067,6 +44102,265 @@ inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::mai
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
+// subtracted_stacks.hpp - the stacks of one snapshot less those of another, with their threads.
+
+#ifndef ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void subtract_details(snapshot::stack_details& from,
+                             const snapshot::stack_details& less) noexcept {
+    from.peak_objects -= less.peak_objects;
+    from.peak_bytes -= less.peak_bytes;
+    from.temporary -= less.temporary;
+    from.lifetime_us -= less.lifetime_us;
+    for (std::size_t i = 0; i < size_class_count; ++i) from.sizes[i] -= less.sizes[i];
+}
+
+// As what it takes away when it is added.
+inline snapshot::thread_part negated(const snapshot::thread_part& part, arena& memory) {
+    snapshot::thread_part made = part;
+    made.objects = 0 - part.objects;
+    made.bytes = 0 - part.bytes;
+    made.allocations = 0 - part.allocations;
+    made.bytes_allocated = 0 - part.bytes_allocated;
+    made.objects_low = 0 - part.objects_high;
+    made.objects_high = 0 - part.objects_low;
+    made.bytes_low = 0 - part.bytes_high;
+    made.bytes_high = 0 - part.bytes_low;
+    if (part.details == nullptr) return made;
+    auto* const details = memory.make<snapshot::stack_details>();
+    subtract_details(*details, *part.details);
+    made.details = details;
+    return made;
+}
+
+// Of a stack or a part; lifetimes do not count.
+template <class Stack>
+bool has_other_numbers(const Stack& of) noexcept {
+    const stack_numbers numbers = numbers_of(of);
+    std::uint64_t all = numbers.objects | numbers.bytes | numbers.allocations |
+                        numbers.bytes_allocated | numbers.peak_objects | numbers.peak_bytes |
+                        numbers.temporary;
+    if (of.details != nullptr) {
+        for (const std::uint64_t count : of.details->sizes) all |= count;
+    }
+    return all != 0;
+}
+
+class subtracted_stacks {
+public:
+    // Throws std::bad_alloc.
+    subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
+        : memory_(memory), stacks_(memory), modules_(memory), threads_(memory) {
+        const std::uint64_t process = later.info().process_id;
+        const std::uint64_t other = earlier.info().process_id;
+        are_two_processes_ = process != 0 && other != 0 && process != other;
+        add(later, true);
+        add(earlier, false);
+        finish();
+    }
+
+    stack_table table_of_stacks() const noexcept {
+        return {stacks_.data(),  stacks_.size(),  modules_.data(),
+                modules_.size(), threads_.data(), threads_.size()};
+    }
+
+private:
+    struct subtracted : changed_stack {
+        std::size_t number;
+        bool has_changed_part;
+        bool has_unknown_threads;
+        bool lacks_details;
+        snapshot::stack_details* details;
+    };
+
+    void add(const snapshot& side, bool is_later) {
+        for (const snapshot::module& module : side.modules()) {
+            if (has_module_.insert(module.path).is_new) modules_.push_back(module);
+        }
+        list<std::size_t> numbers{
+            scratch_};  // of each thread of this side, its index in `threads_`
+        for (const snapshot::thread& each : side.allocating_threads()) {
+            numbers.push_back(number_of(each));
+        }
+        for (const snapshot::stack& stack : side.stacks()) {
+            const auto at = merged_.insert({&stack});
+            subtracted& here = at.value;
+            if (at.is_new) {
+                here.number = merged_.size() - 1;
+                here.sum = without_numbers(stack);
+            }
+            here.add(stack, is_later);
+            if (stack.thread_count == 0) here.has_unknown_threads = true;
+            if (stack.details == nullptr) here.lacks_details = true;
+            if (!here.lacks_details) {
+                if (at.is_new) here.details = memory_.make<snapshot::stack_details>();
+                if (is_later) {
+                    detail::add_details(*here.details, *stack.details);
+                } else {
+                    subtract_details(*here.details, *stack.details);
+                }
+            }
+            for_each_part(stack, [&](snapshot::thread_part part) {
+                if (!is_later) part = negated(part, scratch_);
+                part.thread = numbers[part.thread];
+                parts_.add(here.number, part);
+            });
+        }
+    }
+
+    void finish() {
+        list<snapshot::thread_part> changed{scratch_};
+        parts_.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
+            subtracted& here = merged_.begin()[number].value;
+            if (here.has_unknown_threads) return;
+            changed.clear();
+            for (const snapshot::thread_part& part : of_stack) {
+                const bool has_numbers = has_other_numbers(part);
+                here.has_changed_part = here.has_changed_part || has_numbers;
+                if (has_numbers || numbers_of(part).lifetime_us != 0) changed.push_back(part);
+            }
+            set_threads(here.sum, changed, memory_);
+        });
+        for (auto& each : merged_) {
+            subtracted& here = each.value;
+            if (!here.lacks_details) here.sum.details = here.details;
+            if (here.has_changed_part || has_other_numbers(here.sum)) {
+                stacks_.push_back(here.finished());
+            }
+        }
+        sort_stacks(stacks_, scratch_, true);
+    }
+
+    // Two runs of a program have the same threads, by number and name.
+    std::size_t number_of(const snapshot::thread& thread) {
+        std::size_t number = 0;
+        while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;
+        if (number == threads_.size()) threads_.push_back(thread);
+        if (threads_[number].name[0] == '\0') threads_[number].name = thread.name;
+        return number;
+    }
+    bool is_same(const snapshot::thread& a, const snapshot::thread& b) const noexcept {
+        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
+        return (are_two_processes_ || a.process_id == b.process_id) && a.number == b.number &&
+               (is_one_named || text{a.name} == text{b.name});
+    }
+
+    arena& memory_;
+    arena scratch_;
+    bool are_two_processes_ = false;
+    table<stack_names, subtracted> merged_{scratch_};
+    parts_of_stacks parts_{memory_, scratch_};
+    table<text, bool> has_module_{scratch_};
+    list<snapshot::stack> stacks_;
+    list<snapshot::module> modules_;
+    list<snapshot::thread> threads_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
+
+// whole_difference.hpp - all that one snapshot has more than another: threads, families, details.
+
+#ifndef ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
+#define ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// In the memory of the block.
+struct sides_of_difference {
+    snapshot rows;  // the difference as every program can make it
+    snapshot later;
+    snapshot earlier;
+};
+
+inline void let_go_of_sides(void* kept) {
+    static_cast<sides_of_difference*>(kept)->~sides_of_difference();
+}
+
+inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto& sides = *static_cast<const sides_of_difference*>(source);
+    for (const snapshot* side : {&sides.later, &sides.earlier}) {
+        if (!side->has_stacks() && !is_of_no_window(*side)) refuse_memory();  // nor has this one
+    }
+    made.table = subtracted_stacks{made.memory, sides.later, sides.earlier}.table_of_stacks();
+}
+
+inline snapshot::family negated(const snapshot::family& family) noexcept {
+    return {family.name, 0 - family.allocations, 0 - family.frees, 0 - family.bytes_allocated,
+            0 - family.bytes_freed};
+}
+
+inline void subtract_families(list<snapshot::family>& changed, const snapshot::window_info& later,
+                              const snapshot::window_info& earlier) {
+    if (later.family_count == 0 && earlier.family_count == 0) return;
+    list<snapshot::family> sums{changed.memory()};
+    for_each_family(later, [&](const snapshot::family& each) { add_to_family(sums, each); });
+    for_each_family(earlier,
+                    [&](const snapshot::family& each) { add_to_family(sums, negated(each)); });
+    for (const snapshot::family& each : sums) {
+        const std::uint64_t change =
+            each.allocations | each.frees | each.bytes_allocated | each.bytes_freed;
+        if (change != 0) changed.push_back(each);
+    }
+}
+
+// What a snapshot of no window has not is 0.
+inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::window_info::*what) {
+    if (is_of_no_window(a)) return b.info().*what;
+    return a.info().*what && (is_of_no_window(b) || b.info().*what);
+}
+
+// Null: memory was refused.
+inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& later,
+                                       const snapshot& earlier) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = rows.info();
+    info.has_details = have_both(later, earlier, &snapshot::window_info::has_details);
+    info.has_peak_details = have_both(later, earlier, &snapshot::window_info::has_peak_details);
+    const bool is_made = is_done_with_memory([&] {
+        void* const place = block.memory().allocate(sizeof(sides_of_difference));
+        auto* const sides = ::new (place) sides_of_difference{rows, later, earlier};
+        block.keep({sides, &let_go_of_sides});
+        block.set_stacks(&find_subtracted_stacks, sides);
+        arena scratch;
+        list<snapshot::family> families{scratch};
+        subtract_families(families, later.info(), earlier.info());
+        block.add_families(families);
+    });
+    if (!is_made) return nullptr;
+    snapshot_data* const made = block.finish(info);
+    made->rows = rows.begin();
+    made->row_count = rows.size();
+    made->live_objects = rows.live_objects();
+    made->live_bytes = rows.live_bytes();
+    return made;
+}
+
+}  // namespace detail
+
+inline snapshot difference(const snapshot& later, const snapshot& earlier) {
+    const pause_recording quietly;
+    const snapshot rows = later.difference_from(earlier);
+    if (!rows.info().is_difference) return rows;  // of two that come from no window
+    detail::snapshot_data* const made = detail::whole_difference(rows, later, earlier);
+    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
 
 // report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 

@@ -189,7 +189,7 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
         allocscope::snapshot later;
         if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
         if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
-        into = later.difference_from(into);
+        into = allocscope::difference(later, into);
     } else if (asked.files.size() == 1) {
         if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
                                                parts_of_file(asked))) {
@@ -210,10 +210,7 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
                " --details, or options::details";
     }
     if (!asked.thread.empty() && into.allocating_threads().empty()) {
-        return asked.is_difference
-                   ? std::string{"a difference does not know its threads; leave --thread out, or"
-                                 " show one of the files"}
-                   : asked.files[0] + " does not know its threads: an older allocscope saved it";
+        return asked.files[0] + " does not know its threads: an older allocscope saved it";
     }
     if (needs_stacks(asked)) into = into.filter(asked.filter);
     return {};

@@ -146,8 +146,11 @@ inline bool has_writable_stacks(format_job& job) {
     bool has_negative = false;
     for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
         const stack_numbers numbers = numbers_of(stack);
-        has_negative = has_negative || is_negative(numbers.objects) || is_negative(numbers.bytes) ||
-                       is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated);
+        for (const std::uint64_t number :
+             {numbers.objects, numbers.bytes, numbers.allocations, numbers.bytes_allocated,
+              numbers.peak_objects, numbers.peak_bytes, numbers.temporary, numbers.lifetime_us}) {
+            has_negative = has_negative || is_negative(number);
+        }
     });
     return !has_negative ||
            job.refuse(

@@ -182,8 +182,12 @@ private:
             separate(i);
             out_ << '[';
             write_script_text(out_, each.name);
-            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
-                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+            for (const std::uint64_t number :
+                 {each.allocations, each.frees, each.bytes_allocated, each.bytes_freed}) {
+                out_ << ',';
+                amount(number);
+            }
+            out_ << ']';
         }
         out_ << ']';
         key("moments") << '[';
@@ -253,9 +257,9 @@ private:
         add_amount(row, numbers.allocations);
         if (has_threads_) row.add(thread);
         if (has_details_) {
-            row.add(numbers.peak_bytes);
-            row.add(numbers.temporary);
-            row.add(numbers.lifetime_us);
+            add_amount(row, numbers.peak_bytes);
+            add_amount(row, numbers.temporary);
+            add_amount(row, numbers.lifetime_us);
         }
         out_ << row.view();
     }

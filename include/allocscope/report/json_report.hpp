@@ -32,7 +32,8 @@
 // the moments those of a window that kept a time series; "memory" is there after with_memory(), and
 // its parts add up to "resident_bytes". A sampled snapshot's numbers are estimates: it has
 // "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
-// rows "samples". In a difference numbers may be negative, and "is_difference" is true. Of several
+// rows "samples". In a difference numbers may be negative, and "is_difference" is true; threads,
+// families and details are in one by difference(): see report/whole_difference.hpp. Of several
 // windows "merged_windows" says how many. A window with options::details has "details", with
 // "peak_..." where its peak was followed. Text that is not valid UTF-8 or may not be shown is
 // escaped as in a text report.

@@ -38,6 +38,7 @@
 #include <allocscope/report/text_options.hpp>
 #include <allocscope/report/text_report.hpp>
 #include <allocscope/report/text_tree.hpp>
+#include <allocscope/report/whole_difference.hpp>
 #include <allocscope/saved/load_snapshot.hpp>
 #include <allocscope/saved/save_snapshot.hpp>
 

@@ -879,7 +879,7 @@ public:
         // difference: of both snapshots together.
         std::uint64_t uncertain_objects, uncertain_bytes;
         // The totals by family, where not all is operator new's; estimates in a sampled window.
-        // None in a difference.
+        // None in a difference, but in one by difference() of report.hpp.
         const family* families;
         std::size_t family_count;
         std::uint64_t process_id;    // whose window it was; 0: not known
@@ -923,12 +923,13 @@ public:
     bool has_stacks() const;
     // The files that the frames of stacks() lie in; the program itself first.
     range<module> modules() const;
-    // The threads that allocated at stacks(), by process and number. None in a difference, nor in a
-    // file of an allocscope that did not save them.
+    // The threads that allocated at stacks(), by process and number. None in a difference_from(),
+    // nor in a file of an allocscope that did not save them.
     range<thread> allocating_threads() const;
 
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
-    // negative (as std::int64_t), what went. Rows without a change are left out.
+    // negative (as std::int64_t), what went. Rows without a change are left out. Threads, families
+    // and details: difference(later, earlier) of report.hpp has them, too.
     snapshot difference_from(const snapshot& earlier) const;
 
     // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the
@@ -33097,6 +33098,152 @@ ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_GROUPING_STACK_NUMBERS_HPP
 
+// stack_source.hpp - stacks one after the other: those of a snapshot, or those of its file.
+
+#ifndef ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
+#define ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+struct frame_span {
+    const snapshot::frame* first;
+    std::size_t count;
+};
+
+// Stacks that are not laid out. They are numbered in the order of for_each().
+struct stack_source {
+    using visit = void (*)(void* visitor, const snapshot::stack& stack);
+
+    const void* of;
+    void (*for_each)(const void* of, void* visitor, visit work);
+    frame_span (*frames)(const void* of, std::size_t number, arena& memory);
+    // Of a row without frames, by its place in the snapshot.
+    frame_span (*frames_of_row)(const void* of, std::size_t number, arena& memory);
+    // One that stays; null: the stack has fewer. `depth` counts from who allocated, or from main().
+    const snapshot::frame* (*frame_at)(const void* of, std::size_t number, std::size_t depth,
+                                       bool is_from_main);
+    stack_numbers (*numbers)(const void* of, std::size_t number);
+    std::size_t count;
+    const snapshot::module* modules;
+    std::size_t module_count;
+    const snapshot::thread* threads;
+    std::size_t thread_count;
+};
+
+class shown_stacks {
+public:
+    // Without a source the snapshot lays its stacks out.
+    explicit shown_stacks(const snapshot& rows, const stack_source* source = nullptr)
+        : rows_(rows), source_(source) {
+        if (source != nullptr) return;
+        const auto stacks = rows.stacks();
+        first_ = stacks.begin();
+        count_ = stacks.size();
+        are_known_ = rows.has_stacks();
+    }
+
+    const snapshot& rows() const noexcept { return rows_; }
+    bool are_known() const noexcept { return source_ != nullptr || are_known_; }
+    std::size_t count() const noexcept { return source_ != nullptr ? source_->count : count_; }
+
+    template <class Work>
+    void for_each(const Work& work) const {
+        if (source_ == nullptr) {
+            for (std::size_t i = 0; i < count_; ++i) work(first_[i]);
+            return;
+        }
+        auto* const visitor = const_cast<void*>(static_cast<const void*>(&work));
+        source_->for_each(source_->of, visitor, [](void* self, const snapshot::stack& stack) {
+            (*static_cast<const Work*>(self))(stack);
+        });
+    }
+
+    // Of one stack, by its number; for as long as `memory` has them.
+    frame_span frames(std::size_t number, arena& memory) const {
+        if (source_ != nullptr) return source_->frames(source_->of, number, memory);
+        return {first_[number].frames, first_[number].frame_count};
+    }
+    frame_span frames_of_row(std::size_t number, arena& memory) const {
+        const snapshot::row& row = rows_[number];
+        if (row.frame_count != 0 || source_ == nullptr) return {row.frames, row.frame_count};
+        return source_->frames_of_row(source_->of, number, memory);
+    }
+    // For those who look at the stacks in another order.
+    const snapshot::frame* frame_at(std::size_t number, std::size_t depth,
+                                    bool is_from_main) const {
+        if (source_ != nullptr) return source_->frame_at(source_->of, number, depth, is_from_main);
+        const snapshot::stack& stack = first_[number];
+        if (depth >= stack.frame_count) return nullptr;
+        return stack.frames + (is_from_main ? stack.frame_count - 1 - depth : depth);
+    }
+    stack_numbers numbers(std::size_t number) const {
+        if (source_ != nullptr) return source_->numbers(source_->of, number);
+        return numbers_of(first_[number]);
+    }
+
+    // Calls work(modules, count).
+    template <class Work>
+    void with_modules(const Work& work) const {
+        if (source_ != nullptr) {
+            work(source_->modules, source_->module_count);
+            return;
+        }
+        const auto modules = rows_.modules();
+        work(modules.begin(), modules.size());
+    }
+    // Calls work(threads, count); those that for_each_part() of the stacks names.
+    template <class Work>
+    void with_threads(const Work& work) const {
+        if (source_ != nullptr) {
+            work(source_->threads, source_->thread_count);
+            return;
+        }
+        const auto threads = rows_.allocating_threads();
+        work(threads.begin(), threads.size());
+    }
+
+private:
+    const snapshot& rows_;
+    const stack_source* source_;
+    const snapshot::stack* first_ = nullptr;
+    std::size_t count_ = 0;
+    bool are_known_ = false;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_STACK_SOURCE_HPP
+
+// text_flow.hpp - a long text may go on its way while it is still being written.
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct text_flow {
+    // Called between two pieces of work: what was written so far may be taken out of the text.
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
+// The text stays where it is until it is whole.
+inline text_flow kept_text() noexcept {
+    return {[](void*) {}, nullptr};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+
 // piece_target.hpp - where the pieces of a file go: a path, a descriptor, a stdio file, a stream.
 
 #ifndef ALLOCSCOPE_REPORT_PIECE_TARGET_HPP
@@ -33325,18 +33472,6 @@ private:
     bool is_written_ = true;
 };
 
-// Stacks that come one after the other, and are gone when the next one comes; their texts stay.
-struct stack_source {
-    using visit = void (*)(void* visitor, const snapshot::stack& stack);
-
-    const void* of;
-    void (*for_each)(const void* of, void* visitor, visit work);
-    const snapshot::module* modules;
-    std::size_t module_count;
-    const snapshot::thread* threads;
-    std::size_t thread_count;
-};
-
 struct format_job {
     const snapshot& rows;
     arena& memory;  // for as long as the file is being written
@@ -33347,6 +33482,10 @@ struct format_job {
     int descriptor;              // where a text will be seen; -1: not known
     const stack_source* source;  // of the stacks; null: rows.stacks()
 
+    shown_stacks stacks() const { return shown_stacks{rows, source}; }
+    text_flow flow() const noexcept {
+        return {[](void* gathered) { static_cast<piecewise_text*>(gathered)->may_go(); }, &pieces};
+    }
     bool refuse(text reason) {
         refusal << reason;
         return false;
@@ -33360,38 +33499,23 @@ using format_body = bool (*)(format_job& job);
 
 template <class Work>
 void for_each_stack(format_job& job, const Work& work) {
-    auto next = [&job, &work](const snapshot::stack& stack) {
+    job.stacks().for_each([&job, &work](const snapshot::stack& stack) {
         work(stack);
         job.pieces.may_go();
-    };
-    if (job.source == nullptr) {
-        for (const snapshot::stack& stack : job.rows.stacks()) next(stack);
-        return;
-    }
-    using visitor = decltype(next);
-    job.source->for_each(job.source->of, &next, [](void* self, const snapshot::stack& stack) {
-        (*static_cast<visitor*>(self))(stack);
     });
 }
 
 template <class Work>
 void for_each_module(const format_job& job, const Work& work) {
-    if (job.source == nullptr) {
-        for (const snapshot::module& module : job.rows.modules()) work(module);
-        return;
-    }
-    for (std::size_t i = 0; i < job.source->module_count; ++i) work(job.source->modules[i]);
+    job.stacks().with_modules([&work](const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) work(modules[i]);
+    });
 }
 
 // Calls work(threads, count); those that for_each_part() of the stacks names.
 template <class Work>
 void with_threads(const format_job& job, const Work& work) {
-    if (job.source != nullptr) {
-        work(job.source->threads, job.source->thread_count);
-        return;
-    }
-    const auto threads = job.rows.allocating_threads();
-    work(threads.begin(), threads.size());
+    job.stacks().with_threads(work);
 }
 
 inline stack_numbers sum_of_stacks(format_job& job) {
@@ -33401,7 +33525,7 @@ inline stack_numbers sum_of_stacks(format_job& job) {
 }
 
 inline bool has_stacks_to_write(format_job& job) {
-    if (job.source != nullptr || job.rows.has_stacks()) return true;
+    if (job.stacks().are_known()) return true;
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
@@ -33417,8 +33541,11 @@ inline bool has_writable_stacks(format_job& job) {
     bool has_negative = false;
     for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
         const stack_numbers numbers = numbers_of(stack);
-        has_negative = has_negative || is_negative(numbers.objects) || is_negative(numbers.bytes) ||
-                       is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated);
+        for (const std::uint64_t number :
+             {numbers.objects, numbers.bytes, numbers.allocations, numbers.bytes_allocated,
+              numbers.peak_objects, numbers.peak_bytes, numbers.temporary, numbers.lifetime_us}) {
+            has_negative = has_negative || is_negative(number);
+        }
     });
     return !has_negative ||
            job.refuse(
@@ -34201,35 +34328,51 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
-    snapshot::stack_details details;  // of a window that has them
+    std::uint64_t most_allocations;    // of one stack: that one is shown where everything was freed
+    std::size_t shown_stack;           // the number of that one
+    snapshot::stack_details* details;  // of a window that has them, else null
 };
 
 class place_sums {
 public:
     // The rows first, in their order, then the other places, in the order of their stacks.
-    place_sums(arena& memory, const snapshot& rows)
-        : numbers_(memory), places_(memory), row_count_(rows.size()) {
-        for (const snapshot::row& row : rows) {
+    place_sums(arena& memory, const shown_stacks& stacks)
+        : memory_(memory),
+          numbers_(memory),
+          places_(memory),
+          row_count_(stacks.rows().size()),
+          has_details_(stacks.rows().info().has_details) {
+        places_.reserve(row_count_);
+        for (const snapshot::row& row : stacks.rows()) {
             numbers_.meet(row);
-            places_.push_back({row, 0, 0, 0, {}});
+            places_.push_back({row, 0, 0, 0, 0, nullptr});
         }
-        for (const snapshot::stack& stack : rows.stacks()) add(stack);
+        std::size_t number = 0;
+        stacks.for_each([&](const snapshot::stack& stack) { add(stack, number++); });
     }
 
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
+    // Those of a row, or of the stack that is shown in its place.
+    frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
+        const auto number = static_cast<std::size_t>(&here - begin());
+        if (number < row_count_) return stacks.frames_of_row(number, scratch);
+        return stacks.frames(here.shown_stack, scratch);
+    }
     // Behind the rows: the places where nothing is alive (in a difference: no more than before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, std::size_t number) {
         const auto at = numbers_.meet(stack);
-        if (at.is_new) places_.push_back({{}, 0, 0, 0, {}});
+        if (at.is_new) places_.push_back({{}, 0, 0, 0, 0, nullptr});
         place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
-        if (stack.details != nullptr) add_details(here.details, *stack.details);
+        if (stack.details != nullptr && has_details_) {
+            if (here.details == nullptr) here.details = memory_.make<snapshot::stack_details>();
+            add_details(*here.details, *stack.details);
+        }
         if (at.number < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;
@@ -34240,15 +34383,18 @@ private:
         row.objects_high += stack.objects_high;
         row.bytes_low += stack.bytes_low;
         row.bytes_high += stack.bytes_high;
-        ++row.sites;
-        if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
+        if (row.sites++ != 0 && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
+        here.shown_stack = number;
         describe_row(row, stack);
+        row.frames = nullptr;  // they may go with the stack
     }
 
+    arena& memory_;
     place_numbers numbers_;
     list<place> places_;
     std::size_t row_count_;
+    bool has_details_;
 };
 
 }  // namespace detail
@@ -34343,16 +34489,18 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
     line.field(row.bytes_low);
     line.field(row.bytes_high);
     line.field(row.type_source);
+    const snapshot::stack_details details =
+        here.details != nullptr ? *here.details : snapshot::stack_details{};
     if (info.has_peak_details) {
-        line.field(here.details.peak_objects);
-        line.field(here.details.peak_bytes);
+        line.field(details.peak_objects);
+        line.field(details.peak_bytes);
     } else {
         line.empty_field();
         line.empty_field();
     }
     if (info.has_details) {
-        line.field(here.details.temporary);
-        line.field(here.details.lifetime_us);
+        line.field(details.temporary);
+        line.field(details.lifetime_us);
     } else {
         line.empty_field();
         line.empty_field();
@@ -34361,9 +34509,10 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
 }
 
 inline bool write_csv_body(format_job& job) {
-    const bool has_stacks = job.rows.has_stacks();
+    const shown_stacks stacks = job.stacks();
+    const bool has_stacks = stacks.are_known();
     if (!has_stacks && job.rows.empty() && !has_stacks_to_write(job)) return false;
-    const place_sums places{job.memory, job.rows};
+    const place_sums places{job.memory, stacks};
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"
@@ -35158,7 +35307,7 @@ constexpr char page_begin[] = R"page(<!doctype html>
 <html lang="en"> <head> <meta charset="utf-8"> <meta
 http-equiv="Content-Security-Policy"
 content="default-src 'none';
-script-src 'sha256-H+MZxhXwugF5KWaHEf26OpQkZmTDdErKtJBDyXJ/AlU=';
+script-src 'sha256-iO1/LuvENLyqwWvd/GSMSESt6ts+X3VEeyYhqggTt/E=';
 style-src 'sha256-dsco+h7JRYM2p1C1h0RUit+720GT+4C3qBaU8tKux5w=';
 base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"> <meta name="referrer"
@@ -35777,19 +35926,26 @@ public:
         return known.value;
     }
 
-    // The paths of up to `at_once` rows or stacks, into `paths`. They are followed side by side:
-    // each step waits for memory, and these waits need not be one after the other.
+    // The next row or stack whose path number_paths() is to give: it looks at the frames no more.
+    template <class Row>
+    void meet_frames(const Row& row) {
+        for (std::size_t k = 0; k < row.frame_count; ++k) {
+            frame_numbers_.push_back(frame_number(row.frames[k]));
+        }
+    }
+
+    // The paths of up to `at_once` rows or stacks that have been met, into `paths`. They are
+    // followed side by side: each step waits for memory, and these waits need not be one after the
+    // other.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
-        frame_numbers_.clear();
         std::size_t begin[at_once];
         std::size_t deepest = 0;
+        std::size_t next = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const Row& row = rows[i];
-            begin[i] = frame_numbers_.size();
-            for (std::size_t k = 0; k < row.frame_count; ++k) {
-                frame_numbers_.push_back(frame_number(row.frames[k]));
-            }
+            begin[i] = next;
+            next += row.frame_count;
             if (row.frame_count > deepest) deepest = row.frame_count;
             paths[i] = 0;
         }
@@ -35804,6 +35960,7 @@ public:
                 if (depth <= rows[i].frame_count) paths[i] = paths_.below(paths[i], frame_of(i));
             }
         }
+        frame_numbers_.clear();
     }
 
     // Of a row or a stack.
@@ -35906,12 +36063,6 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Called between two pieces of work: what was written so far may be taken out of the text.
-struct page_flow {
-    void (*may_go)(void* whom);
-    void* whom;
-};
-
 // A few numbers with commas between them, put together before they are written.
 class number_row {
 public:
@@ -35936,11 +36087,12 @@ private:
 
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
+    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
         : out_(out),
-          shown_(shown),
+          stacks_(stacks),
+          shown_(stacks.rows()),
           flow_(flow),
-          info_(shown.info()),
+          info_(shown_.info()),
           is_sampled_(info_.record == recording::sampled),
           names_(memory_) {}
 
@@ -36043,8 +36195,12 @@ private:
             separate(i);
             out_ << '[';
             write_script_text(out_, each.name);
-            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
-                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+            for (const std::uint64_t number :
+                 {each.allocations, each.frees, each.bytes_allocated, each.bytes_freed}) {
+                out_ << ',';
+                amount(number);
+            }
+            out_ << ']';
         }
         out_ << ']';
         key("moments") << '[';
@@ -36080,12 +36236,16 @@ private:
     }
 
     void write_threads() {
-        const auto threads = shown_.allocating_threads();
-        has_threads_ = threads.size() > 1;
+        stacks_.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            write_threads(threads, count);
+        });
+    }
+    void write_threads(const snapshot::thread* threads, std::size_t count) {
+        has_threads_ = count > 1;
         key("thread_names") << '[';
         if (has_threads_) {
             arena scratch;
-            const thread_names names{scratch, shown_};
+            const thread_names names{scratch, threads, count};
             for (std::size_t i = 0; i < names.size(); ++i) {
                 separate(i);
                 write_script_text(out_, copy_of(scratch, names[i]).data());
@@ -36110,9 +36270,9 @@ private:
         add_amount(row, numbers.allocations);
         if (has_threads_) row.add(thread);
         if (has_details_) {
-            row.add(numbers.peak_bytes);
-            row.add(numbers.temporary);
-            row.add(numbers.lifetime_us);
+            add_amount(row, numbers.peak_bytes);
+            add_amount(row, numbers.temporary);
+            add_amount(row, numbers.lifetime_us);
         }
         out_ << row.view();
     }
@@ -36133,31 +36293,42 @@ private:
         write_stack(row, path, alive, 0);
     }
 
+    // A few at a time; their frames are needed for no longer than it takes to meet them.
     template <class Row>
-    void write_all(const Row* rows, std::size_t count) {
-        names_.reserve_paths(count);
+    struct few_rows {
+        Row rows[page_names::at_once];
+        std::size_t count = 0;
+    };
+    template <class Row>
+    void add(few_rows<Row>& few, const Row& row) {
+        names_.meet_frames(row);
+        few.rows[few.count++] = row;
+        if (few.count == page_names::at_once) write_few(few);
+    }
+    template <class Row>
+    void write_few(few_rows<Row>& few) {
         std::uint32_t paths[page_names::at_once];
-        for (std::size_t from = 0; from < count; from += page_names::at_once) {
-            const std::size_t rest = count - from;
-            const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
-            names_.number_paths(rows + from, some, paths);
-            for (std::size_t i = 0; i < some; ++i) {
-                write_one(rows[from + i], paths[i]);
-            }
-        }
+        names_.number_paths(few.rows, few.count, paths);
+        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i]);
+        few.count = 0;
     }
 
     // Without stacks the rows are shown, of which only what is alive is known.
     void write_stacks() {
-        const snapshot::range<snapshot::stack> stacks = shown_.stacks();
-        const bool has_stacks = !stacks.empty() || shown_.empty();
+        const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
-            write_all(stacks.begin(), stacks.size());
+            names_.reserve_paths(stacks_.count());
+            few_rows<snapshot::stack> few;
+            stacks_.for_each([&](const snapshot::stack& stack) { add(few, stack); });
+            write_few(few);
         } else {
-            write_all(shown_.begin(), shown_.size());
+            names_.reserve_paths(shown_.size());
+            few_rows<snapshot::row> few;
+            for (const snapshot::row& row : shown_) add(few, row);
+            write_few(few);
         }
         out_ << ']';
     }
@@ -36239,8 +36410,9 @@ private:
     }
 
     text_out& out_;
+    const shown_stacks& stacks_;
     const snapshot& shown_;
-    const page_flow flow_;
+    const text_flow flow_;
     const snapshot::window_info& info_;
     const bool is_sampled_;
     arena memory_;
@@ -37050,16 +37222,17 @@ const place_columns = [ {name: 'Place', text: place_name, between: '/'},
 {name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
 between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
-...(has_details ? [{name: 'Mean life', is_life: true}] : []), {name: 'Share', metric: -1}
+...(has_details ? [{name: is_difference ? 'Lived' : 'Mean life', is_life: true}] : []),
+{name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
-const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
+const life_of = (p) => places.lifetimes[p] / (is_difference ? 1 : Math.max(1, places.sums[3][p]));
 function metric_of(column) { return column.metric < 0 ? state.metric : column.metric; }
 function sort_places() { const column = place_columns[places.column] || {metric: -1};
 const upwards = places.is_upwards ? 1 : -1; if (column.text !== undefined) {
 const texts = new Map(places.order.map((p) => [p, column.text(p)]));
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b); return; }
-const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = mean_life(p);
+const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = life_of(p);
 return lives; }, new Float64Array(place_count)) : places.sums[metric_of(column)];
 places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b); }
 function count_places(is_in) { const seen = new Uint8Array(place_count);
@@ -37075,10 +37248,12 @@ const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
 grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-if (column.is_life) {
-const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
-cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
-return cell; } const m = metric_of(column); const value = places.sums[m][p];
+if (column.is_life) { const life = Math.round(life_of(p));
+const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
+const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
+cell.title = exact(life) + ' \u00b5s, ' +
+(is_difference ? 'of all objects together' : 'those that are alive until now'); return cell; }
+const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
 if (is_difference && value !== 0) cell.classList.add(value > 0 ? 'up' : 'down');
@@ -37290,14 +37465,15 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `head`: the lines of a text report above its rows, for where scripts do not run.
-inline void write_page(text_out& out, const snapshot& shown, text head, page_flow flow) {
+inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
+    const snapshot& shown = stacks.rows();
     out << page_begin;
     write_page_text(out, shown.info().name);
     out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
         << page_style << page_after_style;
     write_page_without_script(out, shown, head);
     out << page_after_noscript;
-    page_data_writer{out, shown, flow}.write();
+    page_data_writer{out, stacks, flow}.write();
     out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
         << page_script_of_page << page_end;
 }
@@ -37785,17 +37961,16 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline void write_page_with_head(text_out& out, const snapshot& shown, page_flow flow) {
+inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text_flow flow) {
     arena parts;
     text_out head{parts};
-    write_head(head, shown, text_form{parts});
-    write_page(out, shown, head.view(), flow);
+    write_head(head, stacks.rows(), text_form{parts});
+    write_page(out, stacks, head.view(), flow);
 }
 
 // A page is made of every snapshot: where there is nothing to show, it says why.
 inline bool write_html_body(format_job& job) {
-    const auto may_go = [](void* pieces) { static_cast<piecewise_text*>(pieces)->may_go(); };
-    write_page_with_head(job.out, job.rows, {may_go, &job.pieces});
+    write_page_with_head(job.out, job.stacks(), job.flow());
     return true;
 }
 
@@ -37806,7 +37981,7 @@ inline std::string to_html(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out page{memory};
-    detail::write_page_with_head(page, rows, {[](void*) {}, nullptr});
+    detail::write_page_with_head(page, detail::shown_stacks{rows}, detail::kept_text());
     return {page.view().data(), page.size()};
 }
 
@@ -37880,8 +38055,9 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_details(json_writer& json, const snapshot::stack_details& details,
+inline void write_json_details(json_writer& json, const snapshot::stack_details* known,
                                bool has_peak) {
+    const snapshot::stack_details details = known != nullptr ? *known : snapshot::stack_details{};
     json.key("details");
     json.begin('{');
     if (has_peak) {
@@ -37897,8 +38073,8 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details&
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, bool has_stacks,
-                           const snapshot::window_info& info) {
+inline void write_json_row(json_writer& json, const place& here, const frame_span& frames,
+                           bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
     json.begin('{');
@@ -37923,19 +38099,25 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
-    for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
+    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames.first[i]);
     json.end(']');
     json.end('}');
 }
 
-inline void write_json_rows(json_writer& json, const char* name, const place* begin,
-                            const place* end, const snapshot& rows) {
-    const bool has_stacks = rows.has_stacks();
-    json.key(name);
+inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
+                            bool are_freed, text_flow flow) {
+    arena memory;
+    memory.allocate(1);  // else its first block would come and go with each row
+    const place* const end = are_freed ? places.end() : places.first_freed();
+    json.key(are_freed ? "freed_rows" : "rows");
     json.begin('[');
-    for (const place* each = begin; each != end; ++each) {
+    for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
+         ++each) {
+        const borrowed_memory meanwhile{memory};
         json.line();
-        write_json_row(json, *each, has_stacks, rows.info());
+        write_json_row(json, *each, places.frames_of(*each, stacks, memory), stacks.are_known(),
+                       stacks.rows().info());
+        flow.may_go(flow.whom);
     }
     json.end(']');
 }
@@ -38020,12 +38202,12 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.end('}');
 }
 
-inline void write_json_threads(json_writer& json, const snapshot& rows) {
-    const auto threads = rows.allocating_threads();
+inline void write_json_threads(json_writer& json, const snapshot::thread* threads,
+                               std::size_t count, const shown_stacks& stacks) {
     arena memory;
     list<snapshot::thread_part> sums{memory};
-    sums.resize(threads.size());
-    for (const snapshot::stack& stack : rows.stacks()) {
+    sums.resize(count);
+    stacks.for_each([&sums](const snapshot::stack& stack) {
         for_each_part(stack, [&sums](const snapshot::thread_part& part) {
             snapshot::thread_part& sum = sums[part.thread];
             sum.objects += part.objects;
@@ -38033,10 +38215,10 @@ inline void write_json_threads(json_writer& json, const snapshot& rows) {
             sum.allocations += part.allocations;
             sum.bytes_allocated += part.bytes_allocated;
         });
-    }
+    });
     json.key("threads");
     json.begin('[');
-    for (std::size_t i = 0; i < threads.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         json.begin('{');
         json.field("number", threads[i].number);
         json.field("name", threads[i].name);
@@ -38050,17 +38232,20 @@ inline void write_json_threads(json_writer& json, const snapshot& rows) {
     json.end(']');
 }
 
-inline void write_json_report(text_out& out, const snapshot& rows) {
+inline void write_json_report(text_out& out, const shown_stacks& stacks, text_flow flow) {
+    const snapshot::window_info& info = stacks.rows().info();
     arena memory;
-    const place_sums places{memory, rows};
-    json_writer json{out, rows.info().is_difference};
+    const place_sums places{memory, stacks};
+    json_writer json{out, info.is_difference};
     json.begin('{');
-    write_json_head(json, rows.info());
-    if (rows.has_stacks()) write_json_threads(json, rows);
-    write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
-    if (rows.has_stacks()) {
-        write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
+    write_json_head(json, info);
+    if (stacks.are_known()) {
+        stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            write_json_threads(json, threads, count, stacks);
+        });
     }
+    write_json_rows(json, places, stacks, false, flow);
+    if (stacks.are_known()) write_json_rows(json, places, stacks, true, flow);
     json.end('}');
     json.line();
 }
@@ -38072,7 +38257,7 @@ inline std::string to_json(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out out{memory};
-    detail::write_json_report(out, rows);
+    detail::write_json_report(out, detail::shown_stacks{rows}, detail::kept_text());
     return {out.view().data(), out.size()};
 }
 
@@ -38090,7 +38275,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 inline bool write_json_body(format_job& job) {
-    write_json_report(job.out, job.rows);
+    write_json_report(job.out, job.stacks(), job.flow());
     return true;
 }
 
@@ -38155,31 +38340,34 @@ struct call_children {
 
 class call_tree {
 public:
-    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+    call_tree(arena& memory, const shown_stacks& stacks, call_direction direction,
               const call_tree_options& wanted = {})
-        : frames_(memory, wanted.identity),
+        : stacks_(stacks),
+          frames_(memory, wanted.identity),
           nodes_(memory),
           order_(memory),
           divided_(memory),
           child_of_stack_(memory),
           child_of_frame_(memory),
           is_top_down_(direction == call_direction::top_down),
-          is_difference_(rows.info().is_difference),
+          is_difference_(stacks.rows().info().is_difference),
           least_bytes_(wanted.least_bytes) {
-        const auto stacks = rows.stacks();
-        stacks_ = stacks.begin();
         scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
-        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
-        order_.resize(stacks.size());
-        divided_.resize(stacks.size());
-        child_of_stack_.resize(stacks.size());
-        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
+        order_.resize(stacks.count());
+        divided_.resize(stacks.count());
+        child_of_stack_.resize(stacks.count());
+        for (std::uint32_t i = 0; i < stacks.count(); ++i) {
             order_[i] = i;
-            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
+            nodes_[0].inclusive.add(stacks_.numbers(i));
         }
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
+
+    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+              const call_tree_options& wanted = {})
+        : call_tree(memory, shown_stacks{rows}, direction, wanted) {}
 
     const call_node& root() const noexcept { return nodes_[0]; }
     std::size_t size() const noexcept { return nodes_.size(); }
@@ -38203,22 +38391,22 @@ private:
         const std::uint32_t begin = nodes_[number].first_stack;
         const std::uint32_t end = begin + nodes_[number].stack_count;
         for (std::uint32_t i = begin; i < end; ++i) {
-            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+            child_of_stack_[i] = add_to_child(number, order_[i]);
         }
         const std::uint32_t first = nodes_[number].first_child;
         nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
         if (nodes_[number].child_count != 0) divide(number, begin, end);
     }
 
-    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+    std::uint32_t add_to_child(std::uint32_t number, std::uint32_t stack) {
         const std::uint32_t depth = nodes_[number].depth;
-        const stack_numbers numbers = numbers_of(stack);
-        if (depth == stack.frame_count) {
+        const stack_numbers numbers = stacks_.numbers(stack);
+        const snapshot::frame* const frame = stacks_.frame_at(stack, depth, is_top_down_);
+        if (frame == nullptr) {
             nodes_[number].own.add(numbers);
             return no_child;
         }
-        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
-        const std::uint32_t child = child_with(number, stack.frames[index]);
+        const std::uint32_t child = child_with(number, *frame);
         nodes_[child].inclusive.add(numbers);
         ++nodes_[child].stack_count;
         return child;
@@ -38286,7 +38474,7 @@ private:
         return size_of_change(number, is_difference_);
     }
 
-    const snapshot::stack* stacks_ = nullptr;
+    const shown_stacks stacks_;
     arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;
@@ -38319,8 +38507,8 @@ public:
     explicit massif_file(format_job& job)
         : job_(job),
           out_(job.out),
-          least_shown_(sum_of_stacks(job.rows).bytes / 1000),
-          tree_(job.memory, job.rows, call_direction::bottom_up,
+          least_shown_(sum_of_stacks(job).bytes / 1000),
+          tree_(job.memory, job.stacks(), call_direction::bottom_up,
                 {frames_differ_by::place, least_shown_}) {}
 
     void write() {
@@ -39311,7 +39499,7 @@ enum class group_key : int {
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
     thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as a difference
+               // snapshot has no threads, as one by difference_from()
 };
 
 struct group {
@@ -39397,7 +39585,10 @@ inline void write_size_class(text_out& out, std::size_t number) {
 // The class that the numbers of a stack stand in which are not known for each size: that of the
 // mean, or the next one in which it has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
-    std::size_t number = size_class_of(stack.bytes_allocated / stack.allocations);
+    // Signed, for a difference.
+    const std::int64_t mean = static_cast<std::int64_t>(stack.bytes_allocated) /
+                              static_cast<std::int64_t>(stack.allocations);
+    std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
     while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
     return number;
 }
@@ -39576,7 +39767,7 @@ public:
           count_(has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", "mean life"},
+                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -39638,9 +39829,12 @@ private:
 
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};
-        write_share(share, numbers.peak_bytes, whole_peak_);
+        write_share(share, size_of_change(numbers.peak_bytes, is_difference_), whole_peak_);
         text_out life{memory_};
-        if (numbers.allocations == 0) {
+        if (is_difference_) {
+            const std::uint64_t size_us = write_sign(life, numbers.lifetime_us);
+            write_duration(life, size_us * 1000);
+        } else if (numbers.allocations == 0) {
             life << '-';
         } else {
             const double mean_us =
@@ -39733,7 +39927,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
     std::uint64_t whole_peak = 0;
     for (const group& each : groups) {
         whole += size_of_change(each.bytes, groups.is_difference());
-        whole_peak += each.peak_bytes;
+        whole_peak += size_of_change(each.peak_bytes, groups.is_difference());
     }
     columns.set_whole(whole, whole_peak);
     stack_numbers rest;
@@ -39791,15 +39985,28 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     text_options fewer = wanted;
     if (fewer.rows > most_places) fewer.rows = most_places;
     fewer.width = static_cast<std::uint32_t>(width);
-    if (info.has_peak_details) {
+    auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
+    snapshot_groups groups = rows.group_by(group_key::place, order);
+    if (info.is_difference) {
+        // The same peak stands in both snapshots mostly: then what was temporary tells more.
+        if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
+            order = stack_value::temporary;
+            groups = rows.group_by(group_key::place, order);
+        }
+        if (numbers_of(groups[0])[order] == 0) return;
+    }
+    if (order == stack_value::temporary) {
+        out << "\nwhat was freed before the next allocation:\n\n";
+    } else if (info.is_difference) {
+        out << "\nwhat the peak holds more or less, ";
+        write_bytes_change(out, info.totals.peak_bytes);
+        out << " in all:\n\n";
+    } else {
         out << "\nwhat was alive at the peak of ";
         write_bytes(out, info.totals.peak_bytes);
         out << ":\n\n";
-    } else {
-        out << "\nwhat was freed before the next allocation:\n\n";
     }
-    const auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
-    write_groups(out, memory, rows.group_by(group_key::place, order), fewer);
+    write_groups(out, memory, groups, fewer);
 }
 
 }  // namespace detail
@@ -41018,27 +41225,34 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
+// What a body asks a snapshot for, beside its info.
+enum class format_reads {
+    rows,    // without their frames; stacks where there are details
+    stacks,  // rows, and what format_job::stacks() has; frames too from there
+    all
+};
+
 struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
     format_body body;
-    bool is_text;       // else it is nothing for a terminal
-    bool is_of_stacks;  // all of it comes from for_each_stack() and the window's info
+    bool is_text;  // else it is nothing for a terminal
+    format_reads reads;
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true, false},
-    {"html", ".html", write_html_body, true, false},
-    {"json", ".json", write_json_body, true, false},
-    {"csv", ".csv", write_csv_body, true, false},
-    {"snapshot", ".allocscope", write_saved_body, false, false},
-    {"pprof", ".pb.gz", write_pprof_body, false, true},
-    {"folded", ".folded", write_folded_body, true, true},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true, true},
-    {"dhat", ".dhat.json", write_dhat_body, true, true},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true, true},
-    {"massif", ".massif", write_massif_body, true, false},
-    {"callgrind", ".callgrind", write_callgrind_body, true, true},
+    {"text", ".txt", write_text_body, true, format_reads::rows},
+    {"html", ".html", write_html_body, true, format_reads::stacks},
+    {"json", ".json", write_json_body, true, format_reads::stacks},
+    {"csv", ".csv", write_csv_body, true, format_reads::stacks},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::all},
+    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
+    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
+    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
+    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
+    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
 // Null: there is none.
@@ -41115,6 +41329,30 @@ inline bool write(const snapshot& rows, const std::string& path, std::string& er
 ALLOCSCOPE_COOL_END
 
 #endif  // ALLOCSCOPE_FORMATS_FORMAT_LIST_HPP
+
+// large_pages.hpp - memory that will be written from end to end comes in large pages.
+
+#ifndef ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+#define ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void ask_for_large_pages(const void* piece, std::size_t bytes) noexcept {
+    constexpr std::uintptr_t large_page = std::uintptr_t{1} << 21U;
+    const auto begin = reinterpret_cast<std::uintptr_t>(piece);
+    const std::uintptr_t first = (begin + large_page - 1) / large_page * large_page;
+    const std::uintptr_t last = (begin + bytes) / large_page * large_page;
+    if (piece == nullptr || last <= first) return;
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_PLATFORM_LARGE_PAGES_HPP
 
 // saved_records.hpp - what the records of a saved snapshot say, while it is read.
 
@@ -41206,6 +41444,20 @@ private:
     bool is_damaged_ = false;
 };
 
+// How many numbers these bytes are: each ends with a byte below 0x80.
+inline std::size_t count_of_numbers(text bytes) noexcept {
+    std::size_t longer = 0;
+    const char* at = bytes.data();
+    const char* const end = at + bytes.size();
+    for (; end - at >= 8; at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, at, sizeof word);
+        longer += ((word >> 7U) & 0x0101010101010101U) * 0x0101010101010101U >> 56U;
+    }
+    for (; at != end; ++at) longer += static_cast<std::uint8_t>(*at) >> 7U;
+    return bytes.size() - longer;
+}
+
 // --- what the file says ---
 
 struct saved_stack {
@@ -41232,7 +41484,8 @@ struct loaded_parts {
           modules(memory),
           threads(memory),
           thread_parts(memory),
-          sums(memory) {}
+          sums(memory),
+          stack_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -41244,6 +41497,7 @@ struct loaded_parts {
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
+    list<std::size_t> stack_of_row;
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;
@@ -41387,10 +41641,23 @@ namespace detail {
 
 // --- the file ---
 
+constexpr std::size_t every_row = ~std::size_t{0};
+
+// What of a file is needed. All of it is checked against the checksum; what nobody asks for is not
+// read.
+struct wanted_parts {
+    // Only so many rows get their frames, the first ones, and those without a line, whose frames
+    // tell what could name them: the frames of a million rows take a gigabyte.
+    std::size_t framed_rows = every_row;
+    // False: the snapshot has no stacks(), unless it has details.
+    bool has_stacks = true;
+};
+
 class snapshot_loader {
 public:
     // `memory` is that of the block.
-    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
+    snapshot_loader(arena& memory, const wanted_parts& wanted)
+        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
@@ -41412,15 +41679,21 @@ public:
         }
         make_room(file);
         bool has_end = false;
+        // Of what is before the record at hand. Bytes are added one by one, each waiting for the
+        // last, which leaves the processor room to read the record meanwhile.
+        saved_checksum sum;
+        std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
             const std::size_t at = whole.size() - file.left();
+            sum.add(whole.data() + summed, at - summed);
+            summed = at;
             const auto tag = static_cast<saved_tag>(file.bytes(1).front());
             const std::uint64_t length = file.number();
             const text payload = file.bytes(length);
             if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
-                if (!is_checksum(payload, at)) {
+                if (!is_checksum(payload, sum)) {
                     return damaged_at(at, "its checksum is that of other contents");
                 }
                 has_end = true;
@@ -41435,13 +41708,15 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
-    // get no frames when they have a line.
-    void fill(snapshot_block& block, std::size_t framed_rows) {
+    // What has been read becomes the block. Throws std::bad_alloc.
+    void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        // Where there are no stacks, rows stand for them.
+        const std::size_t framed_rows =
+            parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i >= framed_rows && rows_[i].line != 0) continue;
-            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            if (i >= framed_rows && rows_[i].line != 0) continue;
+            saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows_[i];
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
@@ -41452,7 +41727,7 @@ public:
             block.add_rows(rows_, parts_->info, scratch_);
         }
         block.add_families(parts_->families);
-        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
+        if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
     // As they lie in the block.
@@ -41476,7 +41751,10 @@ private:
         parts_->stacks.reserve(count_of(saved_tag::stack));
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
-        stack_of_row_.reserve(count_of(saved_tag::row));
+        parts_->stack_of_row.reserve(count_of(saved_tag::row));
+        ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
+        ask_for_large_pages(parts_->stacks.data(),
+                            count_of(saved_tag::stack) * sizeof(saved_stack));
     }
 
     // As save() writes them.
@@ -41491,9 +41769,7 @@ private:
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
 
-    bool is_checksum(text payload, std::size_t at) const noexcept {
-        saved_checksum sum;
-        sum.add(whole_.data(), at);
+    static bool is_checksum(text payload, const saved_checksum& sum) noexcept {
         if (payload.size() != 8) return false;
         std::uint64_t read = 0;
         for (std::size_t i = 8; i > 0; --i) {
@@ -41548,6 +41824,7 @@ private:
             case saved_tag::row:
                 return read_row(from);
             case saved_tag::sums: {
+                if (!has_stacks_) return true;
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
                 parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
@@ -41562,6 +41839,7 @@ private:
                 return true;
             }
             case saved_tag::part: {
+                if (!has_stacks_) return true;
                 if (parts_->sums.empty() || parts_->threads.empty()) return false;
                 parts_->thread_parts.push_back(read_part(*parts_, from));
                 ++parts_->sums.back().part_count;
@@ -41579,6 +41857,7 @@ private:
     }
 
     bool read_details(saved_fields& from) {
+        if (!has_stacks_) return true;
         if (parts_->sums.empty()) return false;
         auto* const read = memory_.make<snapshot::stack_details>();
         read->peak_objects = from.number();
@@ -41608,11 +41887,15 @@ private:
     bool read_stack(saved_fields& from, text payload) {
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
-        while (!from.is_at_end() && !from.is_damaged()) {
-            from.index(parts_->frames.size());
-            ++count;
+        if (has_stacks_) {
+            while (!from.is_at_end() && !from.is_damaged()) {
+                from.index(parts_->frames.size());
+                ++count;
+            }
+        } else {
+            count = count_of_numbers(payload);  // frames_of() checks the few that are needed
         }
-        if (count > most_frames) return false;
+        if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
         parts_->stacks.push_back({payload, count, nullptr});
         return true;
     }
@@ -41639,6 +41922,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        has_stacks_ = has_stacks_ || info.has_details;  // the report shows them
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -41702,7 +41986,7 @@ private:
         if (from.is_damaged()) return false;
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
-        stack_of_row_.push_back(number);
+        parts_->stack_of_row.push_back(number);
         return true;
     }
 
@@ -41714,22 +41998,21 @@ private:
     }
 
     arena& memory_;
+    const wanted_parts wanted_;
+    bool has_stacks_;
     arena scratch_;
     loaded_parts* parts_;
     list<snapshot::row> rows_;  // without frames
-    list<std::size_t> stack_of_row_{scratch_};
     text whole_;
 };
 
-constexpr std::size_t every_row = ~std::size_t{0};
-
 inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
-                              std::size_t framed_rows = every_row,
+                              const wanted_parts& wanted = {},
                               const loaded_parts** parts = nullptr) {
-    snapshot_loader loader{block.memory()};
+    snapshot_loader loader{block.memory(), wanted};
     error = loader.read(whole);
     if (!error.empty()) return {};
-    loader.fill(block, framed_rows);
+    loader.fill(block);
     if (parts != nullptr) *parts = &loader.parts();
     return snapshot{block.finish(loader.info())};
 }
@@ -41741,12 +42024,9 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// Where only some rows are shown with their frames, the others need none: the frames of a million
-// rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
-// tell what could name them; stacks() knows those of all. `parts`, if wanted, is what the file
-// says; it stays as long as the snapshot.
+// `parts`, if wanted, is what the file says; it stays as long as the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
-                          std::size_t framed_rows, const loaded_parts** parts = nullptr) {
+                          const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
     const file_reader file{path};
     if (!file.is_open()) {
@@ -41758,8 +42038,9 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
         if (!block.has_memory()) refuse_memory();
         const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        ask_for_large_pages(whole, bytes);
         const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, framed_rows, parts);
+        into = snapshot_from(block, {whole, got}, error, wanted, parts);
     });
     if (!has_memory) error = "there is not enough memory for it";
     if (!error.empty()) error = load_problem(path, error);
@@ -41770,7 +42051,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 
 // False: it cannot be read, and `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
-    return detail::load_snapshot(path, into, error, detail::every_row);
+    return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
 
 // From the bytes of such a file, which are copied.
@@ -41808,9 +42089,62 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline void for_each_saved_stack(const void* of, void* visitor, stack_source::visit work) {
-    for_each_stack_of_file(*static_cast<const loaded_parts*>(of),
-                           [=](const snapshot::stack& stack) { work(visitor, stack); });
+// The functions of a stack_source of the parts of a file.
+struct saved_stack_source {
+    static const loaded_parts& parts_of(const void* of) noexcept {
+        return *static_cast<const loaded_parts*>(of);
+    }
+
+    static void for_each(const void* of, void* visitor, stack_source::visit work) {
+        for_each_stack_of_file(parts_of(of),
+                               [=](const snapshot::stack& stack) { work(visitor, stack); });
+    }
+    static frame_span frames(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return framed(parts, parts.stacks[frames_number_of(parts, number)], memory);
+    }
+    static frame_span frames_of_row(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
+    }
+    static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
+                                           bool is_from_main) {
+        const loaded_parts& parts = parts_of(of);
+        const saved_stack& stack = parts.stacks[frames_number_of(parts, number)];
+        if (depth >= stack.frame_count) return nullptr;
+        std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
+        saved_fields frames{stack.frame_numbers};
+        while (before-- != 0) frames.number();
+        return &parts.frames[frames.index(parts.frames.size())];
+    }
+    static stack_numbers numbers(const void* of, std::size_t number) {
+        const loaded_parts& parts = parts_of(of);
+        snapshot::stack stack{};
+        read_stack_of(parts, parts.sums[number], stack);
+        return numbers_of(stack);
+    }
+
+private:
+    static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
+        return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
+    }
+    static frame_span framed(const loaded_parts& parts, const saved_stack& stack, arena& memory) {
+        return {detail::frames_of(parts, stack, memory), stack.frame_count};
+    }
+};
+
+inline stack_source source_of(const loaded_parts& parts) noexcept {
+    return {&parts,
+            &saved_stack_source::for_each,
+            &saved_stack_source::frames,
+            &saved_stack_source::frames_of_row,
+            &saved_stack_source::frame_at,
+            &saved_stack_source::numbers,
+            parts.sums.size(),
+            parts.modules.data(),
+            parts.modules.size(),
+            parts.threads.data(),
+            parts.threads.size()};
 }
 
 }  // namespace detail
@@ -41822,15 +42156,12 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     if (format == nullptr) return false;
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
-    const std::size_t framed_rows = format->is_of_stacks ? 0 : detail::every_row;
-    if (!detail::load_snapshot(from, rows, error, framed_rows, &parts)) return false;
-    const detail::stack_source source{parts,
-                                      &detail::for_each_saved_stack,
-                                      parts->modules.data(),
-                                      parts->modules.size(),
-                                      parts->threads.data(),
-                                      parts->threads.size()};
-    const bool is_streamed = format->is_of_stacks && parts->has_stacks;
+    detail::wanted_parts wanted;
+    if (format->reads != detail::format_reads::all) wanted.framed_rows = 0;
+    wanted.has_stacks = format->reads != detail::format_reads::rows;
+    if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
+    const detail::stack_source source = detail::source_of(*parts);
+    const bool is_streamed = format->reads == detail::format_reads::stacks && parts->has_stacks;
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,
                              is_streamed ? &source : nullptr);
 }
@@ -43422,7 +43753,17 @@ inline void add_to_family(list<snapshot::family>& families, const snapshot::fami
     same->bytes_freed += part.bytes_freed;
 }
 
-// A part without families is operator new's, all of it.
+// Calls work(family). A part without families is operator new's, all of it.
+template <class Work>
+void for_each_family(const snapshot::window_info& info, const Work& work) {
+    const allocation_counts& totals = info.totals;
+    if (info.family_count == 0) {
+        work(snapshot::family{"operator new", totals.allocations, totals.frees,
+                              totals.bytes_allocated, totals.bytes_freed});
+    }
+    for (std::size_t k = 0; k < info.family_count; ++k) work(info.families[k]);
+}
+
 inline void add_families(list<snapshot::family>& families, const snapshot* parts,
                          std::size_t count) {
     bool has_families = false;
@@ -43430,15 +43771,9 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
         has_families = has_families || parts[i].info().family_count != 0;
     }
     for (std::size_t i = 0; i < count && has_families; ++i) {
-        const snapshot::window_info& info = parts[i].info();
-        const allocation_counts& totals = info.totals;
-        if (info.family_count == 0) {
-            add_to_family(families, {"operator new", totals.allocations, totals.frees,
-                                     totals.bytes_allocated, totals.bytes_freed});
-        }
-        for (std::size_t k = 0; k < info.family_count; ++k) {
-            add_to_family(families, info.families[k]);
-        }
+        for_each_family(parts[i].info(), [&families](const snapshot::family& each) {
+            add_to_family(families, each);
+        });
     }
 }
 
@@ -43672,7 +44007,8 @@ public:
           columns_(memory, is_difference_, rows.info().has_details, "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
-        columns_.set_whole(size_of_change(all.bytes, is_difference_), all.peak_bytes);
+        columns_.set_whole(size_of_change(all.bytes, is_difference_),
+                           size_of_change(all.peak_bytes, is_difference_));
         add(tree_.root(), 0);
     }
 
@@ -43766,6 +44102,265 @@ inline std::string to_tree(const snapshot& rows, tree_from from = tree_from::mai
 ALLOCSCOPE_NAMESPACE_END
 
 #endif  // ALLOCSCOPE_REPORT_TEXT_TREE_HPP
+
+// subtracted_stacks.hpp - the stacks of one snapshot less those of another, with their threads.
+
+#ifndef ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
+#define ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+inline void subtract_details(snapshot::stack_details& from,
+                             const snapshot::stack_details& less) noexcept {
+    from.peak_objects -= less.peak_objects;
+    from.peak_bytes -= less.peak_bytes;
+    from.temporary -= less.temporary;
+    from.lifetime_us -= less.lifetime_us;
+    for (std::size_t i = 0; i < size_class_count; ++i) from.sizes[i] -= less.sizes[i];
+}
+
+// As what it takes away when it is added.
+inline snapshot::thread_part negated(const snapshot::thread_part& part, arena& memory) {
+    snapshot::thread_part made = part;
+    made.objects = 0 - part.objects;
+    made.bytes = 0 - part.bytes;
+    made.allocations = 0 - part.allocations;
+    made.bytes_allocated = 0 - part.bytes_allocated;
+    made.objects_low = 0 - part.objects_high;
+    made.objects_high = 0 - part.objects_low;
+    made.bytes_low = 0 - part.bytes_high;
+    made.bytes_high = 0 - part.bytes_low;
+    if (part.details == nullptr) return made;
+    auto* const details = memory.make<snapshot::stack_details>();
+    subtract_details(*details, *part.details);
+    made.details = details;
+    return made;
+}
+
+// Of a stack or a part; lifetimes do not count.
+template <class Stack>
+bool has_other_numbers(const Stack& of) noexcept {
+    const stack_numbers numbers = numbers_of(of);
+    std::uint64_t all = numbers.objects | numbers.bytes | numbers.allocations |
+                        numbers.bytes_allocated | numbers.peak_objects | numbers.peak_bytes |
+                        numbers.temporary;
+    if (of.details != nullptr) {
+        for (const std::uint64_t count : of.details->sizes) all |= count;
+    }
+    return all != 0;
+}
+
+class subtracted_stacks {
+public:
+    // Throws std::bad_alloc.
+    subtracted_stacks(arena& memory, const snapshot& later, const snapshot& earlier)
+        : memory_(memory), stacks_(memory), modules_(memory), threads_(memory) {
+        const std::uint64_t process = later.info().process_id;
+        const std::uint64_t other = earlier.info().process_id;
+        are_two_processes_ = process != 0 && other != 0 && process != other;
+        add(later, true);
+        add(earlier, false);
+        finish();
+    }
+
+    stack_table table_of_stacks() const noexcept {
+        return {stacks_.data(),  stacks_.size(),  modules_.data(),
+                modules_.size(), threads_.data(), threads_.size()};
+    }
+
+private:
+    struct subtracted : changed_stack {
+        std::size_t number;
+        bool has_changed_part;
+        bool has_unknown_threads;
+        bool lacks_details;
+        snapshot::stack_details* details;
+    };
+
+    void add(const snapshot& side, bool is_later) {
+        for (const snapshot::module& module : side.modules()) {
+            if (has_module_.insert(module.path).is_new) modules_.push_back(module);
+        }
+        list<std::size_t> numbers{
+            scratch_};  // of each thread of this side, its index in `threads_`
+        for (const snapshot::thread& each : side.allocating_threads()) {
+            numbers.push_back(number_of(each));
+        }
+        for (const snapshot::stack& stack : side.stacks()) {
+            const auto at = merged_.insert({&stack});
+            subtracted& here = at.value;
+            if (at.is_new) {
+                here.number = merged_.size() - 1;
+                here.sum = without_numbers(stack);
+            }
+            here.add(stack, is_later);
+            if (stack.thread_count == 0) here.has_unknown_threads = true;
+            if (stack.details == nullptr) here.lacks_details = true;
+            if (!here.lacks_details) {
+                if (at.is_new) here.details = memory_.make<snapshot::stack_details>();
+                if (is_later) {
+                    detail::add_details(*here.details, *stack.details);
+                } else {
+                    subtract_details(*here.details, *stack.details);
+                }
+            }
+            for_each_part(stack, [&](snapshot::thread_part part) {
+                if (!is_later) part = negated(part, scratch_);
+                part.thread = numbers[part.thread];
+                parts_.add(here.number, part);
+            });
+        }
+    }
+
+    void finish() {
+        list<snapshot::thread_part> changed{scratch_};
+        parts_.for_each([&](std::size_t number, const list<snapshot::thread_part>& of_stack) {
+            subtracted& here = merged_.begin()[number].value;
+            if (here.has_unknown_threads) return;
+            changed.clear();
+            for (const snapshot::thread_part& part : of_stack) {
+                const bool has_numbers = has_other_numbers(part);
+                here.has_changed_part = here.has_changed_part || has_numbers;
+                if (has_numbers || numbers_of(part).lifetime_us != 0) changed.push_back(part);
+            }
+            set_threads(here.sum, changed, memory_);
+        });
+        for (auto& each : merged_) {
+            subtracted& here = each.value;
+            if (!here.lacks_details) here.sum.details = here.details;
+            if (here.has_changed_part || has_other_numbers(here.sum)) {
+                stacks_.push_back(here.finished());
+            }
+        }
+        sort_stacks(stacks_, scratch_, true);
+    }
+
+    // Two runs of a program have the same threads, by number and name.
+    std::size_t number_of(const snapshot::thread& thread) {
+        std::size_t number = 0;
+        while (number < threads_.size() && !is_same(threads_[number], thread)) ++number;
+        if (number == threads_.size()) threads_.push_back(thread);
+        if (threads_[number].name[0] == '\0') threads_[number].name = thread.name;
+        return number;
+    }
+    bool is_same(const snapshot::thread& a, const snapshot::thread& b) const noexcept {
+        const bool is_one_named = a.name[0] == '\0' || b.name[0] == '\0';
+        return (are_two_processes_ || a.process_id == b.process_id) && a.number == b.number &&
+               (is_one_named || text{a.name} == text{b.name});
+    }
+
+    arena& memory_;
+    arena scratch_;
+    bool are_two_processes_ = false;
+    table<stack_names, subtracted> merged_{scratch_};
+    parts_of_stacks parts_{memory_, scratch_};
+    table<text, bool> has_module_{scratch_};
+    list<snapshot::stack> stacks_;
+    list<snapshot::module> modules_;
+    list<snapshot::thread> threads_;
+};
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_GROUPING_SUBTRACTED_STACKS_HPP
+
+// whole_difference.hpp - all that one snapshot has more than another: threads, families, details.
+
+#ifndef ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
+#define ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+// In the memory of the block.
+struct sides_of_difference {
+    snapshot rows;  // the difference as every program can make it
+    snapshot later;
+    snapshot earlier;
+};
+
+inline void let_go_of_sides(void* kept) {
+    static_cast<sides_of_difference*>(kept)->~sides_of_difference();
+}
+
+inline void find_subtracted_stacks(const snapshot_data&, const void* source, later_stacks& made) {
+    const auto& sides = *static_cast<const sides_of_difference*>(source);
+    for (const snapshot* side : {&sides.later, &sides.earlier}) {
+        if (!side->has_stacks() && !is_of_no_window(*side)) refuse_memory();  // nor has this one
+    }
+    made.table = subtracted_stacks{made.memory, sides.later, sides.earlier}.table_of_stacks();
+}
+
+inline snapshot::family negated(const snapshot::family& family) noexcept {
+    return {family.name, 0 - family.allocations, 0 - family.frees, 0 - family.bytes_allocated,
+            0 - family.bytes_freed};
+}
+
+inline void subtract_families(list<snapshot::family>& changed, const snapshot::window_info& later,
+                              const snapshot::window_info& earlier) {
+    if (later.family_count == 0 && earlier.family_count == 0) return;
+    list<snapshot::family> sums{changed.memory()};
+    for_each_family(later, [&](const snapshot::family& each) { add_to_family(sums, each); });
+    for_each_family(earlier,
+                    [&](const snapshot::family& each) { add_to_family(sums, negated(each)); });
+    for (const snapshot::family& each : sums) {
+        const std::uint64_t change =
+            each.allocations | each.frees | each.bytes_allocated | each.bytes_freed;
+        if (change != 0) changed.push_back(each);
+    }
+}
+
+// What a snapshot of no window has not is 0.
+inline bool have_both(const snapshot& a, const snapshot& b, bool snapshot::window_info::*what) {
+    if (is_of_no_window(a)) return b.info().*what;
+    return a.info().*what && (is_of_no_window(b) || b.info().*what);
+}
+
+// Null: memory was refused.
+inline snapshot_data* whole_difference(const snapshot& rows, const snapshot& later,
+                                       const snapshot& earlier) {
+    snapshot_block block;
+    if (!block.has_memory()) return nullptr;
+    snapshot::window_info info = rows.info();
+    info.has_details = have_both(later, earlier, &snapshot::window_info::has_details);
+    info.has_peak_details = have_both(later, earlier, &snapshot::window_info::has_peak_details);
+    const bool is_made = is_done_with_memory([&] {
+        void* const place = block.memory().allocate(sizeof(sides_of_difference));
+        auto* const sides = ::new (place) sides_of_difference{rows, later, earlier};
+        block.keep({sides, &let_go_of_sides});
+        block.set_stacks(&find_subtracted_stacks, sides);
+        arena scratch;
+        list<snapshot::family> families{scratch};
+        subtract_families(families, later.info(), earlier.info());
+        block.add_families(families);
+    });
+    if (!is_made) return nullptr;
+    snapshot_data* const made = block.finish(info);
+    made->rows = rows.begin();
+    made->row_count = rows.size();
+    made->live_objects = rows.live_objects();
+    made->live_bytes = rows.live_bytes();
+    return made;
+}
+
+}  // namespace detail
+
+inline snapshot difference(const snapshot& later, const snapshot& earlier) {
+    const pause_recording quietly;
+    const snapshot rows = later.difference_from(earlier);
+    if (!rows.info().is_difference) return rows;  // of two that come from no window
+    detail::snapshot_data* const made = detail::whole_difference(rows, later, earlier);
+    return made != nullptr ? snapshot{made} : detail::refused_snapshot();
+}
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_REPORT_WHOLE_DIFFERENCE_HPP
 
 // report.hpp - the door to the writers: text, JSON, files for the tools of others, saved snapshots.
 

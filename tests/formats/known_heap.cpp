@@ -204,7 +204,7 @@ int main(int count, char** arguments) {
     const allocscope::snapshot after = window.stats();
     save_truth(folder);
     write_all(after, folder + "/heap", true);
-    const allocscope::snapshot grown = after.difference_from(before);
+    const allocscope::snapshot grown = allocscope::difference(after, before);
     allocscope::write_json(grown, (folder + "/grown.json").c_str());
     allocscope::write_csv(grown, folder + "/grown.csv");
     allocscope::write_pprof(grown, folder + "/grown.pb.gz");

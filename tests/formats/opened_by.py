@@ -214,8 +214,11 @@ def pprof(heap):
     output_of(tool, "-traces", path)
     nothing = output_of(tool, "-top", "-unit=bytes", "-diff_base", path, path)
     assert "Showing nodes accounting for 0, 0% of" in nothing, nothing
-    grown = raw_samples(tool, heap.file("grown.pb.gz"))
+    changes = []
+    grown = raw_samples(tool, heap.file("grown.pb.gz"), changes)
     totals = heap.json("grown.json")["totals"]
+    assert sum(values[3] for values in changes) == totals["peak_bytes"], (changes, totals)
+    assert any(values[3] < 0 for values in changes) and changes[0][1] > 0, changes
     assert any(min(values) < 0 for values, _ in grown), grown
     for index, field in enumerate(("allocations", "bytes_allocated", "live_objects", "live_bytes")):
         assert sum(values[index] for values, _ in grown) == totals[field], (field, totals)

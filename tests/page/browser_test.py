@@ -395,6 +395,19 @@ def differences(page, folder):
     for name in ("real_difference",):
         numbers = opened(page, folder, name)
         assert box(page, "all")["numbers"][0] == sum(row["bytes"] for row in numbers["rows"])
+    # With threads and details: by difference().
+    truth = opened(page, folder, "whole_difference")
+    assert len(page.texts("#threads option")) == 1 + len(truth["threads"]) == 3
+    heads = page.texts("#places_head th")
+    assert "Lived" in heads and "Temporary" in heads and "Mean life" not in heads, heads
+    shown = [page.texts(f"#places_body td:nth-child({heads.index('Lived') + 1})")]
+    assert any(each.startswith("+") for each in shown[0]), shown
+    for number, thread in enumerate(truth["threads"]):
+        page.run("(() => { const pick = document.getElementById('threads');"
+                 f" pick.value = '{number}'; pick.dispatchEvent(new Event('change')); }})()")
+        page.settle()
+        assert box(page, "all")["numbers"][0] == thread["bytes"], (number, thread)
+    assert {thread["bytes"] > 0 for thread in truth["threads"]} == {True, False}
 
 
 def details_and_threads(page, folder):

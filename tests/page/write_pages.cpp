@@ -14,6 +14,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace allocscope_tests;
@@ -59,6 +60,20 @@ static void write_real() {
     const allocscope::snapshot later = window.stats();
     write_both("real", later);
     write_both("real_difference", later.difference_from(earlier));
+}
+
+// What two threads have done: one is there twice, one has come.
+static void write_whole_difference() {
+    allocscope::options wanted;
+    wanted.details = true;
+    allocscope::scope window{"two threads", wanted};
+    std::vector<std::unique_ptr<node>> all;
+    std::vector<std::string> words;
+    parse(all);
+    const allocscope::snapshot earlier = window.stats();
+    std::thread([&words] { index(words); }).join();
+    all.resize(100);
+    write_both("whole_difference", allocscope::difference(window.stats(), earlier));
 }
 
 // --- made by hand ---
@@ -356,6 +371,7 @@ int main(int argc, char** argv) {
     write_real();
     write_hostile();
     write_difference();
+    write_whole_difference();
     write_sampled();
     write_threads();
     write_others();

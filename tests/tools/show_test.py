@@ -188,6 +188,7 @@ def shows_histograms(show, old, new):
     assert lines[0].split() == ["objects", "bytes", "type"], lines
     assert sum(int(line.split()[0]) for line in lines[1:]) == 11, lines
     assert sum(int(line.split()[1]) for line in lines[1:]) == 6000, lines
+    assert show("histogram", "--sort", "allocated", old).startswith(lines[0])
     change = show("histogram", "--by", "function", old, new).splitlines()
     assert [line.split()[:2] for line in change[1:]] == [["10", "1000"]], change
 
@@ -211,7 +212,11 @@ def merges(show, folder, old, new):
     one = show("show", "--thread", "1", "--by", "function", old)
     assert one == show("show", "--by", "function", old), one
     assert "no row fits" in show("show", "--thread", "77", old)
-    assert "does not know its threads" in show("diff", "--thread", "1", old, new, code=2)
+    only = show("diff", "--thread", "1", old, new)
+    assert re.search(r"\+10 +\+1000 B", only), only
+    by_thread = show("diff", "--by", "thread", old, new).splitlines()
+    assert len(by_thread) == 2 and "thread 1" in by_thread[1], by_thread
+    assert by_thread[1].strip().startswith("+1000 B"), by_thread
 
 
 def merges_processes(recorder, show, folder, known):

@@ -25,10 +25,11 @@ const place_columns = [
    between: '::'},
   {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
   ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
-  ...(has_details ? [{name: 'Mean life', is_life: true}] : []),
+  ...(has_details ? [{name: is_difference ? 'Lived' : 'Mean life', is_life: true}] : []),
   {name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
-const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
+// In microseconds: the mean; of a difference, how long objects lived more, added up.
+const life_of = (p) => places.lifetimes[p] / (is_difference ? 1 : Math.max(1, places.sums[3][p]));
 
 function metric_of(column) {
   return column.metric < 0 ? state.metric : column.metric;
@@ -44,7 +45,7 @@ function sort_places() {
     return;
   }
   const values = column.is_life ? places.order.reduce((lives, p) => {
-    lives[p] = mean_life(p);
+    lives[p] = life_of(p);
     return lives;
   }, new Float64Array(place_count)) : places.sums[metric_of(column)];
   places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b);
@@ -82,8 +83,11 @@ function interval_of(p, metric) {
 
 function number_cell(p, column) {
   if (column.is_life) {
-    const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
-    cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
+    const life = Math.round(life_of(p));
+    const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
+    const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
+    cell.title = exact(life) + ' \u00b5s, ' +
+        (is_difference ? 'of all objects together' : 'those that are alive until now');
     return cell;
   }
   const m = metric_of(column);

@@ -95,13 +95,14 @@ int histogram(const arguments& words) {
             "\n");
     }
     show_request asked;
+    asked.as = shown_as::groups;
+    asked.key = allocscope::group_key::type;
     allocscope::snapshot rows;
     if (!has_loaded("histogram", words, 1, 2, asked, rows)) return exit_bad_input;
     if (!rows.has_stacks()) {
         return refuse("histogram",
                       asked.files[0] + " has no types: its window recorded counters only");
     }
-    if (asked.as == shown_as::rows) asked.key = allocscope::group_key::type;
     std::printf("%12s %16s  %s\n", "objects", "bytes", allocscope::detail::name_of(asked.key));
     std::size_t shown = 0;
     for (const allocscope::group& each : rows.group_by(asked.key, asked.order)) {

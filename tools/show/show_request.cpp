@@ -136,11 +136,23 @@ constexpr verb_option<show_request> show_options[] = {
     {"--callers", read_callers, false},
 };
 
-// Of a single file; what is filtered or summed is made of stacks.
-std::size_t rows_with_frames(const show_request& asked) {
-    if (asked.text.frames == 0) return 0;
-    const bool are_first_shown = asked.text.sort == allocscope::row_order::objects;
-    return are_first_shown ? asked.text.rows : allocscope::detail::every_row;
+// What is filtered or summed is made of stacks.
+bool needs_stacks(const show_request& asked) {
+    return asked.as != shown_as::rows || !asked.frame.empty() || !asked.type.empty() ||
+           !asked.module.empty() || !asked.thread.empty() || asked.filter.least_bytes != 0 ||
+           asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
+}
+
+// Of a single file.
+allocscope::detail::wanted_parts parts_of_file(const show_request& asked) {
+    allocscope::detail::wanted_parts wanted;
+    wanted.has_stacks = needs_stacks(asked);
+    if (asked.text.frames == 0) {
+        wanted.framed_rows = 0;
+    } else if (asked.text.sort == allocscope::row_order::objects) {
+        wanted.framed_rows = asked.text.rows;  // they are the first
+    }
+    return wanted;
 }
 
 }  // namespace
@@ -177,21 +189,17 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
         allocscope::snapshot later;
         if (!allocscope::load_snapshot(asked.files[0].c_str(), into, error)) return error;
         if (!allocscope::load_snapshot(asked.files[1].c_str(), later, error)) return error;
-        into = later.difference_from(into);
+        into = allocscope::difference(later, into);
     } else if (asked.files.size() == 1) {
         if (!allocscope::detail::load_snapshot(asked.files[0].c_str(), into, error,
-                                               rows_with_frames(asked))) {
+                                               parts_of_file(asked))) {
             return error;
         }
     } else {
         error = load_merged(asked.files, into);
         if (!error.empty()) return error;
     }
-    const bool needs_stacks =
-        asked.as != shown_as::rows || !asked.frame.empty() || !asked.type.empty() ||
-        !asked.module.empty() || !asked.thread.empty() || asked.filter.least_bytes != 0 ||
-        asked.filter.least_objects != 0 || asked.filter.types != allocscope::shown_types::all;
-    if (needs_stacks && !into.has_stacks()) {
+    if (needs_stacks(asked) && !into.has_stacks()) {
         return asked.files[0] + " has no stacks: its window recorded counters only";
     }
     const bool is_of_details =
@@ -202,12 +210,9 @@ std::string load_what_is_shown(const show_request& asked, allocscope::snapshot& 
                " --details, or options::details";
     }
     if (!asked.thread.empty() && into.allocating_threads().empty()) {
-        return asked.is_difference
-                   ? std::string{"a difference does not know its threads; leave --thread out, or"
-                                 " show one of the files"}
-                   : asked.files[0] + " does not know its threads: an older allocscope saved it";
+        return asked.files[0] + " does not know its threads: an older allocscope saved it";
     }
-    if (needs_stacks) into = into.filter(asked.filter);
+    if (needs_stacks(asked)) into = into.filter(asked.filter);
     return {};
 }
 

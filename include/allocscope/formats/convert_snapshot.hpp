@@ -3,8 +3,8 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the command-line program
 // Threads:  any
-// Memory:   the file and what its rows take; formats that are made of stacks alone get these one
-//           after the other, so that the frames of all of them are never there at once
+// Memory:   the file and what its rows take; the formats get stacks one after the other, so that
+//           the frames of all of them are never there at once (in an .allocscope they are)
 //
 //     if (!convert_snapshot("heap.allocscope", "heap.pb.gz", error)) complain(error);
 //
@@ -18,6 +18,8 @@
 #include <allocscope/formats/format_job.hpp>
 #include <allocscope/formats/format_list.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
+#include <allocscope/plain/arena.hpp>
 #include <allocscope/saved/load_snapshot.hpp>
 #include <allocscope/saved/saved_records.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -29,9 +31,62 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline void for_each_saved_stack(const void* of, void* visitor, stack_source::visit work) {
-    for_each_stack_of_file(*static_cast<const loaded_parts*>(of),
-                           [=](const snapshot::stack& stack) { work(visitor, stack); });
+// The functions of a stack_source of the parts of a file.
+struct saved_stack_source {
+    static const loaded_parts& parts_of(const void* of) noexcept {
+        return *static_cast<const loaded_parts*>(of);
+    }
+
+    static void for_each(const void* of, void* visitor, stack_source::visit work) {
+        for_each_stack_of_file(parts_of(of),
+                               [=](const snapshot::stack& stack) { work(visitor, stack); });
+    }
+    static frame_span frames(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return framed(parts, parts.stacks[frames_number_of(parts, number)], memory);
+    }
+    static frame_span frames_of_row(const void* of, std::size_t number, arena& memory) {
+        const loaded_parts& parts = parts_of(of);
+        return framed(parts, parts.stacks[parts.stack_of_row[number]], memory);
+    }
+    static const snapshot::frame* frame_at(const void* of, std::size_t number, std::size_t depth,
+                                           bool is_from_main) {
+        const loaded_parts& parts = parts_of(of);
+        const saved_stack& stack = parts.stacks[frames_number_of(parts, number)];
+        if (depth >= stack.frame_count) return nullptr;
+        std::size_t before = is_from_main ? stack.frame_count - 1 - depth : depth;
+        saved_fields frames{stack.frame_numbers};
+        while (before-- != 0) frames.number();
+        return &parts.frames[frames.index(parts.frames.size())];
+    }
+    static stack_numbers numbers(const void* of, std::size_t number) {
+        const loaded_parts& parts = parts_of(of);
+        snapshot::stack stack{};
+        read_stack_of(parts, parts.sums[number], stack);
+        return numbers_of(stack);
+    }
+
+private:
+    static std::size_t frames_number_of(const loaded_parts& parts, std::size_t number) noexcept {
+        return saved_fields{parts.sums[number].record}.index(parts.stacks.size());
+    }
+    static frame_span framed(const loaded_parts& parts, const saved_stack& stack, arena& memory) {
+        return {detail::frames_of(parts, stack, memory), stack.frame_count};
+    }
+};
+
+inline stack_source source_of(const loaded_parts& parts) noexcept {
+    return {&parts,
+            &saved_stack_source::for_each,
+            &saved_stack_source::frames,
+            &saved_stack_source::frames_of_row,
+            &saved_stack_source::frame_at,
+            &saved_stack_source::numbers,
+            parts.sums.size(),
+            parts.modules.data(),
+            parts.modules.size(),
+            parts.threads.data(),
+            parts.threads.size()};
 }
 
 }  // namespace detail
@@ -43,15 +98,12 @@ inline bool convert_snapshot(const char* from, const char* to, std::string& erro
     if (format == nullptr) return false;
     snapshot rows;
     const detail::loaded_parts* parts = nullptr;
-    const std::size_t framed_rows = format->is_of_stacks ? 0 : detail::every_row;
-    if (!detail::load_snapshot(from, rows, error, framed_rows, &parts)) return false;
-    const detail::stack_source source{parts,
-                                      &detail::for_each_saved_stack,
-                                      parts->modules.data(),
-                                      parts->modules.size(),
-                                      parts->threads.data(),
-                                      parts->threads.size()};
-    const bool is_streamed = format->is_of_stacks && parts->has_stacks;
+    detail::wanted_parts wanted;
+    if (format->reads != detail::format_reads::all) wanted.framed_rows = 0;
+    wanted.has_stacks = format->reads != detail::format_reads::rows;
+    if (!detail::load_snapshot(from, rows, error, wanted, &parts)) return false;
+    const detail::stack_source source = detail::source_of(*parts);
+    const bool is_streamed = format->reads == detail::format_reads::stacks && parts->has_stacks;
     return detail::try_write(format->body, rows, to, error, stack_value::live_bytes,
                              is_streamed ? &source : nullptr);
 }

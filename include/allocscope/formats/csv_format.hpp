@@ -3,7 +3,7 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
-// Memory:   see formats/format_job.hpp
+// Memory:   see formats/format_job.hpp and report/place_sums.hpp
 //
 //     allocscope::write_csv(window.stats(), "heap.csv");
 //
@@ -24,6 +24,7 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
@@ -114,16 +115,18 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
     line.field(row.bytes_low);
     line.field(row.bytes_high);
     line.field(row.type_source);
+    const snapshot::stack_details details =
+        here.details != nullptr ? *here.details : snapshot::stack_details{};
     if (info.has_peak_details) {
-        line.field(here.details.peak_objects);
-        line.field(here.details.peak_bytes);
+        line.field(details.peak_objects);
+        line.field(details.peak_bytes);
     } else {
         line.empty_field();
         line.empty_field();
     }
     if (info.has_details) {
-        line.field(here.details.temporary);
-        line.field(here.details.lifetime_us);
+        line.field(details.temporary);
+        line.field(details.lifetime_us);
     } else {
         line.empty_field();
         line.empty_field();
@@ -132,9 +135,10 @@ inline void write_csv_place(csv_line& line, const place& here, bool has_stacks,
 }
 
 inline bool write_csv_body(format_job& job) {
-    const bool has_stacks = job.rows.has_stacks();
+    const shown_stacks stacks = job.stacks();
+    const bool has_stacks = stacks.are_known();
     if (!has_stacks && job.rows.empty() && !has_stacks_to_write(job)) return false;
-    const place_sums places{job.memory, job.rows};
+    const place_sums places{job.memory, stacks};
     arena scratch;
     csv_line line{job.out, scratch, job.rows.info().is_difference};
     job.out << "file,line,offset,type,function,objects,bytes,allocations,bytes_allocated,sites,"

@@ -24,9 +24,11 @@
 
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/piece_target.hpp>
 #include <allocscope/report/text_sink.hpp>
@@ -75,18 +77,6 @@ private:
     bool is_written_ = true;
 };
 
-// Stacks that come one after the other, and are gone when the next one comes; their texts stay.
-struct stack_source {
-    using visit = void (*)(void* visitor, const snapshot::stack& stack);
-
-    const void* of;
-    void (*for_each)(const void* of, void* visitor, visit work);
-    const snapshot::module* modules;
-    std::size_t module_count;
-    const snapshot::thread* threads;
-    std::size_t thread_count;
-};
-
 struct format_job {
     const snapshot& rows;
     arena& memory;  // for as long as the file is being written
@@ -97,6 +87,10 @@ struct format_job {
     int descriptor;              // where a text will be seen; -1: not known
     const stack_source* source;  // of the stacks; null: rows.stacks()
 
+    shown_stacks stacks() const { return shown_stacks{rows, source}; }
+    text_flow flow() const noexcept {
+        return {[](void* gathered) { static_cast<piecewise_text*>(gathered)->may_go(); }, &pieces};
+    }
     bool refuse(text reason) {
         refusal << reason;
         return false;
@@ -110,38 +104,23 @@ using format_body = bool (*)(format_job& job);
 
 template <class Work>
 void for_each_stack(format_job& job, const Work& work) {
-    auto next = [&job, &work](const snapshot::stack& stack) {
+    job.stacks().for_each([&job, &work](const snapshot::stack& stack) {
         work(stack);
         job.pieces.may_go();
-    };
-    if (job.source == nullptr) {
-        for (const snapshot::stack& stack : job.rows.stacks()) next(stack);
-        return;
-    }
-    using visitor = decltype(next);
-    job.source->for_each(job.source->of, &next, [](void* self, const snapshot::stack& stack) {
-        (*static_cast<visitor*>(self))(stack);
     });
 }
 
 template <class Work>
 void for_each_module(const format_job& job, const Work& work) {
-    if (job.source == nullptr) {
-        for (const snapshot::module& module : job.rows.modules()) work(module);
-        return;
-    }
-    for (std::size_t i = 0; i < job.source->module_count; ++i) work(job.source->modules[i]);
+    job.stacks().with_modules([&work](const snapshot::module* modules, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) work(modules[i]);
+    });
 }
 
 // Calls work(threads, count); those that for_each_part() of the stacks names.
 template <class Work>
 void with_threads(const format_job& job, const Work& work) {
-    if (job.source != nullptr) {
-        work(job.source->threads, job.source->thread_count);
-        return;
-    }
-    const auto threads = job.rows.allocating_threads();
-    work(threads.begin(), threads.size());
+    job.stacks().with_threads(work);
 }
 
 inline stack_numbers sum_of_stacks(format_job& job) {
@@ -151,7 +130,7 @@ inline stack_numbers sum_of_stacks(format_job& job) {
 }
 
 inline bool has_stacks_to_write(format_job& job) {
-    if (job.source != nullptr || job.rows.has_stacks()) return true;
+    if (job.stacks().are_known()) return true;
     const snapshot::window_info& info = job.rows.info();
     if (info.not_recording[0] != '\0') return job.refuse(info.not_recording);
     if (info.record == recording::counters) {
@@ -167,8 +146,11 @@ inline bool has_writable_stacks(format_job& job) {
     bool has_negative = false;
     for_each_stack(job, [&has_negative](const snapshot::stack& stack) {
         const stack_numbers numbers = numbers_of(stack);
-        has_negative = has_negative || is_negative(numbers.objects) || is_negative(numbers.bytes) ||
-                       is_negative(numbers.allocations) || is_negative(numbers.bytes_allocated);
+        for (const std::uint64_t number :
+             {numbers.objects, numbers.bytes, numbers.allocations, numbers.bytes_allocated,
+              numbers.peak_objects, numbers.peak_bytes, numbers.temporary, numbers.lifetime_us}) {
+            has_negative = has_negative || is_negative(number);
+        }
     });
     return !has_negative ||
            job.refuse(

@@ -52,27 +52,34 @@ inline bool write_saved_body(format_job& job) {
     });
 }
 
+// What a body asks a snapshot for, beside its info.
+enum class format_reads {
+    rows,    // without their frames; stacks where there are details
+    stacks,  // rows, and what format_job::stacks() has; frames too from there
+    all
+};
+
 struct file_format {
     const char* name;    // as in `allocscope run --format`
     const char* ending;  // of paths
     format_body body;
-    bool is_text;       // else it is nothing for a terminal
-    bool is_of_stacks;  // all of it comes from for_each_stack() and the window's info
+    bool is_text;  // else it is nothing for a terminal
+    format_reads reads;
 };
 
 ALLOCSCOPE_HIDDEN inline constexpr file_format file_formats[] = {
-    {"text", ".txt", write_text_body, true, false},
-    {"html", ".html", write_html_body, true, false},
-    {"json", ".json", write_json_body, true, false},
-    {"csv", ".csv", write_csv_body, true, false},
-    {"snapshot", ".allocscope", write_saved_body, false, false},
-    {"pprof", ".pb.gz", write_pprof_body, false, true},
-    {"folded", ".folded", write_folded_body, true, true},
-    {"speedscope", ".speedscope.json", write_speedscope_body, true, true},
-    {"dhat", ".dhat.json", write_dhat_body, true, true},
-    {"heaptrack", ".heaptrack", write_heaptrack_body, true, true},
-    {"massif", ".massif", write_massif_body, true, false},
-    {"callgrind", ".callgrind", write_callgrind_body, true, true},
+    {"text", ".txt", write_text_body, true, format_reads::rows},
+    {"html", ".html", write_html_body, true, format_reads::stacks},
+    {"json", ".json", write_json_body, true, format_reads::stacks},
+    {"csv", ".csv", write_csv_body, true, format_reads::stacks},
+    {"snapshot", ".allocscope", write_saved_body, false, format_reads::all},
+    {"pprof", ".pb.gz", write_pprof_body, false, format_reads::stacks},
+    {"folded", ".folded", write_folded_body, true, format_reads::stacks},
+    {"speedscope", ".speedscope.json", write_speedscope_body, true, format_reads::stacks},
+    {"dhat", ".dhat.json", write_dhat_body, true, format_reads::stacks},
+    {"heaptrack", ".heaptrack", write_heaptrack_body, true, format_reads::stacks},
+    {"massif", ".massif", write_massif_body, true, format_reads::stacks},
+    {"callgrind", ".callgrind", write_callgrind_body, true, format_reads::stacks},
 };
 
 // Null: there is none.

@@ -17,9 +17,11 @@
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/formats/format_job.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/page/page_writer.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/text_head.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -30,17 +32,16 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
-inline void write_page_with_head(text_out& out, const snapshot& shown, page_flow flow) {
+inline void write_page_with_head(text_out& out, const shown_stacks& stacks, text_flow flow) {
     arena parts;
     text_out head{parts};
-    write_head(head, shown, text_form{parts});
-    write_page(out, shown, head.view(), flow);
+    write_head(head, stacks.rows(), text_form{parts});
+    write_page(out, stacks, head.view(), flow);
 }
 
 // A page is made of every snapshot: where there is nothing to show, it says why.
 inline bool write_html_body(format_job& job) {
-    const auto may_go = [](void* pieces) { static_cast<piecewise_text*>(pieces)->may_go(); };
-    write_page_with_head(job.out, job.rows, {may_go, &job.pieces});
+    write_page_with_head(job.out, job.stacks(), job.flow());
     return true;
 }
 
@@ -51,7 +52,7 @@ inline std::string to_html(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out page{memory};
-    detail::write_page_with_head(page, rows, {[](void*) {}, nullptr});
+    detail::write_page_with_head(page, detail::shown_stacks{rows}, detail::kept_text());
     return {page.view().data(), page.size()};
 }
 

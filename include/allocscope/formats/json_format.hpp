@@ -3,7 +3,7 @@
 // Room:     formats (floor 11), not malloc-safe
 // Called:   by the user, and by formats/format_list.hpp
 // Threads:  any
-// Memory:   the whole text in an arena, charged to no window
+// Memory:   see formats/format_job.hpp and report/place_sums.hpp
 //
 //     allocscope::write_json(window.stats(), "heap.json");      // a file, whole or not at all
 
@@ -23,7 +23,7 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 inline bool write_json_body(format_job& job) {
-    write_json_report(job.out, job.rows);
+    write_json_report(job.out, job.stacks(), job.flow());
     return true;
 }
 

@@ -40,8 +40,8 @@ public:
     explicit massif_file(format_job& job)
         : job_(job),
           out_(job.out),
-          least_shown_(sum_of_stacks(job.rows).bytes / 1000),
-          tree_(job.memory, job.rows, call_direction::bottom_up,
+          least_shown_(sum_of_stacks(job).bytes / 1000),
+          tree_(job.memory, job.stacks(), call_direction::bottom_up,
                 {frames_differ_by::place, least_shown_}) {}
 
     void write() {

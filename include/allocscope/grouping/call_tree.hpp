@@ -25,6 +25,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/frame_book.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/sort.hpp>
@@ -73,31 +74,34 @@ struct call_children {
 
 class call_tree {
 public:
-    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+    call_tree(arena& memory, const shown_stacks& stacks, call_direction direction,
               const call_tree_options& wanted = {})
-        : frames_(memory, wanted.identity),
+        : stacks_(stacks),
+          frames_(memory, wanted.identity),
           nodes_(memory),
           order_(memory),
           divided_(memory),
           child_of_stack_(memory),
           child_of_frame_(memory),
           is_top_down_(direction == call_direction::top_down),
-          is_difference_(rows.info().is_difference),
+          is_difference_(stacks.rows().info().is_difference),
           least_bytes_(wanted.least_bytes) {
-        const auto stacks = rows.stacks();
-        stacks_ = stacks.begin();
         scratch_.allocate(1);  // else its first block would come and go with each node
         nodes_.push_back({});
-        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.size());
-        order_.resize(stacks.size());
-        divided_.resize(stacks.size());
-        child_of_stack_.resize(stacks.size());
-        for (std::uint32_t i = 0; i < stacks.size(); ++i) {
+        nodes_[0].stack_count = static_cast<std::uint32_t>(stacks.count());
+        order_.resize(stacks.count());
+        divided_.resize(stacks.count());
+        child_of_stack_.resize(stacks.count());
+        for (std::uint32_t i = 0; i < stacks.count(); ++i) {
             order_[i] = i;
-            nodes_[0].inclusive.add(numbers_of(stacks_[i]));
+            nodes_[0].inclusive.add(stacks_.numbers(i));
         }
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) grow(i);
     }
+
+    call_tree(arena& memory, const snapshot& rows, call_direction direction,
+              const call_tree_options& wanted = {})
+        : call_tree(memory, shown_stacks{rows}, direction, wanted) {}
 
     const call_node& root() const noexcept { return nodes_[0]; }
     std::size_t size() const noexcept { return nodes_.size(); }
@@ -121,22 +125,22 @@ private:
         const std::uint32_t begin = nodes_[number].first_stack;
         const std::uint32_t end = begin + nodes_[number].stack_count;
         for (std::uint32_t i = begin; i < end; ++i) {
-            child_of_stack_[i] = add_to_child(number, stacks_[order_[i]]);
+            child_of_stack_[i] = add_to_child(number, order_[i]);
         }
         const std::uint32_t first = nodes_[number].first_child;
         nodes_[number].child_count = static_cast<std::uint32_t>(nodes_.size()) - first;
         if (nodes_[number].child_count != 0) divide(number, begin, end);
     }
 
-    std::uint32_t add_to_child(std::uint32_t number, const snapshot::stack& stack) {
+    std::uint32_t add_to_child(std::uint32_t number, std::uint32_t stack) {
         const std::uint32_t depth = nodes_[number].depth;
-        const stack_numbers numbers = numbers_of(stack);
-        if (depth == stack.frame_count) {
+        const stack_numbers numbers = stacks_.numbers(stack);
+        const snapshot::frame* const frame = stacks_.frame_at(stack, depth, is_top_down_);
+        if (frame == nullptr) {
             nodes_[number].own.add(numbers);
             return no_child;
         }
-        const std::size_t index = is_top_down_ ? stack.frame_count - 1 - depth : depth;
-        const std::uint32_t child = child_with(number, stack.frames[index]);
+        const std::uint32_t child = child_with(number, *frame);
         nodes_[child].inclusive.add(numbers);
         ++nodes_[child].stack_count;
         return child;
@@ -204,7 +208,7 @@ private:
         return size_of_change(number, is_difference_);
     }
 
-    const snapshot::stack* stacks_ = nullptr;
+    const shown_stacks stacks_;
     arena scratch_;
     frame_book frames_;
     list<call_node> nodes_;

@@ -46,7 +46,7 @@ enum class group_key : int {
                // options::details each allocation counts in the class of its own size; the other
                // numbers of a stack stay together, in one of the classes that it has allocated
     thread     // "worker (thread 3)": the one that allocated, whoever frees; "not known" where a
-               // snapshot has no threads, as a difference
+               // snapshot has no threads, as one by difference_from()
 };
 
 struct group {
@@ -132,7 +132,10 @@ inline void write_size_class(text_out& out, std::size_t number) {
 // The class that the numbers of a stack stand in which are not known for each size: that of the
 // mean, or the next one in which it has allocated.
 inline std::size_t main_size_class(const snapshot::stack& stack) noexcept {
-    std::size_t number = size_class_of(stack.bytes_allocated / stack.allocations);
+    // Signed, for a difference.
+    const std::int64_t mean = static_cast<std::int64_t>(stack.bytes_allocated) /
+                              static_cast<std::int64_t>(stack.allocations);
+    std::size_t number = size_class_of(mean > 0 ? static_cast<std::uint64_t>(mean) : 0);
     while (number + 1 < size_class_count && stack.details->sizes[number] == 0) ++number;
     return number;
 }

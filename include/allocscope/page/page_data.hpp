@@ -28,12 +28,14 @@
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/page/page_escapes.hpp>
 #include <allocscope/page/page_names.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/shown_memory.hpp>
 #include <allocscope/snapshot/signed_numbers.hpp>
@@ -47,12 +49,6 @@
 ALLOCSCOPE_NAMESPACE_BEGIN
 
 namespace detail {
-
-// Called between two pieces of work: what was written so far may be taken out of the text.
-struct page_flow {
-    void (*may_go)(void* whom);
-    void* whom;
-};
 
 // A few numbers with commas between them, put together before they are written.
 class number_row {
@@ -78,11 +74,12 @@ private:
 
 class page_data_writer {
 public:
-    page_data_writer(text_out& out, const snapshot& shown, page_flow flow) noexcept
+    page_data_writer(text_out& out, const shown_stacks& stacks, text_flow flow) noexcept
         : out_(out),
-          shown_(shown),
+          stacks_(stacks),
+          shown_(stacks.rows()),
           flow_(flow),
-          info_(shown.info()),
+          info_(shown_.info()),
           is_sampled_(info_.record == recording::sampled),
           names_(memory_) {}
 
@@ -185,8 +182,12 @@ private:
             separate(i);
             out_ << '[';
             write_script_text(out_, each.name);
-            out_ << ',' << decimal{each.allocations} << ',' << decimal{each.frees} << ','
-                 << decimal{each.bytes_allocated} << ',' << decimal{each.bytes_freed} << ']';
+            for (const std::uint64_t number :
+                 {each.allocations, each.frees, each.bytes_allocated, each.bytes_freed}) {
+                out_ << ',';
+                amount(number);
+            }
+            out_ << ']';
         }
         out_ << ']';
         key("moments") << '[';
@@ -222,12 +223,16 @@ private:
     }
 
     void write_threads() {
-        const auto threads = shown_.allocating_threads();
-        has_threads_ = threads.size() > 1;
+        stacks_.with_threads([this](const snapshot::thread* threads, std::size_t count) {
+            write_threads(threads, count);
+        });
+    }
+    void write_threads(const snapshot::thread* threads, std::size_t count) {
+        has_threads_ = count > 1;
         key("thread_names") << '[';
         if (has_threads_) {
             arena scratch;
-            const thread_names names{scratch, shown_};
+            const thread_names names{scratch, threads, count};
             for (std::size_t i = 0; i < names.size(); ++i) {
                 separate(i);
                 write_script_text(out_, copy_of(scratch, names[i]).data());
@@ -252,9 +257,9 @@ private:
         add_amount(row, numbers.allocations);
         if (has_threads_) row.add(thread);
         if (has_details_) {
-            row.add(numbers.peak_bytes);
-            row.add(numbers.temporary);
-            row.add(numbers.lifetime_us);
+            add_amount(row, numbers.peak_bytes);
+            add_amount(row, numbers.temporary);
+            add_amount(row, numbers.lifetime_us);
         }
         out_ << row.view();
     }
@@ -275,31 +280,42 @@ private:
         write_stack(row, path, alive, 0);
     }
 
+    // A few at a time; their frames are needed for no longer than it takes to meet them.
     template <class Row>
-    void write_all(const Row* rows, std::size_t count) {
-        names_.reserve_paths(count);
+    struct few_rows {
+        Row rows[page_names::at_once];
+        std::size_t count = 0;
+    };
+    template <class Row>
+    void add(few_rows<Row>& few, const Row& row) {
+        names_.meet_frames(row);
+        few.rows[few.count++] = row;
+        if (few.count == page_names::at_once) write_few(few);
+    }
+    template <class Row>
+    void write_few(few_rows<Row>& few) {
         std::uint32_t paths[page_names::at_once];
-        for (std::size_t from = 0; from < count; from += page_names::at_once) {
-            const std::size_t rest = count - from;
-            const std::size_t some = rest < page_names::at_once ? rest : page_names::at_once;
-            names_.number_paths(rows + from, some, paths);
-            for (std::size_t i = 0; i < some; ++i) {
-                write_one(rows[from + i], paths[i]);
-            }
-        }
+        names_.number_paths(few.rows, few.count, paths);
+        for (std::size_t i = 0; i < few.count; ++i) write_one(few.rows[i], paths[i]);
+        few.count = 0;
     }
 
     // Without stacks the rows are shown, of which only what is alive is known.
     void write_stacks() {
-        const snapshot::range<snapshot::stack> stacks = shown_.stacks();
-        const bool has_stacks = !stacks.empty() || shown_.empty();
+        const bool has_stacks = stacks_.count() != 0 || shown_.empty();
         has_details_ = has_stacks && info_.has_details;
         yes_or_no("has_stacks", has_stacks);
         key("stacks") << '[';
         if (has_stacks) {
-            write_all(stacks.begin(), stacks.size());
+            names_.reserve_paths(stacks_.count());
+            few_rows<snapshot::stack> few;
+            stacks_.for_each([&](const snapshot::stack& stack) { add(few, stack); });
+            write_few(few);
         } else {
-            write_all(shown_.begin(), shown_.size());
+            names_.reserve_paths(shown_.size());
+            few_rows<snapshot::row> few;
+            for (const snapshot::row& row : shown_) add(few, row);
+            write_few(few);
         }
         out_ << ']';
     }
@@ -381,8 +397,9 @@ private:
     }
 
     text_out& out_;
+    const shown_stacks& stacks_;
     const snapshot& shown_;
-    const page_flow flow_;
+    const text_flow flow_;
     const snapshot::window_info& info_;
     const bool is_sampled_;
     arena memory_;

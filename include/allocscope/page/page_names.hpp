@@ -6,7 +6,8 @@
 // Memory:   of an arena: about 100 bytes for each frame, place and text; none for a stack
 //           that has the path of another
 //
-//     number_paths(stacks, ...)     of a few stacks, see page/page_paths.hpp
+//     meet_frames(stack)            of a few stacks, then
+//     number_paths(stacks, ...)     of these, see page/page_paths.hpp
 //     place_number(row)             of its file:line:type
 //
 // A frame is looked up by the addresses of its texts, which are equal for most frames that are
@@ -111,19 +112,26 @@ public:
         return known.value;
     }
 
-    // The paths of up to `at_once` rows or stacks, into `paths`. They are followed side by side:
-    // each step waits for memory, and these waits need not be one after the other.
+    // The next row or stack whose path number_paths() is to give: it looks at the frames no more.
+    template <class Row>
+    void meet_frames(const Row& row) {
+        for (std::size_t k = 0; k < row.frame_count; ++k) {
+            frame_numbers_.push_back(frame_number(row.frames[k]));
+        }
+    }
+
+    // The paths of up to `at_once` rows or stacks that have been met, into `paths`. They are
+    // followed side by side: each step waits for memory, and these waits need not be one after the
+    // other.
     template <class Row>
     void number_paths(const Row* rows, std::size_t count, std::uint32_t* paths) {
-        frame_numbers_.clear();
         std::size_t begin[at_once];
         std::size_t deepest = 0;
+        std::size_t next = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const Row& row = rows[i];
-            begin[i] = frame_numbers_.size();
-            for (std::size_t k = 0; k < row.frame_count; ++k) {
-                frame_numbers_.push_back(frame_number(row.frames[k]));
-            }
+            begin[i] = next;
+            next += row.frame_count;
             if (row.frame_count > deepest) deepest = row.frame_count;
             paths[i] = 0;
         }
@@ -138,6 +146,7 @@ public:
                 if (depth <= rows[i].frame_count) paths[i] = paths_.below(paths[i], frame_of(i));
             }
         }
+        frame_numbers_.clear();
     }
 
     // Of a row or a stack.

@@ -13,6 +13,7 @@
 
 #include <allocscope/base/compiler.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/page/frame_of_page_text.hpp>
 #include <allocscope/page/page_data.hpp>
 #include <allocscope/page/page_escapes.hpp>
@@ -22,6 +23,7 @@
 #include <allocscope/page/script_of_page_text.hpp>
 #include <allocscope/page/script_of_views_text.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
 
@@ -30,14 +32,15 @@ ALLOCSCOPE_COOL_BEGIN
 namespace detail {
 
 // `head`: the lines of a text report above its rows, for where scripts do not run.
-inline void write_page(text_out& out, const snapshot& shown, text head, page_flow flow) {
+inline void write_page(text_out& out, const shown_stacks& stacks, text head, text_flow flow) {
+    const snapshot& shown = stacks.rows();
     out << page_begin;
     write_page_text(out, shown.info().name);
     out << (shown.info().name[0] != '\0' ? " - allocscope" : "allocscope") << page_after_title
         << page_style << page_after_style;
     write_page_without_script(out, shown, head);
     out << page_after_noscript;
-    page_data_writer{out, shown, flow}.write();
+    page_data_writer{out, stacks, flow}.write();
     out << page_after_data << page_script_of_data << page_script_of_chart << page_script_of_views
         << page_script_of_page << page_end;
 }

@@ -28,16 +28,17 @@ const place_columns = [ {name: 'Place', text: place_name, between: '/'},
 {name: 'Function', text: (p) => short_function(place_function(p)), title: place_function,
 between: '::'}, {name: 'Type', text: (p) => type_name(place_type(p)), title: title_of_type},
 ...metrics.map((metric, m) => ({name: metric.name, metric: m})),
-...(has_details ? [{name: 'Mean life', is_life: true}] : []), {name: 'Share', metric: -1}
+...(has_details ? [{name: is_difference ? 'Lived' : 'Mean life', is_life: true}] : []),
+{name: 'Share', metric: -1}
 ].filter((column) => !(column.metric >= 0) || is_known(metrics[column.metric]));
-const mean_life = (p) => places.lifetimes[p] / Math.max(1, places.sums[3][p]);
+const life_of = (p) => places.lifetimes[p] / (is_difference ? 1 : Math.max(1, places.sums[3][p]));
 function metric_of(column) { return column.metric < 0 ? state.metric : column.metric; }
 function sort_places() { const column = place_columns[places.column] || {metric: -1};
 const upwards = places.is_upwards ? 1 : -1; if (column.text !== undefined) {
 const texts = new Map(places.order.map((p) => [p, column.text(p)]));
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 places.order.sort((a, b) => -upwards * compare(texts.get(a), texts.get(b)) || a - b); return; }
-const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = mean_life(p);
+const values = column.is_life ? places.order.reduce((lives, p) => { lives[p] = life_of(p);
 return lives; }, new Float64Array(place_count)) : places.sums[metric_of(column)];
 places.order.sort((a, b) => upwards * (Math.abs(values[a]) - Math.abs(values[b])) || a - b); }
 function count_places(is_in) { const seen = new Uint8Array(place_count);
@@ -53,10 +54,12 @@ const high = place_field(p, metric === 0 ? 10 : 8);
 return high === 0 ? '' : '95%: ' + grouped.format(low) + ' to ' + grouped.format(high) +
 (metric === 0 ? ' bytes' : '') + ' in the whole window, from ' +
 grouped.format(place_field(p, 6)) + ' samples'; } function number_cell(p, column) {
-if (column.is_life) {
-const cell = element('td', duration(Math.round(mean_life(p) * 1000)), 'number');
-cell.title = exact(Math.round(mean_life(p))) + ' \u00b5s, those that are alive until now';
-return cell; } const m = metric_of(column); const value = places.sums[m][p];
+if (column.is_life) { const life = Math.round(life_of(p));
+const size = duration(Math.round(Math.abs(life_of(p)) * 1000));
+const cell = element('td', (is_difference ? sign_of(life) : '') + size, 'number');
+cell.title = exact(life) + ' \u00b5s, ' +
+(is_difference ? 'of all objects together' : 'those that are alive until now'); return cell; }
+const m = metric_of(column); const value = places.sums[m][p];
 const cell = element('td', undefined, 'number'); const full = interval_of(p, m);
 cell.title = exactly(m, value) + (full === '' ? '' : '\n' + full);
 if (is_difference && value !== 0) cell.classList.add(value > 0 ? 'up' : 'down');

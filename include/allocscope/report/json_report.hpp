@@ -3,7 +3,7 @@
 // Room:     report (floor 9), not malloc-safe
 // Called:   by the user, and by formats/json_format.hpp
 // Threads:  any
-// Memory:   the whole text in an arena, charged to no window
+// Memory:   of the text, and of an arena meanwhile (see report/place_sums.hpp)
 //
 //     std::string text = allocscope::to_json(window.stats());   // in a file: write_json()
 //
@@ -32,7 +32,8 @@
 // the moments those of a window that kept a time series; "memory" is there after with_memory(), and
 // its parts add up to "resident_bytes". A sampled snapshot's numbers are estimates: it has
 // "sample_bytes" and "samples", its totals and rows have "..._low" and "..._high" (95%), and its
-// rows "samples". In a difference numbers may be negative, and "is_difference" is true. Of several
+// rows "samples". In a difference numbers may be negative, and "is_difference" is true; threads,
+// families and details are in one by difference(): see report/whole_difference.hpp. Of several
 // windows "merged_windows" says how many. A window with options::details has "details", with
 // "peak_..." where its peak was followed. Text that is not valid UTF-8 or may not be shown is
 // escaped as in a text report.
@@ -44,11 +45,13 @@
 #include <allocscope/base/memory_use.hpp>
 #include <allocscope/base/options.hpp>
 #include <allocscope/config.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/grouping/thread_parts.hpp>
 #include <allocscope/measure/scope.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/text.hpp>
+#include <allocscope/plain/text_flow.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/report/json_writer.hpp>
 #include <allocscope/report/place_sums.hpp>
@@ -110,8 +113,9 @@ inline void write_json_frame(json_writer& json, const snapshot::frame& frame) {
     json.end('}');
 }
 
-inline void write_json_details(json_writer& json, const snapshot::stack_details& details,
+inline void write_json_details(json_writer& json, const snapshot::stack_details* known,
                                bool has_peak) {
+    const snapshot::stack_details details = known != nullptr ? *known : snapshot::stack_details{};
     json.key("details");
     json.begin('{');
     if (has_peak) {
@@ -127,8 +131,8 @@ inline void write_json_details(json_writer& json, const snapshot::stack_details&
     json.end('}');
 }
 
-inline void write_json_row(json_writer& json, const place& here, bool has_stacks,
-                           const snapshot::window_info& info) {
+inline void write_json_row(json_writer& json, const place& here, const frame_span& frames,
+                           bool has_stacks, const snapshot::window_info& info) {
     const bool is_sampled = info.record == recording::sampled;
     const snapshot::row& row = here.row;
     json.begin('{');
@@ -153,19 +157,25 @@ inline void write_json_row(json_writer& json, const place& here, bool has_stacks
     if (info.has_details) write_json_details(json, here.details, info.has_peak_details);
     json.key("frames");
     json.begin('[');
-    for (std::size_t i = 0; i < row.frame_count; ++i) write_json_frame(json, row.frames[i]);
+    for (std::size_t i = 0; i < frames.count; ++i) write_json_frame(json, frames.first[i]);
     json.end(']');
     json.end('}');
 }
 
-inline void write_json_rows(json_writer& json, const char* name, const place* begin,
-                            const place* end, const snapshot& rows) {
-    const bool has_stacks = rows.has_stacks();
-    json.key(name);
+inline void write_json_rows(json_writer& json, const place_sums& places, const shown_stacks& stacks,
+                            bool are_freed, text_flow flow) {
+    arena memory;
+    memory.allocate(1);  // else its first block would come and go with each row
+    const place* const end = are_freed ? places.end() : places.first_freed();
+    json.key(are_freed ? "freed_rows" : "rows");
     json.begin('[');
-    for (const place* each = begin; each != end; ++each) {
+    for (const place* each = are_freed ? places.first_freed() : places.begin(); each != end;
+         ++each) {
+        const borrowed_memory meanwhile{memory};
         json.line();
-        write_json_row(json, *each, has_stacks, rows.info());
+        write_json_row(json, *each, places.frames_of(*each, stacks, memory), stacks.are_known(),
+                       stacks.rows().info());
+        flow.may_go(flow.whom);
     }
     json.end(']');
 }
@@ -250,12 +260,12 @@ inline void write_json_head(json_writer& json, const snapshot::window_info& info
     json.end('}');
 }
 
-inline void write_json_threads(json_writer& json, const snapshot& rows) {
-    const auto threads = rows.allocating_threads();
+inline void write_json_threads(json_writer& json, const snapshot::thread* threads,
+                               std::size_t count, const shown_stacks& stacks) {
     arena memory;
     list<snapshot::thread_part> sums{memory};
-    sums.resize(threads.size());
-    for (const snapshot::stack& stack : rows.stacks()) {
+    sums.resize(count);
+    stacks.for_each([&sums](const snapshot::stack& stack) {
         for_each_part(stack, [&sums](const snapshot::thread_part& part) {
             snapshot::thread_part& sum = sums[part.thread];
             sum.objects += part.objects;
@@ -263,10 +273,10 @@ inline void write_json_threads(json_writer& json, const snapshot& rows) {
             sum.allocations += part.allocations;
             sum.bytes_allocated += part.bytes_allocated;
         });
-    }
+    });
     json.key("threads");
     json.begin('[');
-    for (std::size_t i = 0; i < threads.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         json.begin('{');
         json.field("number", threads[i].number);
         json.field("name", threads[i].name);
@@ -280,17 +290,20 @@ inline void write_json_threads(json_writer& json, const snapshot& rows) {
     json.end(']');
 }
 
-inline void write_json_report(text_out& out, const snapshot& rows) {
+inline void write_json_report(text_out& out, const shown_stacks& stacks, text_flow flow) {
+    const snapshot::window_info& info = stacks.rows().info();
     arena memory;
-    const place_sums places{memory, rows};
-    json_writer json{out, rows.info().is_difference};
+    const place_sums places{memory, stacks};
+    json_writer json{out, info.is_difference};
     json.begin('{');
-    write_json_head(json, rows.info());
-    if (rows.has_stacks()) write_json_threads(json, rows);
-    write_json_rows(json, "rows", places.begin(), places.first_freed(), rows);
-    if (rows.has_stacks()) {
-        write_json_rows(json, "freed_rows", places.first_freed(), places.end(), rows);
+    write_json_head(json, info);
+    if (stacks.are_known()) {
+        stacks.with_threads([&](const snapshot::thread* threads, std::size_t count) {
+            write_json_threads(json, threads, count, stacks);
+        });
     }
+    write_json_rows(json, places, stacks, false, flow);
+    if (stacks.are_known()) write_json_rows(json, places, stacks, true, flow);
     json.end('}');
     json.line();
 }
@@ -302,7 +315,7 @@ inline std::string to_json(const snapshot& rows) {
     const pause_recording quietly;
     detail::arena memory;
     detail::text_out out{memory};
-    detail::write_json_report(out, rows);
+    detail::write_json_report(out, detail::shown_stacks{rows}, detail::kept_text());
     return {out.view().data(), out.size()};
 }
 

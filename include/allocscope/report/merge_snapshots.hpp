@@ -101,7 +101,17 @@ inline void add_to_family(list<snapshot::family>& families, const snapshot::fami
     same->bytes_freed += part.bytes_freed;
 }
 
-// A part without families is operator new's, all of it.
+// Calls work(family). A part without families is operator new's, all of it.
+template <class Work>
+void for_each_family(const snapshot::window_info& info, const Work& work) {
+    const allocation_counts& totals = info.totals;
+    if (info.family_count == 0) {
+        work(snapshot::family{"operator new", totals.allocations, totals.frees,
+                              totals.bytes_allocated, totals.bytes_freed});
+    }
+    for (std::size_t k = 0; k < info.family_count; ++k) work(info.families[k]);
+}
+
 inline void add_families(list<snapshot::family>& families, const snapshot* parts,
                          std::size_t count) {
     bool has_families = false;
@@ -109,15 +119,9 @@ inline void add_families(list<snapshot::family>& families, const snapshot* parts
         has_families = has_families || parts[i].info().family_count != 0;
     }
     for (std::size_t i = 0; i < count && has_families; ++i) {
-        const snapshot::window_info& info = parts[i].info();
-        const allocation_counts& totals = info.totals;
-        if (info.family_count == 0) {
-            add_to_family(families, {"operator new", totals.allocations, totals.frees,
-                                     totals.bytes_allocated, totals.bytes_freed});
-        }
-        for (std::size_t k = 0; k < info.family_count; ++k) {
-            add_to_family(families, info.families[k]);
-        }
+        for_each_family(parts[i].info(), [&families](const snapshot::family& each) {
+            add_to_family(families, each);
+        });
     }
 }
 

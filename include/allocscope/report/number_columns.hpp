@@ -12,6 +12,8 @@
 //
 //       at peak  of peak  temporary  mean life
 //      49.0 KiB    97.1%        120     1.2 ms
+//
+// In a difference "lived" takes the place of the mean: how long objects lived more, added up.
 
 #ifndef ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
 #define ALLOCSCOPE_REPORT_NUMBER_COLUMNS_HPP
@@ -50,7 +52,7 @@ public:
           count_(has_details ? most_columns : 5),
           lines_(memory) {
         lines_.push_back({{"bytes", "share", "objects", "allocated", "allocations", "at peak",
-                           "of peak", "temporary", "mean life"},
+                           "of peak", "temporary", is_difference ? "lived" : "mean life"},
                           {{}, name, {}}});
     }
 
@@ -112,9 +114,12 @@ private:
 
     void add_details(line& to, const stack_numbers& numbers) {
         text_out share{memory_};
-        write_share(share, numbers.peak_bytes, whole_peak_);
+        write_share(share, size_of_change(numbers.peak_bytes, is_difference_), whole_peak_);
         text_out life{memory_};
-        if (numbers.allocations == 0) {
+        if (is_difference_) {
+            const std::uint64_t size_us = write_sign(life, numbers.lifetime_us);
+            write_duration(life, size_us * 1000);
+        } else if (numbers.allocations == 0) {
             life << '-';
         } else {
             const double mean_us =

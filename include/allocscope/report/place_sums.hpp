@@ -3,12 +3,13 @@
 // Room:     report (floor 9), not malloc-safe
 // Called:   by report/json_report.hpp and formats/csv_format.hpp
 // Threads:  any; the snapshot must outlive the sums
-// Memory:   a line for each place, in the arena that is given
+// Memory:   280 bytes for each place, in the arena that is given
 //
-//     const place_sums places{memory, rows};
+//     const place_sums places{memory, shown_stacks{rows}};
 //     for (const place& each : places) ...
 //     each.row          // as snapshot::row; zero objects where everything was freed
 //     each.allocations  // since the window began; 0 when the snapshot knows no stacks
+//     places.frames_of(each, stacks, scratch);
 //
 // A row knows what is alive. How much was ever allocated at its place is the sum over the stacks of
 // the same file, line and type.
@@ -20,6 +21,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/grouping/place_numbers.hpp>
 #include <allocscope/grouping/stack_numbers.hpp>
+#include <allocscope/grouping/stack_source.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/snapshot/snapshot.hpp>
@@ -35,35 +37,51 @@ struct place {
     snapshot::row row;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    std::uint64_t most_allocations;   // of one stack: that one is shown where everything was freed
-    snapshot::stack_details details;  // of a window that has them
+    std::uint64_t most_allocations;    // of one stack: that one is shown where everything was freed
+    std::size_t shown_stack;           // the number of that one
+    snapshot::stack_details* details;  // of a window that has them, else null
 };
 
 class place_sums {
 public:
     // The rows first, in their order, then the other places, in the order of their stacks.
-    place_sums(arena& memory, const snapshot& rows)
-        : numbers_(memory), places_(memory), row_count_(rows.size()) {
-        for (const snapshot::row& row : rows) {
+    place_sums(arena& memory, const shown_stacks& stacks)
+        : memory_(memory),
+          numbers_(memory),
+          places_(memory),
+          row_count_(stacks.rows().size()),
+          has_details_(stacks.rows().info().has_details) {
+        places_.reserve(row_count_);
+        for (const snapshot::row& row : stacks.rows()) {
             numbers_.meet(row);
-            places_.push_back({row, 0, 0, 0, {}});
+            places_.push_back({row, 0, 0, 0, 0, nullptr});
         }
-        for (const snapshot::stack& stack : rows.stacks()) add(stack);
+        std::size_t number = 0;
+        stacks.for_each([&](const snapshot::stack& stack) { add(stack, number++); });
     }
 
     const place* begin() const noexcept { return places_.begin(); }
     const place* end() const noexcept { return places_.end(); }
+    // Those of a row, or of the stack that is shown in its place.
+    frame_span frames_of(const place& here, const shown_stacks& stacks, arena& scratch) const {
+        const auto number = static_cast<std::size_t>(&here - begin());
+        if (number < row_count_) return stacks.frames_of_row(number, scratch);
+        return stacks.frames(here.shown_stack, scratch);
+    }
     // Behind the rows: the places where nothing is alive (in a difference: no more than before).
     const place* first_freed() const noexcept { return begin() + row_count_; }
 
 private:
-    void add(const snapshot::stack& stack) {
+    void add(const snapshot::stack& stack, std::size_t number) {
         const auto at = numbers_.meet(stack);
-        if (at.is_new) places_.push_back({{}, 0, 0, 0, {}});
+        if (at.is_new) places_.push_back({{}, 0, 0, 0, 0, nullptr});
         place& here = places_[at.number];
         here.allocations += stack.allocations;
         here.bytes_allocated += stack.bytes_allocated;
-        if (stack.details != nullptr) add_details(here.details, *stack.details);
+        if (stack.details != nullptr && has_details_) {
+            if (here.details == nullptr) here.details = memory_.make<snapshot::stack_details>();
+            add_details(*here.details, *stack.details);
+        }
         if (at.number < row_count_) return;
         // The stacks of such a place may cancel out in a difference.
         snapshot::row& row = here.row;
@@ -74,15 +92,18 @@ private:
         row.objects_high += stack.objects_high;
         row.bytes_low += stack.bytes_low;
         row.bytes_high += stack.bytes_high;
-        ++row.sites;
-        if (row.frames != nullptr && stack.allocations <= here.most_allocations) return;
+        if (row.sites++ != 0 && stack.allocations <= here.most_allocations) return;
         here.most_allocations = stack.allocations;
+        here.shown_stack = number;
         describe_row(row, stack);
+        row.frames = nullptr;  // they may go with the stack
     }
 
+    arena& memory_;
     place_numbers numbers_;
     list<place> places_;
     std::size_t row_count_;
+    bool has_details_;
 };
 
 }  // namespace detail

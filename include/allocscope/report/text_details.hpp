@@ -10,7 +10,8 @@
 //     bytes  share  ...  allocations    at peak  of peak  temporary  mean life  place
 //       0 B   0.0%  ...           12    1.1 MiB    91.7%          0    20.1 ms  load.cpp:7:char
 //
-// Where the peak was not followed, the places with most temporary allocations.
+// Where the peak was not followed, the places with most temporary allocations. In a difference,
+// what has changed of it; nothing where that is nothing.
 
 #ifndef ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
 #define ALLOCSCOPE_REPORT_TEXT_DETAILS_HPP
@@ -41,15 +42,28 @@ inline void write_text_details(text_out& out, const snapshot& rows, const text_o
     text_options fewer = wanted;
     if (fewer.rows > most_places) fewer.rows = most_places;
     fewer.width = static_cast<std::uint32_t>(width);
-    if (info.has_peak_details) {
+    auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
+    snapshot_groups groups = rows.group_by(group_key::place, order);
+    if (info.is_difference) {
+        // The same peak stands in both snapshots mostly: then what was temporary tells more.
+        if (order == stack_value::peak_bytes && groups[0].peak_bytes == 0) {
+            order = stack_value::temporary;
+            groups = rows.group_by(group_key::place, order);
+        }
+        if (numbers_of(groups[0])[order] == 0) return;
+    }
+    if (order == stack_value::temporary) {
+        out << "\nwhat was freed before the next allocation:\n\n";
+    } else if (info.is_difference) {
+        out << "\nwhat the peak holds more or less, ";
+        write_bytes_change(out, info.totals.peak_bytes);
+        out << " in all:\n\n";
+    } else {
         out << "\nwhat was alive at the peak of ";
         write_bytes(out, info.totals.peak_bytes);
         out << ":\n\n";
-    } else {
-        out << "\nwhat was freed before the next allocation:\n\n";
     }
-    const auto order = info.has_peak_details ? stack_value::peak_bytes : stack_value::temporary;
-    write_groups(out, memory, rows.group_by(group_key::place, order), fewer);
+    write_groups(out, memory, groups, fewer);
 }
 
 }  // namespace detail

@@ -74,7 +74,7 @@ inline void write_groups(text_out& out, arena& memory, const snapshot_groups& gr
     std::uint64_t whole_peak = 0;
     for (const group& each : groups) {
         whole += size_of_change(each.bytes, groups.is_difference());
-        whole_peak += each.peak_bytes;
+        whole_peak += size_of_change(each.peak_bytes, groups.is_difference());
     }
     columns.set_whole(whole, whole_peak);
     stack_numbers rest;

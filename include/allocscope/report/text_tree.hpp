@@ -62,7 +62,8 @@ public:
           columns_(memory, is_difference_, rows.info().has_details, "call") {
         choose();
         const stack_numbers& all = tree_.root().inclusive;
-        columns_.set_whole(size_of_change(all.bytes, is_difference_), all.peak_bytes);
+        columns_.set_whole(size_of_change(all.bytes, is_difference_),
+                           size_of_change(all.peak_bytes, is_difference_));
         add(tree_.root(), 0);
     }
 

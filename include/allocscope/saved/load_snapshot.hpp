@@ -26,6 +26,7 @@
 #include <allocscope/plain/text.hpp>
 #include <allocscope/plain/text_out.hpp>
 #include <allocscope/platform/file_reader.hpp>
+#include <allocscope/platform/large_pages.hpp>
 #include <allocscope/report/text_sink.hpp>
 #include <allocscope/saved/saved_format.hpp>
 #include <allocscope/saved/saved_records.hpp>
@@ -44,10 +45,23 @@ namespace detail {
 
 // --- the file ---
 
+constexpr std::size_t every_row = ~std::size_t{0};
+
+// What of a file is needed. All of it is checked against the checksum; what nobody asks for is not
+// read.
+struct wanted_parts {
+    // Only so many rows get their frames, the first ones, and those without a line, whose frames
+    // tell what could name them: the frames of a million rows take a gigabyte.
+    std::size_t framed_rows = every_row;
+    // False: the snapshot has no stacks(), unless it has details.
+    bool has_stacks = true;
+};
+
 class snapshot_loader {
 public:
     // `memory` is that of the block.
-    explicit snapshot_loader(arena& memory) : memory_(memory), rows_(memory) {
+    snapshot_loader(arena& memory, const wanted_parts& wanted)
+        : memory_(memory), wanted_(wanted), has_stacks_(wanted.has_stacks), rows_(memory) {
         parts_ = memory.make<loaded_parts>(memory);
         parts_->texts.push_back("");
     }
@@ -69,15 +83,21 @@ public:
         }
         make_room(file);
         bool has_end = false;
+        // Of what is before the record at hand. Bytes are added one by one, each waiting for the
+        // last, which leaves the processor room to read the record meanwhile.
+        saved_checksum sum;
+        std::size_t summed = 0;
         while (!file.is_at_end() && !has_end) {
             const std::size_t at = whole.size() - file.left();
+            sum.add(whole.data() + summed, at - summed);
+            summed = at;
             const auto tag = static_cast<saved_tag>(file.bytes(1).front());
             const std::uint64_t length = file.number();
             const text payload = file.bytes(length);
             if (file.is_damaged()) return damaged_at(at, "it ends in the middle of a record");
             saved_fields fields{payload};
             if (tag == saved_tag::end) {
-                if (!is_checksum(payload, at)) {
+                if (!is_checksum(payload, sum)) {
                     return damaged_at(at, "its checksum is that of other contents");
                 }
                 has_end = true;
@@ -92,13 +112,15 @@ public:
         return parts_->has_info ? "" : damaged_at(whole.size(), "it does not tell its window");
     }
 
-    // What has been read becomes the block. Throws std::bad_alloc. The rows from `framed_rows` on
-    // get no frames when they have a line.
-    void fill(snapshot_block& block, std::size_t framed_rows) {
+    // What has been read becomes the block. Throws std::bad_alloc.
+    void fill(snapshot_block& block) {
         const bool is_in_order = are_rows_in_order();
+        // Where there are no stacks, rows stand for them.
+        const std::size_t framed_rows =
+            parts_->has_stacks && is_in_order ? wanted_.framed_rows : every_row;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            if (is_in_order && i >= framed_rows && rows_[i].line != 0) continue;
-            saved_stack& stack = parts_->stacks[stack_of_row_[i]];
+            if (i >= framed_rows && rows_[i].line != 0) continue;
+            saved_stack& stack = parts_->stacks[parts_->stack_of_row[i]];
             snapshot::row& row = rows_[i];
             stack.frames = row.frames = frames_of(*parts_, stack, memory_);
             row.frame_count = stack.frame_count;
@@ -109,7 +131,7 @@ public:
             block.add_rows(rows_, parts_->info, scratch_);
         }
         block.add_families(parts_->families);
-        if (parts_->has_stacks) block.set_stacks(&find_stacks_of_file, parts_);
+        if (parts_->has_stacks && has_stacks_) block.set_stacks(&find_stacks_of_file, parts_);
     }
     const snapshot::window_info& info() const noexcept { return parts_->info; }
     // As they lie in the block.
@@ -133,7 +155,10 @@ private:
         parts_->stacks.reserve(count_of(saved_tag::stack));
         parts_->sums.reserve(count_of(saved_tag::sums));
         rows_.reserve(count_of(saved_tag::row));
-        stack_of_row_.reserve(count_of(saved_tag::row));
+        parts_->stack_of_row.reserve(count_of(saved_tag::row));
+        ask_for_large_pages(rows_.data(), count_of(saved_tag::row) * sizeof(snapshot::row));
+        ask_for_large_pages(parts_->stacks.data(),
+                            count_of(saved_tag::stack) * sizeof(saved_stack));
     }
 
     // As save() writes them.
@@ -148,9 +173,7 @@ private:
         return "it is damaged at byte " + std::to_string(byte) + ": " + what;
     }
 
-    bool is_checksum(text payload, std::size_t at) const noexcept {
-        saved_checksum sum;
-        sum.add(whole_.data(), at);
+    static bool is_checksum(text payload, const saved_checksum& sum) noexcept {
         if (payload.size() != 8) return false;
         std::uint64_t read = 0;
         for (std::size_t i = 8; i > 0; --i) {
@@ -205,6 +228,7 @@ private:
             case saved_tag::row:
                 return read_row(from);
             case saved_tag::sums: {
+                if (!has_stacks_) return true;
                 snapshot::stack checked{};
                 read_sums(*parts_, from, checked);
                 parts_->sums.push_back({payload, parts_->thread_parts.size(), 0, nullptr});
@@ -219,6 +243,7 @@ private:
                 return true;
             }
             case saved_tag::part: {
+                if (!has_stacks_) return true;
                 if (parts_->sums.empty() || parts_->threads.empty()) return false;
                 parts_->thread_parts.push_back(read_part(*parts_, from));
                 ++parts_->sums.back().part_count;
@@ -236,6 +261,7 @@ private:
     }
 
     bool read_details(saved_fields& from) {
+        if (!has_stacks_) return true;
         if (parts_->sums.empty()) return false;
         auto* const read = memory_.make<snapshot::stack_details>();
         read->peak_objects = from.number();
@@ -265,11 +291,15 @@ private:
     bool read_stack(saved_fields& from, text payload) {
         constexpr std::size_t most_frames = 65536;
         std::size_t count = 0;
-        while (!from.is_at_end() && !from.is_damaged()) {
-            from.index(parts_->frames.size());
-            ++count;
+        if (has_stacks_) {
+            while (!from.is_at_end() && !from.is_damaged()) {
+                from.index(parts_->frames.size());
+                ++count;
+            }
+        } else {
+            count = count_of_numbers(payload);  // frames_of() checks the few that are needed
         }
-        if (count > most_frames) return false;
+        if (count > most_frames || (count != 0 && parts_->frames.empty())) return false;
         parts_->stacks.push_back({payload, count, nullptr});
         return true;
     }
@@ -296,6 +326,7 @@ private:
         info.is_filtered = (flags & saved_is_filtered) != 0;
         info.has_details = (flags & saved_has_details) != 0;
         info.has_peak_details = (flags & saved_has_peak_details) != 0;
+        has_stacks_ = has_stacks_ || info.has_details;  // the report shows them
         parts_->has_stacks = (flags & saved_has_stacks) != 0;
         info.not_recording = read_text(*parts_, from);
         info.sample_bytes = from.number();
@@ -359,7 +390,7 @@ private:
         if (from.is_damaged()) return false;
         row.frame_count = 0;  // until fill()
         rows_.push_back(row);
-        stack_of_row_.push_back(number);
+        parts_->stack_of_row.push_back(number);
         return true;
     }
 
@@ -371,22 +402,21 @@ private:
     }
 
     arena& memory_;
+    const wanted_parts wanted_;
+    bool has_stacks_;
     arena scratch_;
     loaded_parts* parts_;
     list<snapshot::row> rows_;  // without frames
-    list<std::size_t> stack_of_row_{scratch_};
     text whole_;
 };
 
-constexpr std::size_t every_row = ~std::size_t{0};
-
 inline snapshot snapshot_from(snapshot_block& block, text whole, std::string& error,
-                              std::size_t framed_rows = every_row,
+                              const wanted_parts& wanted = {},
                               const loaded_parts** parts = nullptr) {
-    snapshot_loader loader{block.memory()};
+    snapshot_loader loader{block.memory(), wanted};
     error = loader.read(whole);
     if (!error.empty()) return {};
-    loader.fill(block, framed_rows);
+    loader.fill(block);
     if (parts != nullptr) *parts = &loader.parts();
     return snapshot{block.finish(loader.info())};
 }
@@ -398,12 +428,9 @@ inline std::string load_problem(const char* path, const std::string& reason) {
     return std::string{"cannot load snapshot '"} + target.c_str() + "': " + reason;
 }
 
-// Where only some rows are shown with their frames, the others need none: the frames of a million
-// rows take a gigabyte. The first `framed_rows` get them, and those without a line, whose frames
-// tell what could name them; stacks() knows those of all. `parts`, if wanted, is what the file
-// says; it stays as long as the snapshot.
+// `parts`, if wanted, is what the file says; it stays as long as the snapshot.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
-                          std::size_t framed_rows, const loaded_parts** parts = nullptr) {
+                          const wanted_parts& wanted, const loaded_parts** parts = nullptr) {
     const pause_recording quietly;
     const file_reader file{path};
     if (!file.is_open()) {
@@ -415,8 +442,9 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
         if (!block.has_memory()) refuse_memory();
         const std::size_t bytes = file.identity().size_bytes;
         auto* whole = static_cast<char*>(block.memory().allocate(bytes));
+        ask_for_large_pages(whole, bytes);
         const std::size_t got = file.read_at(0, whole, bytes);
-        into = snapshot_from(block, {whole, got}, error, framed_rows, parts);
+        into = snapshot_from(block, {whole, got}, error, wanted, parts);
     });
     if (!has_memory) error = "there is not enough memory for it";
     if (!error.empty()) error = load_problem(path, error);
@@ -427,7 +455,7 @@ inline bool load_snapshot(const char* path, snapshot& into, std::string& error,
 
 // False: it cannot be read, and `error` says why.
 inline bool load_snapshot(const char* path, snapshot& into, std::string& error) {
-    return detail::load_snapshot(path, into, error, detail::every_row);
+    return detail::load_snapshot(path, into, error, detail::wanted_parts{});
 }
 
 // From the bytes of such a file, which are copied.

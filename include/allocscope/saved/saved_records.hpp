@@ -23,6 +23,7 @@
 #include <climits>  // INT_MAX
 #include <cstddef>  // size_t
 #include <cstdint>  // uint64_t, uint8_t
+#include <cstring>  // memcpy
 
 ALLOCSCOPE_NAMESPACE_BEGIN
 
@@ -109,6 +110,20 @@ private:
     bool is_damaged_ = false;
 };
 
+// How many numbers these bytes are: each ends with a byte below 0x80.
+inline std::size_t count_of_numbers(text bytes) noexcept {
+    std::size_t longer = 0;
+    const char* at = bytes.data();
+    const char* const end = at + bytes.size();
+    for (; end - at >= 8; at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, at, sizeof word);
+        longer += ((word >> 7U) & 0x0101010101010101U) * 0x0101010101010101U >> 56U;
+    }
+    for (; at != end; ++at) longer += static_cast<std::uint8_t>(*at) >> 7U;
+    return bytes.size() - longer;
+}
+
 // --- what the file says ---
 
 struct saved_stack {
@@ -135,7 +150,8 @@ struct loaded_parts {
           modules(memory),
           threads(memory),
           thread_parts(memory),
-          sums(memory) {}
+          sums(memory),
+          stack_of_row(memory) {}
 
     list<const char*> texts;  // the first is ""
     list<snapshot::frame> frames;
@@ -147,6 +163,7 @@ struct loaded_parts {
     list<snapshot::thread> threads;
     list<snapshot::thread_part> thread_parts;
     list<saved_sums> sums;
+    list<std::size_t> stack_of_row;
     snapshot::window_info info{};
     bool has_info = false;
     bool has_stacks = false;

@@ -197,7 +197,7 @@ public:
         // difference: of both snapshots together.
         std::uint64_t uncertain_objects, uncertain_bytes;
         // The totals by family, where not all is operator new's; estimates in a sampled window.
-        // None in a difference.
+        // None in a difference, but in one by difference() of report.hpp.
         const family* families;
         std::size_t family_count;
         std::uint64_t process_id;    // whose window it was; 0: not known
@@ -241,12 +241,13 @@ public:
     bool has_stacks() const;
     // The files that the frames of stacks() lie in; the program itself first.
     range<module> modules() const;
-    // The threads that allocated at stacks(), by process and number. None in a difference, nor in a
-    // file of an allocscope that did not save them.
+    // The threads that allocated at stacks(), by process and number. None in a difference_from(),
+    // nor in a file of an allocscope that did not save them.
     range<thread> allocating_threads() const;
 
     // Per file:line:type what this snapshot has more than `earlier`: positive, what was added;
-    // negative (as std::int64_t), what went. Rows without a change are left out.
+    // negative (as std::int64_t), what went. Rows without a change are left out. Threads, families
+    // and details: difference(later, earlier) of report.hpp has them, too.
     snapshot difference_from(const snapshot& earlier) const;
 
     // The stacks that fit, and the rows that they make. Needs <allocscope/report.hpp>, as does the

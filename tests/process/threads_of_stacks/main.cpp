@@ -90,12 +90,21 @@ const allocscope::group* named(const allocscope::snapshot_groups& groups, const 
     return nullptr;
 }
 
+// Without those whose objects have only lived on.
+std::size_t count_of_changed(const allocscope::snapshot_groups& groups) {
+    std::size_t count = 0;
+    for (const allocscope::group& each : groups) {
+        if (each.objects != 0 || each.allocations != 0) ++count;
+    }
+    return count;
+}
+
 // The sums of a thread at its two places.
 void check_workers(const snapshot& rows) {
     stack_filter of_work;
     of_work.frame = "_place";
     const auto groups = rows.filter(of_work).group_by(group_key::thread);
-    ALLOCSCOPE_EXPECT_EQUAL(groups.size(), thread_count);
+    ALLOCSCOPE_EXPECT_EQUAL(count_of_changed(groups), thread_count);
     for (std::size_t i = 0; i < thread_count; ++i) {
         const auto* worker = named(groups, "worker " + std::to_string(i) + " (thread ");
         ALLOCSCOPE_EXPECT(worker != nullptr);
@@ -175,9 +184,51 @@ void exact_window() {
     const auto ended = window.stats().group_by(group_key::thread);
     ALLOCSCOPE_EXPECT(named(ended, "worker") == nullptr);
     ALLOCSCOPE_EXPECT(named(ended, "thread ") != nullptr);
-    // A difference does not know them.
+    // The difference that every program can make does not know them.
     ALLOCSCOPE_EXPECT(window.stats().difference_from(rows).allocating_threads().empty());
     all.free_all();
+}
+
+// What threads have done between two snapshots of a window that had seen others before.
+void differences() {
+    workers some;
+    workers all;
+    allocscope::options wanted;
+    wanted.details = true;
+    allocscope::scope window{"differences", wanted};
+    some.start();
+    some.end();
+    const snapshot before = window.stats();
+    all.start();
+    const snapshot between = window.stats();
+    const snapshot change = allocscope::difference(between, before);
+    check_workers(change);
+    check_filter(change);
+    ALLOCSCOPE_EXPECT(change.info().has_details);
+    std::uint64_t small_objects = 0;
+    std::uint64_t peak_bytes = 0;
+    for (const snapshot::stack& stack : change.stacks()) {
+        small_objects += stack.details->sizes[allocscope::size_class_of(shared_bytes)];
+        peak_bytes += stack.details->peak_bytes;
+    }
+    ALLOCSCOPE_EXPECT_EQUAL(small_objects, std::uint64_t{100 + 200 + 300 + 400});
+    ALLOCSCOPE_EXPECT(change.info().totals.peak_bytes != 0);
+    ALLOCSCOPE_EXPECT(peak_bytes != 0);
+    all.end();
+    all.free_all();
+    // The main thread has freed them; they were of the workers, which have ended since.
+    stack_filter of_work;
+    of_work.frame = "shared_place";
+    const snapshot gone = allocscope::difference(window.stats(), between).filter(of_work);
+    const auto groups = gone.group_by(group_key::thread);
+    ALLOCSCOPE_EXPECT_EQUAL(count_of_changed(groups), thread_count);
+    for (std::size_t i = 0; i < thread_count; ++i) {
+        const auto* worker = named(groups, "worker " + std::to_string(i) + " (thread ");
+        ALLOCSCOPE_EXPECT(worker != nullptr);
+        ALLOCSCOPE_EXPECT_EQUAL(worker->objects, 0 - (100 * std::uint64_t{i + 1} - 10));
+        ALLOCSCOPE_EXPECT_EQUAL(worker->allocations, std::uint64_t{0});
+    }
+    some.free_all();
 }
 
 // Every object is a sample.
@@ -235,6 +286,7 @@ void windows_of_threads() {
 
 int main() {
     exact_window();
+    differences();
     sampled_window();
     windows_of_threads();
     return verdict();

@@ -123,6 +123,25 @@ TEST_CASE("formats: a saved snapshot is converted into the bytes that writing it
     }
 }
 
+TEST_CASE("formats: a place where all is gone has the frames of its busiest stack") {
+    const frame_text gone = made_frame("gone", "/src/gone.cpp", 8, 0x3000);
+    std::vector<stack_text> stacks = small_stacks();
+    stacks.push_back(made_stack({gone, made_frame("few")}, 2, 200, 0, 0));
+    stacks.push_back(made_stack({gone, made_frame("most")}, 9, 90, 0, 0));
+    stacks.push_back(made_stack({gone, made_frame("some")}, 3, 30, 0, 0));
+    const allocscope::snapshot made = made_window(stacks);
+    const std::string json = written("json", made);
+    CHECK(json.find("\"most\"") != std::string::npos);
+    CHECK(json.find("\"few\"") == std::string::npos);
+    CHECK(json.find("\"some\"") == std::string::npos);
+    const temporary_path saved{".allocscope"};
+    const temporary_path there{".json"};
+    made.save(saved.path.c_str());
+    std::string error;
+    CHECK(allocscope::convert_snapshot(saved.path.c_str(), there.path.c_str(), error));
+    CHECK(there.contents() == json);
+}
+
 TEST_CASE("formats: what cannot be converted says why") {
     const temporary_path saved{".allocscope"};
     std::string error;

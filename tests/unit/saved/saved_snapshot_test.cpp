@@ -368,7 +368,7 @@ TEST_CASE("saved snapshot: only the rows that are shown need their frames") {
     saved.save(path.c_str());
     snapshot some;
     std::string error;
-    REQUIRE(allocscope::detail::load_snapshot(path.c_str(), some, error, 1));
+    REQUIRE(allocscope::detail::load_snapshot(path.c_str(), some, error, {1}));
     std::remove(path.c_str());
     REQUIRE(some.size() == saved.size());
     require_same_place(some[0], saved[0]);
@@ -381,6 +381,38 @@ TEST_CASE("saved snapshot: only the rows that are shown need their frames") {
     REQUIRE(some.stacks().size() == saved.stacks().size());
     for (std::size_t i = 0; i < saved.stacks().size(); ++i) {
         require_same_place(some.stacks()[i], saved.stacks()[i]);
+    }
+}
+
+TEST_CASE("saved snapshot: rows can be had without stacks, unless the report shows details") {
+    const std::string path = temporary_path();
+    snapshot rows_only;
+    std::string error;
+    const snapshot saved = everything();
+    REQUIRE(saved.info().has_details);
+    saved.save(path.c_str());
+    REQUIRE(allocscope::detail::load_snapshot(path.c_str(), rows_only, error, {1, false}));
+    CHECK(allocscope::to_text(rows_only) == allocscope::to_text(saved));
+    CHECK(rows_only.stacks().size() == saved.stacks().size());
+
+    const snapshot change = saved.difference_from(snapshot{});
+    REQUIRE(change.has_stacks());
+    REQUIRE(!change.info().has_details);
+    change.save(path.c_str());
+    REQUIRE(allocscope::detail::load_snapshot(path.c_str(), rows_only, error,
+                                              {allocscope::detail::every_row, false}));
+    std::remove(path.c_str());
+    CHECK(!rows_only.has_stacks());
+    REQUIRE(rows_only.size() == change.size());
+    for (std::size_t i = 0; i < change.size(); ++i) require_same_place(rows_only[i], change[i]);
+}
+
+TEST_CASE("saved snapshot: numbers are counted by their last bytes") {
+    std::string bytes;
+    for (std::size_t count = 0; count < 40; ++count) {
+        CHECK(allocscope::detail::count_of_numbers({bytes.data(), bytes.size()}) == count);
+        for (std::size_t i = 0; i < count % 12; ++i) bytes += static_cast<char>(0x80U + count);
+        bytes += static_cast<char>(count);
     }
 }
 

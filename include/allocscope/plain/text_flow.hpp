@@ -1,0 +1,33 @@
+// text_flow.hpp - a long text may go on its way while it is still being written.
+//
+// Room:     plain (floor 2), not malloc-safe
+// Called:   by report/json_report.hpp and page/page_data.hpp; formats/ takes the pieces
+// Threads:  one
+// Memory:   none
+
+#ifndef ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+#define ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP
+
+#include <allocscope/base/compiler.hpp>
+#include <allocscope/config.hpp>
+
+ALLOCSCOPE_COOL_BEGIN
+
+namespace detail {
+
+struct text_flow {
+    // Called between two pieces of work: what was written so far may be taken out of the text.
+    void (*may_go)(void* whom);
+    void* whom;
+};
+
+// The text stays where it is until it is whole.
+inline text_flow kept_text() noexcept {
+    return {[](void*) {}, nullptr};
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_COOL_END
+
+#endif  // ALLOCSCOPE_PLAIN_TEXT_FLOW_HPP

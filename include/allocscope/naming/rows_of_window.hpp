@@ -111,7 +111,7 @@ struct row_sum {
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t sites;
-    sample_sums samples;
+    sample_sums* samples;  // null: every event was recorded
 };
 
 inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
@@ -122,7 +122,10 @@ inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
         row_sum& row = rows[{stack.path, stack.place, stack.line, stack.offset, stack.type}];
         row.objects += site.objects;
         row.bytes += site.bytes;
-        row.samples.add(site.samples);
+        if (site.samples != nullptr) {
+            if (row.samples == nullptr) row.samples = window.scratch.make<sample_sums>();
+            row.samples->add(*site.samples);
+        }
         ++row.sites;
         if (row.stack == nullptr || site.objects > row.stack_objects) {
             row.stack_objects = site.objects;
@@ -136,7 +139,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     snapshot::row made{};
     made.objects = sum.objects;
     made.bytes = sum.bytes;
-    if (is_sampled) set_estimates(made, sum.samples);  // rounded once, not once for each stack
+    if (is_sampled) set_estimates(made, *sum.samples);  // rounded once, not once for each stack
     made.file = file;
     made.line = stack.line;
     made.type = stack.type;
@@ -152,7 +155,7 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
 
 inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
                       const live_window& window, const list<named_stack*>& stacks) {
-    arena& scratch = rows.memory();
+    arena& scratch = window.scratch;
     table<row_key, row_sum> sums{scratch};
     sum_rows(sums, window, stacks);
     // Many rows are of one file: each is shortened once.
@@ -170,6 +173,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
         names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
     }
     const bool is_sampled = window.wanted.record == recording::sampled;
+    rows.reserve(sums.size());
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
         const char* file = number != nullptr ? names[*number].file : sum.key.place;
@@ -291,12 +295,12 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);
-    list<snapshot::row> rows{window.scratch};
+    list<snapshot::row> rows{block.memory()};
     list<file_name> files{window.sites.memory()};
     make_rows(rows, files, book, window, stacks);
     snapshot::window_info info{};
     info.record = window.wanted.record;
-    block.add_rows(rows, info, rows.memory());
+    block.sort_rows(rows, info, window.scratch);
     add_families_of(block, window);
     hold_book(book);
     block.keep({&book, &let_go_of_book});

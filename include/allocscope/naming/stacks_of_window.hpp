@@ -111,7 +111,7 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.offset = named.offset;
     made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
-        set_estimates(made, site.samples);
+        set_estimates(made, *site.samples);
     } else {
         set_exact(made);
     }

@@ -19,6 +19,7 @@
 #include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
+#include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
@@ -41,6 +42,10 @@ struct sample_of_stack {
     sample_block blocks[sample_block::most];
     std::uint32_t count;
     std::uint32_t wanted;
+
+    bool begins_with_word() const noexcept {
+        return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
+    }
 };
 
 // Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
@@ -76,9 +81,20 @@ inline void settle_types(name_book& book, const live_window& window,
     }
     if (open.empty()) return;
     find_objects(open);
+    list<probed_word> words{window.scratch};
+    words.reserve(open.size());
+    for (const auto& each : open) {
+        if (!each.value.begins_with_word()) continue;
+        words.push_back({each.value.blocks[0].address, 0, false});
+    }
+    probe_words(words.data(), words.size());
+    const probed_word* word = words.data();
     for (const auto& each : open) {
         const sample_of_stack& sample = each.value;
-        if (sample.count != 0) book.settle_type(*sample.stack, sample.blocks, sample.count);
+        if (sample.count == 0) continue;
+        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
+        if (!first.is_read) continue;  // it is gone
+        book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
     }
 }
 

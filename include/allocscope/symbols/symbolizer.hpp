@@ -185,6 +185,7 @@ public:
         }
         passing_ = table<std::uint64_t, code_location*>{passing_memory_};
         passing_memory_.release();
+        texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {

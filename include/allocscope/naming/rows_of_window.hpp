@@ -104,20 +104,18 @@ inline void settle_types(name_book& book, const live_window& window,
 struct row_key {
     const char* path;
     const char* place;
-    int line;
-    std::uint64_t offset;
+    std::uint64_t number;  // named_stack
     const char* type;
 };
 
 inline bool operator==(const row_key& a, const row_key& b) noexcept {
-    return a.path == b.path && a.place == b.place && a.line == b.line && a.offset == b.offset &&
-           a.type == b.type;
+    return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
 inline std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line) ^ (key.offset << 20U));
+    hash = hash_step(hash, key.number);
     return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
 }
 
@@ -135,7 +133,7 @@ inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{stack.path, stack.place, stack.line, stack.offset, stack.type}];
+        row_sum& row = rows[{stack.path, stack.place, stack.number, stack.type}];
         row.objects += site.objects;
         row.bytes += site.bytes;
         if (site.samples != nullptr) {
@@ -157,10 +155,10 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     made.bytes = sum.bytes;
     if (is_sampled) set_estimates(made, *sum.samples);  // rounded once, not once for each stack
     made.file = file;
-    made.line = stack.line;
+    made.line = stack.line();
     made.type = stack.type;
     made.function = stack.function();
-    made.offset = stack.offset;
+    made.offset = stack.offset();
     made.sites = sum.sites;
     made.frames = stack.frames;
     made.frame_count = stack.frame_count;

@@ -105,10 +105,10 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.allocations = site.allocations;
     made.bytes_allocated = site.bytes_allocated;
     made.file = file;
-    made.line = named.line;
+    made.line = named.line();
     made.type = named.type;
     made.function = named.function();
-    made.offset = named.offset;
+    made.offset = named.offset();
     made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
         set_estimates(made, *site.samples);

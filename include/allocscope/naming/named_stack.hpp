@@ -61,16 +61,6 @@ struct named_stack {
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
     }
-
-    bool has_addresses_of(const known_stack& stack) const noexcept {
-        std::uint32_t met = 0;
-        for (std::uint32_t i = 0; i < frame_count; ++i) {
-            if (frames[i].is_inlined) continue;
-            if (met == stack.count || frames[i].address + 1 != stack.addresses[met]) return false;
-            ++met;
-        }
-        return met == stack.count;
-    }
 };
 
 static_assert(sizeof(named_stack) == 96, "a hundred thousand of them are kept");

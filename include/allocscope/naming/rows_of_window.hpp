@@ -171,6 +171,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
                       const live_window& window, const list<named_stack*>& stacks) {
     arena& scratch = window.scratch;
     table<row_key, row_sum> sums{scratch};
+    sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
     // Many rows are of one file: each is shortened once.
     table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`

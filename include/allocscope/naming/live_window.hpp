@@ -43,7 +43,7 @@ struct live_site {
     std::uint64_t bytes_allocated;
     const sample_sums* samples;  // of a sampled window: what objects and bytes are estimated from
     std::uint64_t hash;          // of the frames below
-    std::uint32_t first_frame;  // index into live_window::frames
+    std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
@@ -132,8 +132,9 @@ public:
             parts.push_back(part_of(*--own));
         }
         for (const sampled_count& each : counts_.sampled) {
-            parts.push_back({each.id, each.site, instance_of(each.id), 0, 0, 0, 0,
-                             memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
+            parts.push_back(
+                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0,
+                 memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
         }
     }
 

@@ -44,12 +44,16 @@ ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
 // Most objects first (in a difference: the largest change), then most bytes. What is still equal
 // goes by its texts, so that the order does not depend on how the rows were found.
 inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, bool is_difference) {
-    const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
-    const std::uint64_t b_objects = size_of_change(b.objects, is_difference);
-    if (a_objects != b_objects) return a_objects > b_objects;
-    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
-    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
-    if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    if (a.objects != b.objects) {
+        const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
+        const std::uint64_t b_objects = size_of_change(b.objects, is_difference);
+        if (a_objects != b_objects) return a_objects > b_objects;
+    }
+    if (a.bytes != b.bytes) {
+        const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+        const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    }
     if (const int order = order_of_texts(a.file, b.file)) return order < 0;
     if (a.line != b.line) return a.line < b.line;
     if (a.offset != b.offset) return a.offset < b.offset;

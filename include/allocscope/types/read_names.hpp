@@ -67,8 +67,7 @@ struct read_name {
 
 class read_names {
 public:
-    explicit read_names(arena& memory) noexcept
-        : memory_(memory), names_(memory), types_(memory) {}
+    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory), types_(memory) {}
     read_names(const read_names&) = delete;
     read_names& operator=(const read_names&) = delete;
 

@@ -167,7 +167,6 @@ public:
     }
 
 private:
-
     text meaning_of(text word) const {
         constexpr text plain_words =
             "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "

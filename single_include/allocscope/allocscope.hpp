@@ -20455,19 +20455,11 @@ public:
 private:
     static constexpr std::size_t most_rows = 256;
 
-    // The nearest rows are asked about for each of the calls around the address.
-    std::size_t innermost_at(const line_table::row& row) const noexcept {
-        const auto place = static_cast<std::size_t>(&row - at_) + remembered / 2;
-        if (place >= remembered) return calls_.innermost_at(row.address);
-        if (innermost_[place] == 0) innermost_[place] = calls_.innermost_at(row.address) + 1;
-        return innermost_[place] - 1;
-    }
-
     // Where `call` is while the row's code runs: the row's line, or where a call was inlined.
     std::uint64_t line_at(const line_table::row& row, std::size_t call, text file) const {
         std::uint64_t number = row.file;
         std::uint64_t line = row.line;
-        for (std::size_t i = innermost_at(row); i != call;) {
+        for (std::size_t i = calls_.innermost_at(row.address); i != call;) {
             if (i == 0) return 0;  // the code of whoever called it
             const inlined_call& inner = calls_[i - 1];
             number = inner.call_file;
@@ -20484,8 +20476,6 @@ private:
     const address_range& function_;
     const line_table::row_range rows_;  // around the address
     const line_table::row* const at_;   // of the address; null: there is none
-    static constexpr std::size_t remembered = 16;
-    mutable std::size_t innermost_[remembered] = {};  // + 1; 0: was not asked for yet
 };
 
 }  // namespace symbolize
@@ -23112,7 +23102,7 @@ public:
         }
     }
 
-    // In no particular way; "" when it is not certain.
+    // With the blanks and the order of words of the source; "" when it is not certain.
     text spelled() const {
         const list<source_token>& tokens = file_.tokens();
         text_out type{memory_};

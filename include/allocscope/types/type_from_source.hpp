@@ -140,7 +140,7 @@ public:
         }
     }
 
-    // In no particular way; "" when it is not certain.
+    // With the blanks and the order of words of the source; "" when it is not certain.
     text spelled() const {
         const list<source_token>& tokens = file_.tokens();
         text_out type{memory_};

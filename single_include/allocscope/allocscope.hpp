@@ -4608,10 +4608,14 @@ ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const 
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
     if (wanted.empty()) return from <= size_ ? from : npos;
-    for (std::size_t at = find(wanted.front(), from); at != npos;
-         at = find(wanted.front(), at + 1)) {
-        if (wanted.size_ > size_ - at) return npos;
+    if (wanted.size_ > size_) return npos;
+    const std::size_t behind = size_ - wanted.size_ + 1;
+    while (from < behind) {
+        const void* const first = std::memchr(data_ + from, wanted.front(), behind - from);
+        if (first == nullptr) break;
+        const auto at = static_cast<std::size_t>(static_cast<const char*>(first) - data_);
         if (std::memcmp(data_ + at, wanted.data_, wanted.size_) == 0) return at;
+        from = at + 1;
     }
     return npos;
 }
@@ -5167,6 +5171,13 @@ ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std
 }
 
 // Room for one more value at the end; it is not yet initialised.
+// Moves the values to where they lie no longer than needed, with no room for more.
+ALLOCSCOPE_NOINLINE void move_list(raw_list& moved, std::size_t value_bytes, arena& memory) {
+    void* const kept = moved.size != 0 ? memory.allocate(moved.size * value_bytes) : nullptr;
+    if (moved.size != 0) std::memcpy(kept, moved.values, moved.size * value_bytes);
+    moved = {&memory, kept, moved.size, moved.size};
+}
+
 ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
     if (grown.size == grown.room)
         grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
@@ -5224,6 +5235,9 @@ public:
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
+
+    // What was gathered in borrowed memory stays in `memory`.
+    void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
     void resize(std::size_t size) {
@@ -6083,6 +6097,8 @@ public:
 
     // To be called once, after the last add() and before the first search.
     void finish();
+    // The same of ranges that were gathered in borrowed memory, and now move to `kept`.
+    void finish_in(arena& kept);
 
     // One walk over all ranges that hold an address, from the one that begins last.
     struct walk {
@@ -6102,6 +6118,8 @@ public:
     const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
+    void sort_in(arena& scratch);
+
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
     static constexpr int most_steps = 4096;
 
@@ -6117,14 +6135,25 @@ ALLOCSCOPE_NOINLINE void address_ranges::add(std::uint64_t low, std::uint64_t hi
     ranges_.push_back(address_range{low, high, value, 0});
 }
 
+ALLOCSCOPE_NOINLINE void address_ranges::finish_in(arena& kept) {
+    sort_in(ranges_.memory());
+    ranges_.move_to(kept);
+    finish();
+}
+
+ALLOCSCOPE_NOINLINE void address_ranges::sort_in(arena& scratch) {
+    if (is_sorted_) return;
+    sort(
+        ranges_.data(), ranges_.size(),
+        [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
+    is_sorted_ = true;
+}
+
 ALLOCSCOPE_NOINLINE void address_ranges::finish() {
     if (!is_sorted_) {
         arena scratch;
-        sort(
-            ranges_.data(), ranges_.size(),
-            [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
+        sort_in(scratch);
     }
-    is_sorted_ = true;
     std::uint64_t highest = 0;
     for (address_range& range : ranges_) {
         if (range.high > highest) highest = range.high;
@@ -17370,9 +17399,9 @@ struct live_site {
     std::uint64_t bytes;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    sample_sums samples;        // of a sampled window: what objects and bytes are estimated from
-    std::uint64_t hash;         // of the frames below
-    std::uint32_t first_frame;  // index into live_window::frames
+    const sample_sums* samples;  // of a sampled window: what objects and bytes are estimated from
+    std::uint64_t hash;          // of the frames below
+    std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
@@ -17390,8 +17419,8 @@ struct live_part {
     std::uint64_t bytes;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    sample_sums samples;
-    std::size_t details;  // as in live_site
+    const sample_sums* samples;  // as in live_site
+    std::size_t details;         // as in live_site
 };
 
 // One window at one moment. The stacks lie in `kept`, all else in `scratch`.
@@ -17427,7 +17456,14 @@ struct live_window {
 
 // --- sites ---
 
-// One cohort's part of a site: as counted, or in a sampled window as estimated.
+// What the numbers of a cohort are estimated from.
+struct cohort_samples {
+    sample_sums alive;
+    sample_sums births;
+};
+
+// One cohort's part of a site: as counted, or in a sampled window as estimated. There are as many
+// as there are stacks, so those of windows that record every event have no room for estimates.
 struct cohort_part {
     std::uint32_t id;
     std::uint32_t site;
@@ -17436,25 +17472,27 @@ struct cohort_part {
     std::uint64_t bytes;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    sample_sums samples;  // alive
-    sample_sums births;
+    const cohort_samples* samples;  // null: every event was recorded
 };
 
 // From cohort to cohort: what was born, and what of it is alive.
 class cohort_parts {
 public:
     cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
-        : counts_(counts), in_samples_(in_samples), foreign_(memory) {}
+        : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
-    // Throws std::bad_alloc.
+    // The oldest cohort first, which is nearly in the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
         for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
         sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
         parts.reserve(counts_.own.size() + counts_.sampled.size());
-        for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
+        for (const cohort_count* own = counts_.own.end(); own != counts_.own.begin();) {
+            parts.push_back(part_of(*--own));
+        }
         for (const sampled_count& each : counts_.sampled) {
             parts.push_back(
-                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
+                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0,
+                 memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
         }
     }
 
@@ -17463,7 +17501,7 @@ private:
         return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
-    cohort_part part_of(const cohort_count& own) const noexcept {
+    cohort_part part_of(const cohort_count& own) const {
         death_sum deaths = foreign_deaths_of_cohort(own.id);
         deaths.deaths += own.deaths;
         deaths.bytes += own.death_bytes;
@@ -17474,11 +17512,12 @@ private:
                          own.birth_bytes - deaths.bytes,
                          own.births,
                          own.birth_bytes,
-                         {},
-                         {}};
+                         nullptr};
         if (in_samples_) {
-            part.births = part.samples = certain_sums(own.births, own.birth_bytes);
-            part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
+            const sample_sums births = certain_sums(own.births, own.birth_bytes);
+            auto* samples = memory_.make<cohort_samples>(cohort_samples{births, births});
+            samples->alive.subtract(certain_sums(deaths.deaths, deaths.bytes));
+            part.samples = samples;
         }
         return part;
     }
@@ -17493,6 +17532,7 @@ private:
 
     const kept_counts& counts_;
     const bool in_samples_;
+    arena& memory_;
     list<cohort_count> foreign_;
 };
 
@@ -17509,23 +17549,26 @@ inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames)
 }
 
 // One site, of its parts.
-inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_samples) noexcept {
+inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t count,
+                        bool in_samples) {
     live_site sum{};
     sum.id = parts->site;
-    sample_sums births;
+    cohort_samples samples;
     for (std::size_t i = 0; i < count; ++i) {
         sum.objects += parts[i].objects;
         sum.bytes += parts[i].bytes;
         sum.allocations += parts[i].allocations;
         sum.bytes_allocated += parts[i].bytes_allocated;
-        sum.samples.add(parts[i].samples);
-        births.add(parts[i].births);
+        if (parts[i].samples == nullptr) continue;
+        samples.alive.add(parts[i].samples->alive);
+        samples.births.add(parts[i].samples->births);
     }
     if (in_samples) {
-        sum.objects = sum.samples.objects_95().value;
-        sum.bytes = sum.samples.bytes_95().value;
-        sum.allocations = births.objects_95().value;
-        sum.bytes_allocated = births.bytes_95().value;
+        sum.samples = memory.make<sample_sums>(samples.alive);
+        sum.objects = samples.alive.objects_95().value;
+        sum.bytes = samples.alive.bytes_95().value;
+        sum.allocations = samples.births.objects_95().value;
+        sum.bytes_allocated = samples.births.bytes_95().value;
     }
     return sum;
 }
@@ -17553,7 +17596,7 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i;
         while (end < count && parts[end].instance == parts[i].instance) ++end;
-        const live_site sum = sum_of(parts + i, end - i, in_samples);
+        const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
         to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
                             sum.bytes_allocated, sum.samples,
                             add_details(to, parts + i, end - i, reading)});
@@ -17602,7 +17645,7 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     for (std::size_t i = 0; i < found.size();) {
         std::size_t end = i;
         while (end < found.size() && found[end].site == found[i].site) ++end;
-        live_site here = sum_of(&found[i], end - i, in_samples);
+        live_site here = sum_of(to.sites.memory(), &found[i], end - i, in_samples);
         const std::size_t begin = i;
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;
@@ -17780,18 +17823,29 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
 }
 
 // Room for an entry that is not there; it is not yet initialised.
-ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
-    if ((in.entries.size + 1) * 2 > in.count) {
-        const raw_table::slot* const before = in.slots;
-        const std::size_t count = in.count;
-        in.count = count == 0 ? 16 : count * 4;
-        const std::size_t bytes = in.count * sizeof(raw_table::slot);
-        in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
-        std::memset(in.slots, 0, bytes);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (before[i].entry != 0) put_slot(in, before[i]);
-        }
+// Makes so many slots, a power of two, more than there are.
+ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
+    const raw_table::slot* const before = in.slots;
+    const std::size_t count = in.count;
+    in.count = wanted;
+    const std::size_t bytes = wanted * sizeof(raw_table::slot);
+    in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+    std::memset(in.slots, 0, bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (before[i].entry != 0) put_slot(in, before[i]);
     }
+}
+
+// Room for so many entries, so that nothing moves until there are more.
+ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
+    std::size_t slots = 16;
+    while (slots < entries * 2) slots *= 2;
+    if (slots > in.count) make_slots(in, slots);
+    if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
+}
+
+ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
+    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
     put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
     return entry;
@@ -17836,6 +17890,9 @@ public:
 
     entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
     entry* end() const noexcept { return begin() + raw_.entries.size; }
+
+    // For those who know how many keys there may be.
+    void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
 
     // Null: not there.
     Value* find(const Key& key) const noexcept {
@@ -19195,21 +19252,23 @@ struct named_stack {
     const char* place = "";  // when there is no line: the function, else the module
     const char* type = no_type;
     const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
-    std::uint64_t offset = 0;
+    std::uint64_t number = 0;           // with a path the line, otherwise how far into `place`
     std::uint32_t hash = 0;
-    std::uint32_t frame_count = 0;
-    std::uint32_t user_frame = 0;    // frame_count: none
-    std::uint32_t maker_frame = 0;   // the innermost function that is not the standard library's
-    std::uint32_t asking_frame = 0;  // that wanted the memory; frame_count: none
     std::uint32_t rule_version = 0;
     std::uint32_t tag = 0;
-    int line = 0;
+    std::uint16_t frame_count = 0;   // at most 128 calls with 256 inlined ones in each
+    std::uint16_t user_frame = 0;    // frame_count: none
+    std::uint16_t maker_frame = 0;   // the innermost function that is not the standard library's
+    std::uint16_t asking_frame = 0;  // that wanted the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;       // type_answer
     bool is_lasting = false;     // false: good until a module comes or goes
     bool is_type_final = false;  // false: a live object might still tell
 
     static constexpr const char* no_type = "?";
+
+    int line() const noexcept { return path[0] != '\0' ? static_cast<int>(number) : 0; }
+    std::uint64_t offset() const noexcept { return path[0] != '\0' ? 0 : number; }
 
     const char* function() const noexcept {
         return user_frame < frame_count ? frames[user_frame].function : "";
@@ -19219,17 +19278,9 @@ struct named_stack {
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
     }
-
-    bool has_addresses_of(const known_stack& stack) const noexcept {
-        std::uint32_t met = 0;
-        for (std::uint32_t i = 0; i < frame_count; ++i) {
-            if (frames[i].is_inlined) continue;
-            if (met == stack.count || frames[i].address + 1 != stack.addresses[met]) return false;
-            ++met;
-        }
-        return met == stack.count;
-    }
 };
+
+static_assert(sizeof(named_stack) == 96, "a hundred thousand of them are kept");
 
 }  // namespace detail
 
@@ -19582,8 +19633,10 @@ inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
 // All inlined calls of one function.
 class inlined_calls {
 public:
-    // `function` is the offset of its entry.
-    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function);
+    // `function` is the offset of its entry. What is gathered on the way lies in `scratch`, which
+    // is to be borrowed.
+    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function,
+                  arena& scratch);
 
     // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
@@ -19606,15 +19659,15 @@ private:
 };
 
 ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const debug_unit& unit,
-                                                 std::uint64_t function)
-    : calls_(units.memory()), pieces_(units.memory()) {
-    arena scratch;
+                                                 std::uint64_t function, arena& scratch)
+    : calls_(scratch), pieces_(scratch) {
     list<open_call> open{scratch};
     entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
     if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
         read(units, unit, walker, open);
     }
-    pieces_.finish();
+    calls_.move_to(units.memory());
+    pieces_.finish_in(units.memory());
 }
 
 ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,
@@ -20447,10 +20500,11 @@ struct described_unit {
     table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
     debug_unit* unit;                               // null: nothing is known of its functions
 
-    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
         inlined_calls* const* known = inlined->find(function);
         if (known != nullptr) return **known;
-        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        const borrowed_memory meanwhile{scratch};
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function, scratch);
         (*inlined)[function] = made;
         return *made;
     }
@@ -20947,7 +21001,7 @@ private:
             name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = described.inlined_in(memory_, function);
+        const inlined_calls& calls = described.inlined_in(memory_, function, texts_.scratch());
         const nearby_lines nearby{lines, texts_, calls, *range, address};
         const frame_source source{*described.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);
@@ -21400,7 +21454,8 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // How long a location is kept: an address that hardly anybody will ask for again need not be.
+    // How long a location is kept: an address that hardly anybody will ask for again need not be,
+    // and is then looked up as often as it is asked for.
     enum class lifetime { lasting, until_release };
 
     // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
@@ -21408,24 +21463,14 @@ public:
     // without a home only until refresh_modules() finds that the address's module is gone.
     const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
                                  lifetime wanted = lifetime::lasting) {
+        if (wanted == lifetime::until_release) return made_in(passing_memory_, address, home);
         const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
         code_location* const* known = locations_.find(key);
-        if (known == nullptr || *known == nullptr) known = passing_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
-        const bool is_passing = wanted == lifetime::until_release;
-        arena& memory = is_passing ? passing_memory_ : kept_;
-        auto* location = memory.make<code_location>();
-        location->address = address;
-        const code_owner owner = owner_of(address, home);
-        if (owner.object != nullptr) {
-            location->is_unloaded = owner.is_unloaded;
-            location->module = texts_.keep(owner.path);
-            location->module_offset = address - owner.base;
-            owner.object->resolve(location->module_offset, *location, &memory);
-        }
+        code_location& made = made_in(kept_, address, home);
         // Of an unloaded module the file may come back.
-        if (!location->is_unloaded) (is_passing ? passing_ : locations_)[key] = location;
-        return *location;
+        if (!made.is_unloaded) locations_[key] = &made;
+        return made;
     }
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in
@@ -21492,11 +21537,9 @@ public:
             object->is_current = false;
             object->reader->release();
         }
-        for (auto* locations : {&locations_, &passing_}) {
-            for (auto& location : *locations) {
-                const bool has_home = location.key >= first_key;
-                if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
-            }
+        for (auto& location : locations_) {
+            const bool has_home = location.key >= first_key;
+            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
         }
         return true;
     }
@@ -21532,8 +21575,8 @@ public:
                 if (object.value.reader != nullptr) object.value.reader->release();
             }
         }
-        passing_ = table<std::uint64_t, code_location*>{passing_memory_};
         passing_memory_.release();
+        texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {
@@ -21552,9 +21595,6 @@ private:
         bool is_current = false;  // false: its memory may serve the next one
     };
 
-    // User addresses are below it.
-    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
-
     // Whose an address is.
     struct code_owner {
         debug_object* object = nullptr;  // null: no module's
@@ -21562,6 +21602,21 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    // User addresses are below it.
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    code_location& made_in(arena& memory, std::uint64_t address, const detail::met_module* home) {
+        auto* location = memory.make<code_location>();
+        location->address = address;
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return *location;
+        location->is_unloaded = owner.is_unloaded;
+        location->module = texts_.keep(owner.path);
+        location->module_offset = address - owner.base;
+        owner.object->resolve(location->module_offset, *location, &memory);
+        return *location;
+    }
 
     code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
         if (home == nullptr && detail::names_another_process()) {
@@ -21634,7 +21689,6 @@ private:
     table<std::uint64_t, module_object> gone_;        // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
     arena passing_memory_;
-    table<std::uint64_t, code_location*> passing_{passing_memory_};
 };
 
 }  // namespace symbolize
@@ -21881,6 +21935,22 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 }  // namespace symbolize
 
 ALLOCSCOPE_COOL_END
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+// Index of the first token at or behind a line and column.
+ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
+                                             int column) noexcept {
+    return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {
+        return token.line < line || (token.line == line && token.column < column);
+    });
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP
 
@@ -22232,9 +22302,7 @@ public:
 
     // Index of the first token at or behind a line and column.
     std::size_t token_from(int line, int column) const noexcept {
-        return partition_point(tokens().data(), tokens().size(), [&](const source_token& token) {
-            return token.line < line || (token.line == line && token.column < column);
-        });
+        return token_behind(tokens(), line, column);
     }
 
 private:
@@ -22756,7 +22824,7 @@ struct read_name {
 
 class read_names {
 public:
-    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory) {}
+    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory), types_(memory) {}
     read_names(const read_names&) = delete;
     read_names& operator=(const read_names&) = delete;
 
@@ -22772,10 +22840,23 @@ public:
         return known.answers[has_line];
     }
 
+    // A type that a source file spells, as people write it. Few types are asked for often.
+    text pretty(text type) {
+        if (const text* known = types_.find(type)) return *known;
+        const text asked = copy_of(memory_, type);
+        return types_[asked] = pretty_type(memory_, asked);
+    }
+
     arena& memory() const noexcept { return memory_; }
+    // To be borrowed.
+    arena& scratch() noexcept { return scratch_; }
 
     // Its memory is about to be given back.
-    void clear() noexcept { names_ = table<const void*, entry*>{memory_}; }
+    void clear() noexcept {
+        names_ = table<const void*, entry*>{memory_};
+        types_ = table<text, text>{memory_};
+        scratch_.release();
+    }
 
 private:
     struct entry {
@@ -22816,7 +22897,9 @@ private:
     }
 
     arena& memory_;
+    arena scratch_;
     table<const void*, entry*> names_;  // by where the name stands
+    table<text, text> types_;
 };
 
 }  // namespace symbolize
@@ -22991,6 +23074,14 @@ struct type_knowledge {
     text (*qualified)(void* context, text name, text function) = nullptr;
 };
 
+// `new const T` makes a T.
+inline text without_const(text type) noexcept {
+    if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
+    const bool is_compound = type.ends_with("*") || type.ends_with("&");
+    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+    return type;
+}
+
 // Puts what the frame's function shows in the place of template parameters.
 class source_spelling {
 public:
@@ -23011,7 +23102,7 @@ public:
         }
     }
 
-    // "" when it is not certain.
+    // With the blanks and the order of words of the source; "" when it is not certain.
     text spelled() const {
         const list<source_token>& tokens = file_.tokens();
         text_out type{memory_};
@@ -23034,18 +23125,10 @@ public:
             }
             type << word;
         }
-        return without_const(pretty_type(memory_, type.view()));
+        return type.view();
     }
 
 private:
-    // `new const T` makes a T.
-    static text without_const(text type) noexcept {
-        if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
-        const bool is_compound = type.ends_with("*") || type.ends_with("&");
-        if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
-        return type;
-    }
-
     text meaning_of(text word) const {
         constexpr text plain_words =
             "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
@@ -23193,7 +23276,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (is_array != nullptr) {
         *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
     }
-    return source_spelling{names.memory(), *file, *expression, function, knowledge}.spelled();
+    const borrowed_memory meanwhile{names.scratch()};
+    const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
+    return without_const(names.pretty(spelling.spelled()));
 }
 
 }  // namespace symbolize
@@ -23230,18 +23315,74 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
     return only;
 }
 
-// Whether a block of so many bytes can be one object of the type, as the unit of an address
-// describes it.
-inline symbolize::size_fit size_fit_at(symbolize::symbolizer& symbols, arena& scratch,
-                                       const named_stack& stack, std::uintptr_t address, text type,
-                                       std::uint64_t bytes) {
-    bool is_certain = true;
-    const met_module* home = home_of_address(stack, address, is_certain);
-    const symbolize::type_names* known =
-        is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
-    return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
-                            : symbolize::size_fit::unknown;
-}
+// How the sizes of types compare with those of blocks: many stacks ask the same.
+class known_sizes {
+public:
+    known_sizes() = default;
+    known_sizes(const known_sizes&) = delete;
+    known_sizes& operator=(const known_sizes&) = delete;
+
+    // `type` is a text of the book, where equal texts are one.
+    symbolize::size_fit compare(arena& scratch, text type, const symbolize::type_names& known,
+                                std::uint64_t bytes) {
+        const auto fit = fits_.insert({&known, type.data(), bytes});
+        if (fit.is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
+        return fit.value;
+    }
+
+    // The debug information is about to be given back.
+    void clear() noexcept {
+        fits_ = table<question, symbolize::size_fit>{memory_};
+        memory_.release();
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+        std::uint64_t bytes;
+
+        friend bool operator==(const question& a, const question& b) noexcept {
+            return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
+        }
+        friend std::uint64_t hash_of_key(const question& key) noexcept {
+            std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
+            hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
+            return hash_finish(hash_step(hash, key.bytes));
+        }
+    };
+
+    arena memory_;
+    table<question, symbolize::size_fit> fits_{memory_};
+};
+
+// Whether a block can be one object of a type, as the unit of an address describes it.
+struct described_sizes {
+    symbolize::symbolizer& symbols;
+    arena& scratch;
+    known_sizes& sizes;
+
+    const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
+        bool is_certain = true;
+        const met_module* home = home_of_address(stack, address, is_certain);
+        return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    }
+
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, address);
+        return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+
+    // The same of the stack's own type, where the memory was asked for.
+    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                      std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, stack.asking_address());
+        return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+};
 
 // Where a type is asked for by a name in the source.
 struct asked_place {
@@ -23299,6 +23440,39 @@ inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) no
         ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
     errno = saved_errno;
     return is_read;
+}
+
+// A word of memory, once probe_words() has looked.
+struct probed_word {
+    std::uintptr_t address;
+    std::uintptr_t word;
+    bool is_read;
+};
+
+// The same for many words: one system call for each hundred, and one more for each word that
+// cannot be read.
+inline void probe_words(probed_word* words, std::size_t count) noexcept {
+    constexpr std::size_t at_once = 100;
+    const int saved_errno = errno;
+    std::uintptr_t read[at_once];
+    struct iovec remote[at_once];
+    while (count != 0) {
+        const std::size_t asked = count < at_once ? count : at_once;
+        for (std::size_t i = 0; i < asked; ++i) {
+            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        }
+        struct iovec local = {read, asked * sizeof read[0]};
+        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
+        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
+        for (std::size_t i = 0; i < done; ++i) {
+            words[i].word = read[i];
+            words[i].is_read = true;
+        }
+        if (done != asked) words[done++].is_read = false;
+        words += done;
+        count -= done;
+    }
+    errno = saved_errno;
 }
 
 }  // namespace detail
@@ -23523,28 +23697,25 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
     return true;
 }
 
-// Improves what is known of the stack's type so far. False: the first object is gone.
-inline bool ask_objects(symbolize::symbolizer& symbols, arena& scratch, const named_stack& stack,
-                        const sample_block* blocks, std::uint32_t count,
+// Improves what is known of the stack's type so far. `first_word` is that of the first block; 0:
+// the block is too small to have one.
+inline void ask_objects(const described_sizes& known, const named_stack& stack,
+                        const sample_block* blocks, std::uint32_t count, std::uintptr_t first_word,
                         symbolize::type_answer& type) {
     using symbolize::size_fit;
+    arena& scratch = known.scratch;
     const std::uint64_t bytes = blocks[0].bytes;
-    std::uintptr_t first_word = 0;
-    if (bytes >= sizeof first_word &&
-        !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
-        return false;
-    }
     bool is_certain = true;
     const met_module* home = home_of_address(stack, first_word, is_certain);
     text symbol;
-    if (is_certain) symbol = symbols.data_symbol_at(first_word, scratch, home);
+    if (is_certain) symbol = known.symbols.data_symbol_at(first_word, scratch, home);
     if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) symbol = {};
     const auto fit_at = [&](std::uintptr_t address, text name) {
-        return size_fit_at(symbols, scratch, stack, address, name, bytes);
+        return known.fit_at(stack, address, name, bytes);
     };
     symbolize::known_fits fits;
     if (type.is_known() && !type.is_array) {
-        fits.of_answer = fit_at(stack.asking_address(), type.name);
+        fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
@@ -23560,7 +23731,6 @@ inline bool ask_objects(symbolize::symbolizer& symbols, arena& scratch, const na
         }
     }
     type = symbolize::with_vtable(scratch, type, symbol, fits);
-    return true;
 }
 
 }  // namespace detail
@@ -23574,7 +23744,7 @@ ALLOCSCOPE_COLD_END
 #ifndef ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 #define ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -23589,7 +23759,7 @@ public:
         const auto hash = static_cast<std::uint32_t>(stack.hash);
         for (named_stack* at = chains_[hash & (chains_.size() - 1)]; at != nullptr; at = at->next) {
             if (at->hash == hash && at->rule_version == rule_version && at->modules == modules &&
-                at->tag == stack.tag && at->has_addresses_of(stack)) {
+                at->tag == stack.tag && has_addresses_of(*at, stack)) {
                 return at;
             }
         }
@@ -23619,6 +23789,17 @@ public:
     }
 
 private:
+    static bool has_addresses_of(const named_stack& named, const known_stack& stack) noexcept {
+        std::uint32_t met = 0;
+        for (std::uint32_t i = 0; i < named.frame_count; ++i) {
+            const snapshot::frame& frame = named.frames[i];
+            if (frame.is_inlined) continue;
+            if (met == stack.count || frame.address + 1 != stack.addresses[met]) return false;
+            ++met;
+        }
+        return met == stack.count;
+    }
+
     void put(named_stack& stack) noexcept {
         named_stack*& first = chains_[stack.hash & (chains_.size() - 1)];
         stack.next = first;
@@ -23644,7 +23825,7 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP
 
@@ -24288,7 +24469,7 @@ public:
         gather(stack, asked, modules, frames, owners);
         find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
-        stack.asking_frame = static_cast<std::uint32_t>(asking);
+        stack.asking_frame = static_cast<std::uint16_t>(asking);
         text coroutine;
         if (asking < frames.size()) {
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
@@ -24439,7 +24620,7 @@ private:
             kept[i].column = frames[i].column;
         }
         stack.frames = kept;
-        stack.frame_count = static_cast<std::uint32_t>(frames.size());
+        stack.frame_count = static_cast<std::uint16_t>(frames.size());
     }
 
     // --- place ---
@@ -24452,8 +24633,8 @@ private:
         for (const met_address* owner : owners) modules.push_back(owner->owner);
         const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
         const std::size_t maker = symbolize::maker_frame(asked);
-        stack.maker_frame = static_cast<std::uint32_t>(maker);
-        stack.user_frame = static_cast<std::uint32_t>(
+        stack.maker_frame = static_cast<std::uint16_t>(maker);
+        stack.user_frame = static_cast<std::uint16_t>(
             symbolize::user_frame_by_module(asked, {&stack_namer::own_folder, this}, maker));
     }
 
@@ -24468,19 +24649,19 @@ private:
     }
 
     void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        if (frame.line != 0 && !frame.file.empty()) {
-            stack.path = texts_.tidy_path(frame.file);
-            stack.line = frame.line;
+        if (frame.line != 0 && !frame.file.empty()) stack.path = texts_.tidy_path(frame.file);
+        if (stack.path[0] != '\0') {
+            stack.number = static_cast<std::uint64_t>(frame.line);
         } else if (!location.symbol.empty()) {
             const text symbol = texts_.pretty_function(location.symbol);
             stack.place = texts_.keep(
                 symbols_.is_program(location.module)
                     ? symbol
                     : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
-            stack.offset = location.symbol_offset;
+            stack.number = location.symbol_offset;
         } else {
             stack.place = texts_.keep(symbolize::file_name_of(location.module));
-            stack.offset = location.module_offset;
+            stack.number = location.module_offset;
         }
     }
 
@@ -24563,6 +24744,7 @@ public:
     // After them: the files that were read are not needed until the next new stack.
     void rest() {
         names_.rest();
+        sizes_.clear();
         symbols_.release_debug_data();
         scratch_.release();
     }
@@ -24607,11 +24789,12 @@ public:
         return made;
     }
 
-    // The type, now that live objects of the stack are known.
-    void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count) {
+    // The type, now that live objects of the stack are known, and the first word of the first one.
+    void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
+                     std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
         symbolize::type_answer type{stack.scoped_type, stack.evidence, stack.is_array};
-        if (!ask_objects(symbols_, scratch_, stack, blocks, count, type)) return;
+        ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
         stack.is_type_final = true;
         names_.set_type(stack, type);
     }
@@ -24639,6 +24822,7 @@ private:
     arena kept_;
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
+    known_sizes sizes_;
     book_texts texts_{kept_, scratch_};
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};
@@ -24960,7 +25144,7 @@ public:
             part.bytes_allocated = from.bytes_allocated;
             if (from.details != 0) part.details = details + from.details - 1;
             if (is_sampled) {
-                set_estimates(part, from.samples);
+                set_estimates(part, *from.samples);
             } else {
                 set_exact(part);
             }
@@ -25008,20 +25192,29 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// Rows of one file have one text for it.
+ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
+    return a == b ? 0 : std::strcmp(a, b);
+}
+
 // Most objects first (in a difference: the largest change), then most bytes. What is still equal
 // goes by its texts, so that the order does not depend on how the rows were found.
 inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, bool is_difference) {
-    const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
-    const std::uint64_t b_objects = size_of_change(b.objects, is_difference);
-    if (a_objects != b_objects) return a_objects > b_objects;
-    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
-    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
-    if (a_bytes != b_bytes) return a_bytes > b_bytes;
-    if (const int order = std::strcmp(a.file, b.file)) return order < 0;
+    if (a.objects != b.objects) {
+        const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
+        const std::uint64_t b_objects = size_of_change(b.objects, is_difference);
+        if (a_objects != b_objects) return a_objects > b_objects;
+    }
+    if (a.bytes != b.bytes) {
+        const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+        const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    }
+    if (const int order = order_of_texts(a.file, b.file)) return order < 0;
     if (a.line != b.line) return a.line < b.line;
     if (a.offset != b.offset) return a.offset < b.offset;
-    if (const int order = std::strcmp(a.type, b.type)) return order < 0;
-    if (const int order = std::strcmp(a.function, b.function)) return order < 0;
+    if (const int order = order_of_texts(a.type, b.type)) return order < 0;
+    if (const int order = order_of_texts(a.function, b.function)) return order < 0;
     if (a.objects != b.objects) return a.objects < b.objects;  // the signs differ
     return a.bytes < b.bytes;
 }
@@ -25082,17 +25275,23 @@ public:
     // The rows, in any order; `info` says how they were recorded. Once. Throws std::bad_alloc.
     void add_rows(const list<snapshot::row>& rows, const snapshot::window_info& info,
                   arena& scratch) {
-        list<const snapshot::row*> order{scratch};
+        list<snapshot::row> placed{memory_};
+        placed.reserve(rows.size());
+        for (const snapshot::row& row : rows) placed.push_back(row);
+        sort_rows(placed, info, scratch);
+    }
+
+    // The same of rows that lie in memory().
+    void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
+        list<snapshot::row*> order{scratch};
         order.reserve(rows.size());
-        for (const snapshot::row& row : rows) order.push_back(&row);
+        for (snapshot::row& row : rows) order.push_back(&row);
         const bool is_difference = info.is_difference;
         sort(order, [is_difference](const snapshot::row* a, const snapshot::row* b) {
             return row_comes_before(*a, *b, is_difference);
         });
-        list<snapshot::row> placed{memory_};
-        placed.reserve(rows.size());
-        for (const snapshot::row* row : order) placed.push_back(*row);
-        set_rows(placed, info);
+        move_into_order(rows.data(), order);
+        set_rows(rows, info);
     }
 
     // The same of rows that lie in memory() and are in order already.
@@ -25166,6 +25365,23 @@ public:
     static constexpr std::size_t name_bytes = 64;
 
 private:
+    // `order` says which row comes to each place. Ring by ring: the first row of a ring makes room.
+    static void move_into_order(snapshot::row* rows, list<snapshot::row*>& order) noexcept {
+        for (std::size_t first = 0; first < order.size(); ++first) {
+            if (order[first] == nullptr) continue;
+            const snapshot::row saved = rows[first];
+            std::size_t place = first;
+            while (order[place] != rows + first) {
+                snapshot::row* const from = order[place];
+                rows[place] = *from;
+                order[place] = nullptr;
+                place = static_cast<std::size_t>(from - rows);
+            }
+            rows[place] = saved;
+            order[place] = nullptr;
+        }
+    }
+
     struct head {
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies
@@ -25393,13 +25609,13 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.allocations = site.allocations;
     made.bytes_allocated = site.bytes_allocated;
     made.file = file;
-    made.line = named.line;
+    made.line = named.line();
     made.type = named.type;
     made.function = named.function();
-    made.offset = named.offset;
+    made.offset = named.offset();
     made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
-        set_estimates(made, site.samples);
+        set_estimates(made, *site.samples);
     } else {
         set_exact(made);
     }
@@ -25861,6 +26077,10 @@ struct sample_of_stack {
     sample_block blocks[sample_block::most];
     std::uint32_t count;
     std::uint32_t wanted;
+
+    bool begins_with_word() const noexcept {
+        return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
+    }
 };
 
 // Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
@@ -25896,9 +26116,20 @@ inline void settle_types(name_book& book, const live_window& window,
     }
     if (open.empty()) return;
     find_objects(open);
+    list<probed_word> words{window.scratch};
+    words.reserve(open.size());
+    for (const auto& each : open) {
+        if (!each.value.begins_with_word()) continue;
+        words.push_back({each.value.blocks[0].address, 0, false});
+    }
+    probe_words(words.data(), words.size());
+    const probed_word* word = words.data();
     for (const auto& each : open) {
         const sample_of_stack& sample = each.value;
-        if (sample.count != 0) book.settle_type(*sample.stack, sample.blocks, sample.count);
+        if (sample.count == 0) continue;
+        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
+        if (!first.is_read) continue;  // it is gone
+        book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
     }
 }
 
@@ -25908,20 +26139,18 @@ inline void settle_types(name_book& book, const live_window& window,
 struct row_key {
     const char* path;
     const char* place;
-    int line;
-    std::uint64_t offset;
+    std::uint64_t number;  // named_stack
     const char* type;
 };
 
 inline bool operator==(const row_key& a, const row_key& b) noexcept {
-    return a.path == b.path && a.place == b.place && a.line == b.line && a.offset == b.offset &&
-           a.type == b.type;
+    return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
 inline std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line) ^ (key.offset << 20U));
+    hash = hash_step(hash, key.number);
     return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
 }
 
@@ -25931,7 +26160,7 @@ struct row_sum {
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t sites;
-    sample_sums samples;
+    sample_sums* samples;  // null: every event was recorded
 };
 
 inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
@@ -25939,10 +26168,13 @@ inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{stack.path, stack.place, stack.line, stack.offset, stack.type}];
+        row_sum& row = rows[{stack.path, stack.place, stack.number, stack.type}];
         row.objects += site.objects;
         row.bytes += site.bytes;
-        row.samples.add(site.samples);
+        if (site.samples != nullptr) {
+            if (row.samples == nullptr) row.samples = window.scratch.make<sample_sums>();
+            row.samples->add(*site.samples);
+        }
         ++row.sites;
         if (row.stack == nullptr || site.objects > row.stack_objects) {
             row.stack_objects = site.objects;
@@ -25956,12 +26188,12 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     snapshot::row made{};
     made.objects = sum.objects;
     made.bytes = sum.bytes;
-    if (is_sampled) set_estimates(made, sum.samples);  // rounded once, not once for each stack
+    if (is_sampled) set_estimates(made, *sum.samples);  // rounded once, not once for each stack
     made.file = file;
-    made.line = stack.line;
+    made.line = stack.line();
     made.type = stack.type;
     made.function = stack.function();
-    made.offset = stack.offset;
+    made.offset = stack.offset();
     made.sites = sum.sites;
     made.frames = stack.frames;
     made.frame_count = stack.frame_count;
@@ -25972,8 +26204,9 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
 
 inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
                       const live_window& window, const list<named_stack*>& stacks) {
-    arena& scratch = rows.memory();
+    arena& scratch = window.scratch;
     table<row_key, row_sum> sums{scratch};
+    sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
     // Many rows are of one file: each is shortened once.
     table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`
@@ -25990,6 +26223,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
         names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
     }
     const bool is_sampled = window.wanted.record == recording::sampled;
+    rows.reserve(sums.size());
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
         const char* file = number != nullptr ? names[*number].file : sum.key.place;
@@ -26111,12 +26345,12 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);
-    list<snapshot::row> rows{window.scratch};
+    list<snapshot::row> rows{block.memory()};
     list<file_name> files{window.sites.memory()};
     make_rows(rows, files, book, window, stacks);
     snapshot::window_info info{};
     info.record = window.wanted.record;
-    block.add_rows(rows, info, rows.memory());
+    block.sort_rows(rows, info, window.scratch);
     add_families_of(block, window);
     hold_book(book);
     block.keep({&book, &let_go_of_book});

@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   by naming/stack_namer.hpp and object_types.hpp
 // Threads:  one at a time, under the naming lock
-// Memory:   none
+// Memory:   56 bytes for each size that a type is compared with, until rest()
 //
 // An address may have lain in several modules one after the other. The stack says which it was:
 // one that it went through, else the only one that was seen there.
@@ -12,8 +12,10 @@
 #define ALLOCSCOPE_NAMING_DESCRIBED_TYPES_HPP
 
 #include <allocscope/base/compiler.hpp>
+#include <allocscope/base/hash_mix.hpp>
 #include <allocscope/naming/named_stack.hpp>
 #include <allocscope/plain/arena.hpp>
+#include <allocscope/plain/table.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/platform/met_modules.hpp>
 #include <allocscope/symbols/symbolizer.hpp>
@@ -45,18 +47,74 @@ inline const met_module* home_of_address(const named_stack& stack, std::uintptr_
     return only;
 }
 
-// Whether a block of so many bytes can be one object of the type, as the unit of an address
-// describes it.
-inline symbolize::size_fit size_fit_at(symbolize::symbolizer& symbols, arena& scratch,
-                                       const named_stack& stack, std::uintptr_t address, text type,
-                                       std::uint64_t bytes) {
-    bool is_certain = true;
-    const met_module* home = home_of_address(stack, address, is_certain);
-    const symbolize::type_names* known =
-        is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
-    return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
-                            : symbolize::size_fit::unknown;
-}
+// How the sizes of types compare with those of blocks: many stacks ask the same.
+class known_sizes {
+public:
+    known_sizes() = default;
+    known_sizes(const known_sizes&) = delete;
+    known_sizes& operator=(const known_sizes&) = delete;
+
+    // `type` is a text of the book, where equal texts are one.
+    symbolize::size_fit compare(arena& scratch, text type, const symbolize::type_names& known,
+                                std::uint64_t bytes) {
+        const auto fit = fits_.insert({&known, type.data(), bytes});
+        if (fit.is_new) fit.value = symbolize::compare_size(scratch, type, known, bytes);
+        return fit.value;
+    }
+
+    // The debug information is about to be given back.
+    void clear() noexcept {
+        fits_ = table<question, symbolize::size_fit>{memory_};
+        memory_.release();
+    }
+
+private:
+    struct question {
+        const symbolize::type_names* known;
+        const char* type;
+        std::uint64_t bytes;
+
+        friend bool operator==(const question& a, const question& b) noexcept {
+            return a.known == b.known && a.type == b.type && a.bytes == b.bytes;
+        }
+        friend std::uint64_t hash_of_key(const question& key) noexcept {
+            std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.known));
+            hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type));
+            return hash_finish(hash_step(hash, key.bytes));
+        }
+    };
+
+    arena memory_;
+    table<question, symbolize::size_fit> fits_{memory_};
+};
+
+// Whether a block can be one object of a type, as the unit of an address describes it.
+struct described_sizes {
+    symbolize::symbolizer& symbols;
+    arena& scratch;
+    known_sizes& sizes;
+
+    const symbolize::type_names* types_at(const named_stack& stack, std::uintptr_t address) const {
+        bool is_certain = true;
+        const met_module* home = home_of_address(stack, address, is_certain);
+        return is_certain && address != 0 ? symbols.types_at(address, home) : nullptr;
+    }
+
+    symbolize::size_fit fit_at(const named_stack& stack, std::uintptr_t address, text type,
+                               std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, address);
+        return known != nullptr ? symbolize::compare_size(scratch, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+
+    // The same of the stack's own type, where the memory was asked for.
+    symbolize::size_fit fit_of_answer(const named_stack& stack, text type,
+                                      std::uint64_t bytes) const {
+        const symbolize::type_names* known = types_at(stack, stack.asking_address());
+        return known != nullptr ? sizes.compare(scratch, type, *known, bytes)
+                                : symbolize::size_fit::unknown;
+    }
+};
 
 // Where a type is asked for by a name in the source.
 struct asked_place {

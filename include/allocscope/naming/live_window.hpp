@@ -41,9 +41,9 @@ struct live_site {
     std::uint64_t bytes;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    sample_sums samples;        // of a sampled window: what objects and bytes are estimated from
-    std::uint64_t hash;         // of the frames below
-    std::uint32_t first_frame;  // index into live_window::frames
+    const sample_sums* samples;  // of a sampled window: what objects and bytes are estimated from
+    std::uint64_t hash;          // of the frames below
+    std::uint32_t first_frame;   // index into live_window::frames
     std::uint32_t frame_count;
     std::uint32_t all_frames;  // as many are kept: frame_count of them are asked for
     std::uint64_t site_hash;   // of all of them, with their modules; 0: not known
@@ -61,8 +61,8 @@ struct live_part {
     std::uint64_t bytes;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    sample_sums samples;
-    std::size_t details;  // as in live_site
+    const sample_sums* samples;  // as in live_site
+    std::size_t details;         // as in live_site
 };
 
 // One window at one moment. The stacks lie in `kept`, all else in `scratch`.
@@ -98,7 +98,14 @@ struct live_window {
 
 // --- sites ---
 
-// One cohort's part of a site: as counted, or in a sampled window as estimated.
+// What the numbers of a cohort are estimated from.
+struct cohort_samples {
+    sample_sums alive;
+    sample_sums births;
+};
+
+// One cohort's part of a site: as counted, or in a sampled window as estimated. There are as many
+// as there are stacks, so those of windows that record every event have no room for estimates.
 struct cohort_part {
     std::uint32_t id;
     std::uint32_t site;
@@ -107,25 +114,27 @@ struct cohort_part {
     std::uint64_t bytes;
     std::uint64_t allocations;
     std::uint64_t bytes_allocated;
-    sample_sums samples;  // alive
-    sample_sums births;
+    const cohort_samples* samples;  // null: every event was recorded
 };
 
 // From cohort to cohort: what was born, and what of it is alive.
 class cohort_parts {
 public:
     cohort_parts(const kept_counts& counts, bool in_samples, arena& memory) noexcept
-        : counts_(counts), in_samples_(in_samples), foreign_(memory) {}
+        : counts_(counts), in_samples_(in_samples), memory_(memory), foreign_(memory) {}
 
-    // Throws std::bad_alloc.
+    // The oldest cohort first, which is nearly in the order of sites. Throws std::bad_alloc.
     void add_to(list<cohort_part>& parts) {
         for (const cohort_count& deaths : counts_.foreign) foreign_.push_back(deaths);
         sort(foreign_, [](const cohort_count& a, const cohort_count& b) { return a.id < b.id; });
         parts.reserve(counts_.own.size() + counts_.sampled.size());
-        for (const cohort_count& own : counts_.own) parts.push_back(part_of(own));
+        for (const cohort_count* own = counts_.own.end(); own != counts_.own.begin();) {
+            parts.push_back(part_of(*--own));
+        }
         for (const sampled_count& each : counts_.sampled) {
             parts.push_back(
-                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0, each.alive, each.births});
+                {each.id, each.site, instance_of(each.id), 0, 0, 0, 0,
+                 memory_.make<cohort_samples>(cohort_samples{each.alive, each.births})});
         }
     }
 
@@ -134,7 +143,7 @@ private:
         return process.cohorts.by_id(id)->facts().instance.load(memory_order::relaxed);
     }
 
-    cohort_part part_of(const cohort_count& own) const noexcept {
+    cohort_part part_of(const cohort_count& own) const {
         death_sum deaths = foreign_deaths_of_cohort(own.id);
         deaths.deaths += own.deaths;
         deaths.bytes += own.death_bytes;
@@ -145,11 +154,12 @@ private:
                          own.birth_bytes - deaths.bytes,
                          own.births,
                          own.birth_bytes,
-                         {},
-                         {}};
+                         nullptr};
         if (in_samples_) {
-            part.births = part.samples = certain_sums(own.births, own.birth_bytes);
-            part.samples.subtract(certain_sums(deaths.deaths, deaths.bytes));
+            const sample_sums births = certain_sums(own.births, own.birth_bytes);
+            auto* samples = memory_.make<cohort_samples>(cohort_samples{births, births});
+            samples->alive.subtract(certain_sums(deaths.deaths, deaths.bytes));
+            part.samples = samples;
         }
         return part;
     }
@@ -164,6 +174,7 @@ private:
 
     const kept_counts& counts_;
     const bool in_samples_;
+    arena& memory_;
     list<cohort_count> foreign_;
 };
 
@@ -180,23 +191,26 @@ inline known_stack stack_of(const live_site& site, const std::uintptr_t* frames)
 }
 
 // One site, of its parts.
-inline live_site sum_of(const cohort_part* parts, std::size_t count, bool in_samples) noexcept {
+inline live_site sum_of(arena& memory, const cohort_part* parts, std::size_t count,
+                        bool in_samples) {
     live_site sum{};
     sum.id = parts->site;
-    sample_sums births;
+    cohort_samples samples;
     for (std::size_t i = 0; i < count; ++i) {
         sum.objects += parts[i].objects;
         sum.bytes += parts[i].bytes;
         sum.allocations += parts[i].allocations;
         sum.bytes_allocated += parts[i].bytes_allocated;
-        sum.samples.add(parts[i].samples);
-        births.add(parts[i].births);
+        if (parts[i].samples == nullptr) continue;
+        samples.alive.add(parts[i].samples->alive);
+        samples.births.add(parts[i].samples->births);
     }
     if (in_samples) {
-        sum.objects = sum.samples.objects_95().value;
-        sum.bytes = sum.samples.bytes_95().value;
-        sum.allocations = births.objects_95().value;
-        sum.bytes_allocated = births.bytes_95().value;
+        sum.samples = memory.make<sample_sums>(samples.alive);
+        sum.objects = samples.alive.objects_95().value;
+        sum.bytes = samples.alive.bytes_95().value;
+        sum.allocations = samples.births.objects_95().value;
+        sum.bytes_allocated = samples.births.bytes_95().value;
     }
     return sum;
 }
@@ -224,7 +238,7 @@ inline void add_parts(live_window& to, live_site& site, const cohort_part* parts
     for (std::size_t i = 0; i < count;) {
         std::size_t end = i;
         while (end < count && parts[end].instance == parts[i].instance) ++end;
-        const live_site sum = sum_of(parts + i, end - i, in_samples);
+        const live_site sum = sum_of(to.parts.memory(), parts + i, end - i, in_samples);
         to.parts.push_back({parts[i].instance, sum.objects, sum.bytes, sum.allocations,
                             sum.bytes_allocated, sum.samples,
                             add_details(to, parts + i, end - i, reading)});
@@ -273,7 +287,7 @@ inline void read_sites(live_window& to, const window_facts& facts) {
     for (std::size_t i = 0; i < found.size();) {
         std::size_t end = i;
         while (end < found.size() && found[end].site == found[i].site) ++end;
-        live_site here = sum_of(&found[i], end - i, in_samples);
+        live_site here = sum_of(to.sites.memory(), &found[i], end - i, in_samples);
         const std::size_t begin = i;
         i = end;
         if (here.objects == 0 && here.allocations == 0) continue;

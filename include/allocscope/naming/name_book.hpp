@@ -63,6 +63,7 @@ public:
     // After them: the files that were read are not needed until the next new stack.
     void rest() {
         names_.rest();
+        sizes_.clear();
         symbols_.release_debug_data();
         scratch_.release();
     }
@@ -107,11 +108,12 @@ public:
         return made;
     }
 
-    // The type, now that live objects of the stack are known.
-    void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count) {
+    // The type, now that live objects of the stack are known, and the first word of the first one.
+    void settle_type(named_stack& stack, const sample_block* blocks, std::uint32_t count,
+                     std::uintptr_t first_word) {
         const borrowed_memory meanwhile{scratch_};
         symbolize::type_answer type{stack.scoped_type, stack.evidence, stack.is_array};
-        if (!ask_objects(symbols_, scratch_, stack, blocks, count, type)) return;
+        ask_objects({symbols_, scratch_, sizes_}, stack, blocks, count, first_word, type);
         stack.is_type_final = true;
         names_.set_type(stack, type);
     }
@@ -139,6 +141,7 @@ private:
     arena kept_;
     arena scratch_;
     symbolize::symbolizer symbols_{kept_};
+    known_sizes sizes_;
     book_texts texts_{kept_, scratch_};
     stack_index stacks_{kept_};
     stack_namer names_{kept_, scratch_, symbols_, texts_};

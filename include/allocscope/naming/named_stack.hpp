@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   made by naming/name_book.hpp; read by whoever makes rows, stacks and verdicts
 // Threads:  written under the naming lock; of what rows say only the type may change later
-// Memory:   112 bytes, and 56 bytes for each frame
+// Memory:   96 bytes, and 56 bytes for each frame
 //
 // A program may have a hundred thousand of them for as long as it runs. So what the frames say is
 // not said again: the return addresses that the stack is known by are those of its frames that were
@@ -19,7 +19,7 @@
 #include <allocscope/snapshot/snapshot.hpp>
 #include <allocscope/types/type_answer.hpp>
 
-#include <cstdint>  // uint32_t, uint64_t, uintptr_t
+#include <cstdint>  // uint16_t, uint32_t, uint64_t, uintptr_t
 
 ALLOCSCOPE_COLD_BEGIN
 
@@ -35,21 +35,23 @@ struct named_stack {
     const char* place = "";  // when there is no line: the function, else the module
     const char* type = no_type;
     const char* scoped_type = no_type;  // as the debug information has it: with unnamed namespaces
-    std::uint64_t offset = 0;
+    std::uint64_t number = 0;           // with a path the line, otherwise how far into `place`
     std::uint32_t hash = 0;
-    std::uint32_t frame_count = 0;
-    std::uint32_t user_frame = 0;    // frame_count: none
-    std::uint32_t maker_frame = 0;   // the innermost function that is not the standard library's
-    std::uint32_t asking_frame = 0;  // that wanted the memory; frame_count: none
     std::uint32_t rule_version = 0;
     std::uint32_t tag = 0;
-    int line = 0;
+    std::uint16_t frame_count = 0;   // at most 128 calls with 256 inlined ones in each
+    std::uint16_t user_frame = 0;    // frame_count: none
+    std::uint16_t maker_frame = 0;   // the innermost function that is not the standard library's
+    std::uint16_t asking_frame = 0;  // that wanted the memory; frame_count: none
     symbolize::type_evidence evidence = symbolize::type_evidence::none;
     bool is_array = false;       // type_answer
     bool is_lasting = false;     // false: good until a module comes or goes
     bool is_type_final = false;  // false: a live object might still tell
 
     static constexpr const char* no_type = "?";
+
+    int line() const noexcept { return path[0] != '\0' ? static_cast<int>(number) : 0; }
+    std::uint64_t offset() const noexcept { return path[0] != '\0' ? 0 : number; }
 
     const char* function() const noexcept {
         return user_frame < frame_count ? frames[user_frame].function : "";
@@ -59,17 +61,9 @@ struct named_stack {
     std::uintptr_t asking_address() const noexcept {
         return asking_frame < frame_count ? frames[asking_frame].address : 0;
     }
-
-    bool has_addresses_of(const known_stack& stack) const noexcept {
-        std::uint32_t met = 0;
-        for (std::uint32_t i = 0; i < frame_count; ++i) {
-            if (frames[i].is_inlined) continue;
-            if (met == stack.count || frames[i].address + 1 != stack.addresses[met]) return false;
-            ++met;
-        }
-        return met == stack.count;
-    }
 };
+
+static_assert(sizeof(named_stack) == 96, "a hundred thousand of them are kept");
 
 }  // namespace detail
 

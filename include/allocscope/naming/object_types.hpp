@@ -50,28 +50,25 @@ inline bool are_alike(const sample_block* blocks, std::uint32_t count,
     return true;
 }
 
-// Improves what is known of the stack's type so far. False: the first object is gone.
-inline bool ask_objects(symbolize::symbolizer& symbols, arena& scratch, const named_stack& stack,
-                        const sample_block* blocks, std::uint32_t count,
+// Improves what is known of the stack's type so far. `first_word` is that of the first block; 0:
+// the block is too small to have one.
+inline void ask_objects(const described_sizes& known, const named_stack& stack,
+                        const sample_block* blocks, std::uint32_t count, std::uintptr_t first_word,
                         symbolize::type_answer& type) {
     using symbolize::size_fit;
+    arena& scratch = known.scratch;
     const std::uint64_t bytes = blocks[0].bytes;
-    std::uintptr_t first_word = 0;
-    if (bytes >= sizeof first_word &&
-        !probe_memory(blocks[0].address, &first_word, sizeof first_word)) {
-        return false;
-    }
     bool is_certain = true;
     const met_module* home = home_of_address(stack, first_word, is_certain);
     text symbol;
-    if (is_certain) symbol = symbols.data_symbol_at(first_word, scratch, home);
+    if (is_certain) symbol = known.symbols.data_symbol_at(first_word, scratch, home);
     if (!symbol.starts_with("vtable for ") || !are_alike(blocks, count, first_word)) symbol = {};
     const auto fit_at = [&](std::uintptr_t address, text name) {
-        return size_fit_at(symbols, scratch, stack, address, name, bytes);
+        return known.fit_at(stack, address, name, bytes);
     };
     symbolize::known_fits fits;
     if (type.is_known() && !type.is_array) {
-        fits.of_answer = fit_at(stack.asking_address(), type.name);
+        fits.of_answer = known.fit_of_answer(stack, type.name, bytes);
     }
     if (!symbol.empty()) {
         const text name = symbol.substr(11);
@@ -87,7 +84,6 @@ inline bool ask_objects(symbolize::symbolizer& symbols, arena& scratch, const na
         }
     }
     type = symbolize::with_vtable(scratch, type, symbol, fits);
-    return true;
 }
 
 }  // namespace detail

@@ -19,6 +19,7 @@
 #include <allocscope/naming/stacks_of_window.hpp>
 #include <allocscope/plain/list.hpp>
 #include <allocscope/plain/table.hpp>
+#include <allocscope/platform/probe_memory.hpp>
 #include <allocscope/snapshot/estimates.hpp>
 #include <allocscope/snapshot/snapshot_block.hpp>
 #include <allocscope/snapshot/snapshot_difference.hpp>
@@ -41,6 +42,10 @@ struct sample_of_stack {
     sample_block blocks[sample_block::most];
     std::uint32_t count;
     std::uint32_t wanted;
+
+    bool begins_with_word() const noexcept {
+        return count != 0 && blocks[0].bytes >= sizeof(std::uintptr_t);
+    }
 };
 
 // Some live objects of each of `wanted`'s sites. The walk of the live object map throws nothing: it
@@ -76,9 +81,20 @@ inline void settle_types(name_book& book, const live_window& window,
     }
     if (open.empty()) return;
     find_objects(open);
+    list<probed_word> words{window.scratch};
+    words.reserve(open.size());
+    for (const auto& each : open) {
+        if (!each.value.begins_with_word()) continue;
+        words.push_back({each.value.blocks[0].address, 0, false});
+    }
+    probe_words(words.data(), words.size());
+    const probed_word* word = words.data();
     for (const auto& each : open) {
         const sample_of_stack& sample = each.value;
-        if (sample.count != 0) book.settle_type(*sample.stack, sample.blocks, sample.count);
+        if (sample.count == 0) continue;
+        const probed_word first = sample.begins_with_word() ? *word++ : probed_word{0, 0, true};
+        if (!first.is_read) continue;  // it is gone
+        book.settle_type(*sample.stack, sample.blocks, sample.count, first.word);
     }
 }
 
@@ -88,20 +104,18 @@ inline void settle_types(name_book& book, const live_window& window,
 struct row_key {
     const char* path;
     const char* place;
-    int line;
-    std::uint64_t offset;
+    std::uint64_t number;  // named_stack
     const char* type;
 };
 
 inline bool operator==(const row_key& a, const row_key& b) noexcept {
-    return a.path == b.path && a.place == b.place && a.line == b.line && a.offset == b.offset &&
-           a.type == b.type;
+    return a.path == b.path && a.place == b.place && a.number == b.number && a.type == b.type;
 }
 
 inline std::uint64_t hash_of_key(const row_key& key) noexcept {
     std::uint64_t hash = hash_step(hash_seed, reinterpret_cast<std::uintptr_t>(key.path));
     hash = hash_step(hash, reinterpret_cast<std::uintptr_t>(key.place));
-    hash = hash_step(hash, static_cast<std::uint64_t>(key.line) ^ (key.offset << 20U));
+    hash = hash_step(hash, key.number);
     return hash_finish(hash_step(hash, reinterpret_cast<std::uintptr_t>(key.type)));
 }
 
@@ -111,7 +125,7 @@ struct row_sum {
     std::uint64_t objects;
     std::uint64_t bytes;
     std::uint64_t sites;
-    sample_sums samples;
+    sample_sums* samples;  // null: every event was recorded
 };
 
 inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
@@ -119,10 +133,13 @@ inline void sum_rows(table<row_key, row_sum>& rows, const live_window& window,
     for (std::size_t i = 0; i < window.sites.size(); ++i) {
         const named_stack& stack = *stacks[i];
         const live_site& site = window.sites[i];
-        row_sum& row = rows[{stack.path, stack.place, stack.line, stack.offset, stack.type}];
+        row_sum& row = rows[{stack.path, stack.place, stack.number, stack.type}];
         row.objects += site.objects;
         row.bytes += site.bytes;
-        row.samples.add(site.samples);
+        if (site.samples != nullptr) {
+            if (row.samples == nullptr) row.samples = window.scratch.make<sample_sums>();
+            row.samples->add(*site.samples);
+        }
         ++row.sites;
         if (row.stack == nullptr || site.objects > row.stack_objects) {
             row.stack_objects = site.objects;
@@ -136,12 +153,12 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
     snapshot::row made{};
     made.objects = sum.objects;
     made.bytes = sum.bytes;
-    if (is_sampled) set_estimates(made, sum.samples);  // rounded once, not once for each stack
+    if (is_sampled) set_estimates(made, *sum.samples);  // rounded once, not once for each stack
     made.file = file;
-    made.line = stack.line;
+    made.line = stack.line();
     made.type = stack.type;
     made.function = stack.function();
-    made.offset = stack.offset;
+    made.offset = stack.offset();
     made.sites = sum.sites;
     made.frames = stack.frames;
     made.frame_count = stack.frame_count;
@@ -152,8 +169,9 @@ inline snapshot::row row_of(const row_sum& sum, const char* file, bool is_sample
 
 inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_book& book,
                       const live_window& window, const list<named_stack*>& stacks) {
-    arena& scratch = rows.memory();
+    arena& scratch = window.scratch;
     table<row_key, row_sum> sums{scratch};
+    sums.reserve(stacks.size());
     sum_rows(sums, window, stacks);
     // Many rows are of one file: each is shortened once.
     table<const void*, std::size_t> numbers{scratch};  // of a path, its place in `files`
@@ -170,6 +188,7 @@ inline void make_rows(list<snapshot::row>& rows, list<file_name>& names, name_bo
         names.push_back({static_cast<const char*>(number.key), book.keep(files[number.value])});
     }
     const bool is_sampled = window.wanted.record == recording::sampled;
+    rows.reserve(sums.size());
     for (const auto& sum : sums) {
         const std::size_t* number = numbers.find(sum.key.path);
         const char* file = number != nullptr ? names[*number].file : sum.key.place;
@@ -291,12 +310,12 @@ inline list<named_stack*> name_stacks(name_book& book, const live_window& window
 inline void add_rows_of(snapshot_block& block, name_book& book, const live_window& window,
                         const symbolize::frame_rule& rule) {
     const list<named_stack*> stacks = name_stacks(book, window, rule);
-    list<snapshot::row> rows{window.scratch};
+    list<snapshot::row> rows{block.memory()};
     list<file_name> files{window.sites.memory()};
     make_rows(rows, files, book, window, stacks);
     snapshot::window_info info{};
     info.record = window.wanted.record;
-    block.add_rows(rows, info, rows.memory());
+    block.sort_rows(rows, info, window.scratch);
     add_families_of(block, window);
     hold_book(book);
     block.keep({&book, &let_go_of_book});

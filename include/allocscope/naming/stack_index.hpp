@@ -16,11 +16,12 @@
 #include <allocscope/naming/stack_modules.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/snapshot/snapshot.hpp>
 
 #include <cstddef>  // size_t
 #include <cstdint>  // uint32_t, uint64_t
 
-ALLOCSCOPE_COLD_BEGIN
+ALLOCSCOPE_WARM_BEGIN
 
 namespace detail {
 
@@ -35,7 +36,7 @@ public:
         const auto hash = static_cast<std::uint32_t>(stack.hash);
         for (named_stack* at = chains_[hash & (chains_.size() - 1)]; at != nullptr; at = at->next) {
             if (at->hash == hash && at->rule_version == rule_version && at->modules == modules &&
-                at->tag == stack.tag && at->has_addresses_of(stack)) {
+                at->tag == stack.tag && has_addresses_of(*at, stack)) {
                 return at;
             }
         }
@@ -65,6 +66,17 @@ public:
     }
 
 private:
+    static bool has_addresses_of(const named_stack& named, const known_stack& stack) noexcept {
+        std::uint32_t met = 0;
+        for (std::uint32_t i = 0; i < named.frame_count; ++i) {
+            const snapshot::frame& frame = named.frames[i];
+            if (frame.is_inlined) continue;
+            if (met == stack.count || frame.address + 1 != stack.addresses[met]) return false;
+            ++met;
+        }
+        return met == stack.count;
+    }
+
     void put(named_stack& stack) noexcept {
         named_stack*& first = chains_[stack.hash & (chains_.size() - 1)];
         stack.next = first;
@@ -90,6 +102,6 @@ private:
 
 }  // namespace detail
 
-ALLOCSCOPE_COLD_END
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_NAMING_STACK_INDEX_HPP

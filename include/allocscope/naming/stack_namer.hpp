@@ -64,7 +64,7 @@ public:
         gather(stack, asked, modules, frames, owners);
         find_place(stack, frames, owners, rule);
         const std::size_t asking = symbolize::asking_frame(names_, frames);
-        stack.asking_frame = static_cast<std::uint32_t>(asking);
+        stack.asking_frame = static_cast<std::uint16_t>(asking);
         text coroutine;
         if (asking < frames.size()) {
             coroutine = symbolize::coroutine_frame(scratch_, frames[asking], sources_);
@@ -215,7 +215,7 @@ private:
             kept[i].column = frames[i].column;
         }
         stack.frames = kept;
-        stack.frame_count = static_cast<std::uint32_t>(frames.size());
+        stack.frame_count = static_cast<std::uint16_t>(frames.size());
     }
 
     // --- place ---
@@ -228,8 +228,8 @@ private:
         for (const met_address* owner : owners) modules.push_back(owner->owner);
         const symbolize::asked_stack asked{scratch_, frames, modules, rule, known_frames_};
         const std::size_t maker = symbolize::maker_frame(asked);
-        stack.maker_frame = static_cast<std::uint32_t>(maker);
-        stack.user_frame = static_cast<std::uint32_t>(
+        stack.maker_frame = static_cast<std::uint16_t>(maker);
+        stack.user_frame = static_cast<std::uint16_t>(
             symbolize::user_frame_by_module(asked, {&stack_namer::own_folder, this}, maker));
     }
 
@@ -244,19 +244,19 @@ private:
     }
 
     void place(named_stack& stack, const code_frame& frame, const code_location& location) {
-        if (frame.line != 0 && !frame.file.empty()) {
-            stack.path = texts_.tidy_path(frame.file);
-            stack.line = frame.line;
+        if (frame.line != 0 && !frame.file.empty()) stack.path = texts_.tidy_path(frame.file);
+        if (stack.path[0] != '\0') {
+            stack.number = static_cast<std::uint64_t>(frame.line);
         } else if (!location.symbol.empty()) {
             const text symbol = texts_.pretty_function(location.symbol);
             stack.place = texts_.keep(
                 symbols_.is_program(location.module)
                     ? symbol
                     : joined(scratch_, symbolize::file_name_of(location.module), "!", symbol));
-            stack.offset = location.symbol_offset;
+            stack.number = location.symbol_offset;
         } else {
             stack.place = texts_.keep(symbolize::file_name_of(location.module));
-            stack.offset = location.module_offset;
+            stack.number = location.module_offset;
         }
     }
 

@@ -3,7 +3,7 @@
 // Room:     naming (floor 9), not malloc-safe
 // Called:   through snapshot_data::stacks, by snapshot::stacks() and snapshot::modules()
 // Threads:  any; one at a time, under the naming lock
-// Memory:   160 bytes for each stack; names are in the name book
+// Memory:   120 bytes for each stack; names are in the name book
 //
 //     rows of stats()      stacks with live objects, named at once
 //     snapshot::stacks()   these, and the stacks whose objects have all been freed
@@ -105,13 +105,13 @@ inline snapshot::stack stack_of(const live_site& site, const named_stack& named,
     made.allocations = site.allocations;
     made.bytes_allocated = site.bytes_allocated;
     made.file = file;
-    made.line = named.line;
+    made.line = named.line();
     made.type = named.type;
     made.function = named.function();
-    made.offset = named.offset;
+    made.offset = named.offset();
     made.type_source = symbolize::word_of(named.evidence);
     if (is_sampled) {
-        set_estimates(made, site.samples);
+        set_estimates(made, *site.samples);
     } else {
         set_exact(made);
     }

@@ -102,7 +102,7 @@ public:
             part.bytes_allocated = from.bytes_allocated;
             if (from.details != 0) part.details = details + from.details - 1;
             if (is_sampled) {
-                set_estimates(part, from.samples);
+                set_estimates(part, *from.samples);
             } else {
                 set_exact(part);
             }

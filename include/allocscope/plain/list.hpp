@@ -55,6 +55,13 @@ ALLOCSCOPE_NOINLINE void grow_list(raw_list& grown, std::size_t value_bytes, std
 }
 
 // Room for one more value at the end; it is not yet initialised.
+// Moves the values to where they lie no longer than needed, with no room for more.
+ALLOCSCOPE_NOINLINE void move_list(raw_list& moved, std::size_t value_bytes, arena& memory) {
+    void* const kept = moved.size != 0 ? memory.allocate(moved.size * value_bytes) : nullptr;
+    if (moved.size != 0) std::memcpy(kept, moved.values, moved.size * value_bytes);
+    moved = {&memory, kept, moved.size, moved.size};
+}
+
 ALLOCSCOPE_NOINLINE void* add_to_list(raw_list& grown, std::size_t value_bytes) {
     if (grown.size == grown.room)
         grow_list(grown, value_bytes, grown.size < 4 ? 4 : grown.size + 1);
@@ -112,6 +119,9 @@ public:
     void reserve(std::size_t room) {
         if (room > raw_.room) grow_list(raw_, sizeof(T), room);
     }
+
+    // What was gathered in borrowed memory stays in `memory`.
+    void move_to(arena& memory) { move_list(raw_, sizeof(T), memory); }
 
     // New values are value-initialised.
     void resize(std::size_t size) {

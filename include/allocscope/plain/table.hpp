@@ -91,18 +91,29 @@ ALLOCSCOPE_NOINLINE void* find_entry(const raw_table& in, std::size_t entry_byte
 }
 
 // Room for an entry that is not there; it is not yet initialised.
-ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
-    if ((in.entries.size + 1) * 2 > in.count) {
-        const raw_table::slot* const before = in.slots;
-        const std::size_t count = in.count;
-        in.count = count == 0 ? 16 : count * 4;
-        const std::size_t bytes = in.count * sizeof(raw_table::slot);
-        in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
-        std::memset(in.slots, 0, bytes);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (before[i].entry != 0) put_slot(in, before[i]);
-        }
+// Makes so many slots, a power of two, more than there are.
+ALLOCSCOPE_NOINLINE void make_slots(raw_table& in, std::size_t wanted) {
+    const raw_table::slot* const before = in.slots;
+    const std::size_t count = in.count;
+    in.count = wanted;
+    const std::size_t bytes = wanted * sizeof(raw_table::slot);
+    in.slots = static_cast<raw_table::slot*>(in.entries.memory->allocate(bytes));
+    std::memset(in.slots, 0, bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (before[i].entry != 0) put_slot(in, before[i]);
     }
+}
+
+// Room for so many entries, so that nothing moves until there are more.
+ALLOCSCOPE_NOINLINE void make_room(raw_table& in, std::size_t entry_bytes, std::size_t entries) {
+    std::size_t slots = 16;
+    while (slots < entries * 2) slots *= 2;
+    if (slots > in.count) make_slots(in, slots);
+    if (entries > in.entries.room) grow_list(in.entries, entry_bytes, entries);
+}
+
+ALLOCSCOPE_NOINLINE void* add_entry(raw_table& in, std::size_t entry_bytes, std::uint64_t hash) {
+    if ((in.entries.size + 1) * 2 > in.count) make_slots(in, in.count == 0 ? 16 : in.count * 4);
     void* entry = add_to_list(in.entries, entry_bytes);
     put_slot(in, {static_cast<std::uint32_t>(in.entries.size), static_cast<std::uint32_t>(hash)});
     return entry;
@@ -147,6 +158,9 @@ public:
 
     entry* begin() const noexcept { return static_cast<entry*>(raw_.entries.values); }
     entry* end() const noexcept { return begin() + raw_.entries.size; }
+
+    // For those who know how many keys there may be.
+    void reserve(std::size_t entries) { make_room(raw_, sizeof(entry), entries); }
 
     // Null: not there.
     Value* find(const Key& key) const noexcept {

@@ -133,10 +133,14 @@ ALLOCSCOPE_NOINLINE std::size_t text::find(char wanted, std::size_t from) const 
 
 ALLOCSCOPE_NOINLINE std::size_t text::find(text wanted, std::size_t from) const noexcept {
     if (wanted.empty()) return from <= size_ ? from : npos;
-    for (std::size_t at = find(wanted.front(), from); at != npos;
-         at = find(wanted.front(), at + 1)) {
-        if (wanted.size_ > size_ - at) return npos;
+    if (wanted.size_ > size_) return npos;
+    const std::size_t behind = size_ - wanted.size_ + 1;
+    while (from < behind) {
+        const void* const first = std::memchr(data_ + from, wanted.front(), behind - from);
+        if (first == nullptr) break;
+        const auto at = static_cast<std::size_t>(static_cast<const char*>(first) - data_);
         if (std::memcmp(data_ + at, wanted.data_, wanted.size_) == 0) return at;
+        from = at + 1;
     }
     return npos;
 }

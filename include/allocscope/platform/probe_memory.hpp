@@ -34,6 +34,39 @@ inline bool probe_memory(std::uintptr_t address, void* to, std::size_t bytes) no
     return is_read;
 }
 
+// A word of memory, once probe_words() has looked.
+struct probed_word {
+    std::uintptr_t address;
+    std::uintptr_t word;
+    bool is_read;
+};
+
+// The same for many words: one system call for each hundred, and one more for each word that
+// cannot be read.
+inline void probe_words(probed_word* words, std::size_t count) noexcept {
+    constexpr std::size_t at_once = 100;
+    const int saved_errno = errno;
+    std::uintptr_t read[at_once];
+    struct iovec remote[at_once];
+    while (count != 0) {
+        const std::size_t asked = count < at_once ? count : at_once;
+        for (std::size_t i = 0; i < asked; ++i) {
+            remote[i] = {reinterpret_cast<void*>(words[i].address), sizeof read[i]};
+        }
+        struct iovec local = {read, asked * sizeof read[0]};
+        const ssize_t bytes = ::process_vm_readv(::getpid(), &local, 1, remote, asked, 0);
+        std::size_t done = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof read[0] : 0;
+        for (std::size_t i = 0; i < done; ++i) {
+            words[i].word = read[i];
+            words[i].is_read = true;
+        }
+        if (done != asked) words[done++].is_read = false;
+        words += done;
+        count -= done;
+    }
+    errno = saved_errno;
+}
+
 }  // namespace detail
 
 ALLOCSCOPE_COOL_END

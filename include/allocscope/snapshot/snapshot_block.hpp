@@ -36,20 +36,29 @@ ALLOCSCOPE_COOL_BEGIN
 
 namespace detail {
 
+// Rows of one file have one text for it.
+ALLOCSCOPE_FAST_PATH int order_of_texts(const char* a, const char* b) noexcept {
+    return a == b ? 0 : std::strcmp(a, b);
+}
+
 // Most objects first (in a difference: the largest change), then most bytes. What is still equal
 // goes by its texts, so that the order does not depend on how the rows were found.
 inline bool row_comes_before(const snapshot::row& a, const snapshot::row& b, bool is_difference) {
-    const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
-    const std::uint64_t b_objects = size_of_change(b.objects, is_difference);
-    if (a_objects != b_objects) return a_objects > b_objects;
-    const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
-    const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
-    if (a_bytes != b_bytes) return a_bytes > b_bytes;
-    if (const int order = std::strcmp(a.file, b.file)) return order < 0;
+    if (a.objects != b.objects) {
+        const std::uint64_t a_objects = size_of_change(a.objects, is_difference);
+        const std::uint64_t b_objects = size_of_change(b.objects, is_difference);
+        if (a_objects != b_objects) return a_objects > b_objects;
+    }
+    if (a.bytes != b.bytes) {
+        const std::uint64_t a_bytes = size_of_change(a.bytes, is_difference);
+        const std::uint64_t b_bytes = size_of_change(b.bytes, is_difference);
+        if (a_bytes != b_bytes) return a_bytes > b_bytes;
+    }
+    if (const int order = order_of_texts(a.file, b.file)) return order < 0;
     if (a.line != b.line) return a.line < b.line;
     if (a.offset != b.offset) return a.offset < b.offset;
-    if (const int order = std::strcmp(a.type, b.type)) return order < 0;
-    if (const int order = std::strcmp(a.function, b.function)) return order < 0;
+    if (const int order = order_of_texts(a.type, b.type)) return order < 0;
+    if (const int order = order_of_texts(a.function, b.function)) return order < 0;
     if (a.objects != b.objects) return a.objects < b.objects;  // the signs differ
     return a.bytes < b.bytes;
 }
@@ -110,17 +119,23 @@ public:
     // The rows, in any order; `info` says how they were recorded. Once. Throws std::bad_alloc.
     void add_rows(const list<snapshot::row>& rows, const snapshot::window_info& info,
                   arena& scratch) {
-        list<const snapshot::row*> order{scratch};
+        list<snapshot::row> placed{memory_};
+        placed.reserve(rows.size());
+        for (const snapshot::row& row : rows) placed.push_back(row);
+        sort_rows(placed, info, scratch);
+    }
+
+    // The same of rows that lie in memory().
+    void sort_rows(list<snapshot::row>& rows, const snapshot::window_info& info, arena& scratch) {
+        list<snapshot::row*> order{scratch};
         order.reserve(rows.size());
-        for (const snapshot::row& row : rows) order.push_back(&row);
+        for (snapshot::row& row : rows) order.push_back(&row);
         const bool is_difference = info.is_difference;
         sort(order, [is_difference](const snapshot::row* a, const snapshot::row* b) {
             return row_comes_before(*a, *b, is_difference);
         });
-        list<snapshot::row> placed{memory_};
-        placed.reserve(rows.size());
-        for (const snapshot::row* row : order) placed.push_back(*row);
-        set_rows(placed, info);
+        move_into_order(rows.data(), order);
+        set_rows(rows, info);
     }
 
     // The same of rows that lie in memory() and are in order already.
@@ -194,6 +209,23 @@ public:
     static constexpr std::size_t name_bytes = 64;
 
 private:
+    // `order` says which row comes to each place. Ring by ring: the first row of a ring makes room.
+    static void move_into_order(snapshot::row* rows, list<snapshot::row*>& order) noexcept {
+        for (std::size_t first = 0; first < order.size(); ++first) {
+            if (order[first] == nullptr) continue;
+            const snapshot::row saved = rows[first];
+            std::size_t place = first;
+            while (order[place] != rows + first) {
+                snapshot::row* const from = order[place];
+                rows[place] = *from;
+                order[place] = nullptr;
+                place = static_cast<std::size_t>(from - rows);
+            }
+            rows[place] = saved;
+            order[place] = nullptr;
+        }
+    }
+
     struct head {
         snapshot_data data;  // first: a pointer to it is a pointer to the block
         arena memory;        // where this head lies

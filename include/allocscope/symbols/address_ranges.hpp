@@ -47,6 +47,8 @@ public:
 
     // To be called once, after the last add() and before the first search.
     void finish();
+    // The same of ranges that were gathered in borrowed memory, and now move to `kept`.
+    void finish_in(arena& kept);
 
     // One walk over all ranges that hold an address, from the one that begins last.
     struct walk {
@@ -66,6 +68,8 @@ public:
     const list<address_range>& all() const noexcept { return ranges_; }
 
 private:
+    void sort_in(arena& scratch);
+
     // Honest ranges nest a few deep; a file made to slow us down stops being searched here.
     static constexpr int most_steps = 4096;
 
@@ -81,14 +85,25 @@ ALLOCSCOPE_NOINLINE void address_ranges::add(std::uint64_t low, std::uint64_t hi
     ranges_.push_back(address_range{low, high, value, 0});
 }
 
+ALLOCSCOPE_NOINLINE void address_ranges::finish_in(arena& kept) {
+    sort_in(ranges_.memory());
+    ranges_.move_to(kept);
+    finish();
+}
+
+ALLOCSCOPE_NOINLINE void address_ranges::sort_in(arena& scratch) {
+    if (is_sorted_) return;
+    sort(
+        ranges_.data(), ranges_.size(),
+        [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
+    is_sorted_ = true;
+}
+
 ALLOCSCOPE_NOINLINE void address_ranges::finish() {
     if (!is_sorted_) {
         arena scratch;
-        sort(
-            ranges_.data(), ranges_.size(),
-            [](const address_range& a, const address_range& b) { return a.low < b.low; }, scratch);
+        sort_in(scratch);
     }
-    is_sorted_ = true;
     std::uint64_t highest = 0;
     for (address_range& range : ranges_) {
         if (range.high > highest) highest = range.high;

@@ -283,7 +283,7 @@ private:
             name_outermost(frame, entry_name{}, symbol);
             return add_frame(location, frame);
         }
-        const inlined_calls& calls = described.inlined_in(memory_, function);
+        const inlined_calls& calls = described.inlined_in(memory_, function, texts_.scratch());
         const nearby_lines nearby{lines, texts_, calls, *range, address};
         const frame_source source{*described.names, lines, nearby};
         add_inlined(calls, calls.innermost_at(address), source, location, frame);

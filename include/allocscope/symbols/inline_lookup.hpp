@@ -53,8 +53,10 @@ inline std::uint32_t in_32_bits(std::uint64_t number) noexcept {
 // All inlined calls of one function.
 class inlined_calls {
 public:
-    // `function` is the offset of its entry.
-    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function);
+    // `function` is the offset of its entry. What is gathered on the way lies in `scratch`, which
+    // is to be borrowed.
+    inlined_calls(const debug_units& units, const debug_unit& unit, std::uint64_t function,
+                  arena& scratch);
 
     // The number + 1 of the innermost call at an address; 0: none. Its `parent` leads outwards.
     std::size_t innermost_at(std::uint64_t address) const noexcept;
@@ -77,15 +79,15 @@ private:
 };
 
 ALLOCSCOPE_NOINLINE inlined_calls::inlined_calls(const debug_units& units, const debug_unit& unit,
-                                                 std::uint64_t function)
-    : calls_(units.memory()), pieces_(units.memory()) {
-    arena scratch;
+                                                 std::uint64_t function, arena& scratch)
+    : calls_(scratch), pieces_(scratch) {
     list<open_call> open{scratch};
     entry_walker walker{units.sections(), unit.header, unit.abbreviations, function};
     if (walker.next() && walker.shape() != nullptr && walker.shape()->has_children) {
         read(units, unit, walker, open);
     }
-    pieces_.finish();
+    calls_.move_to(units.memory());
+    pieces_.finish_in(units.memory());
 }
 
 ALLOCSCOPE_NOINLINE void inlined_calls::read(const debug_units& units, const debug_unit& unit,

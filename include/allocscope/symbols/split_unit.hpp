@@ -38,10 +38,11 @@ struct described_unit {
     table<std::uint64_t, inlined_calls*>* inlined;  // by the function's entry
     debug_unit* unit;                               // null: nothing is known of its functions
 
-    const inlined_calls& inlined_in(arena& memory, std::uint64_t function) const {
+    const inlined_calls& inlined_in(arena& memory, std::uint64_t function, arena& scratch) const {
         inlined_calls* const* known = inlined->find(function);
         if (known != nullptr) return **known;
-        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function);
+        const borrowed_memory meanwhile{scratch};
+        inlined_calls* made = memory.make<inlined_calls>(*units, *unit, function, scratch);
         (*inlined)[function] = made;
         return *made;
     }

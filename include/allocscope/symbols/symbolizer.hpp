@@ -51,7 +51,8 @@ public:
     symbolizer(const symbolizer&) = delete;
     symbolizer& operator=(const symbolizer&) = delete;
 
-    // How long a location is kept: an address that hardly anybody will ask for again need not be.
+    // How long a location is kept: an address that hardly anybody will ask for again need not be,
+    // and is then looked up as often as it is asked for.
     enum class lifetime { lasting, until_release };
 
     // The caller has subtracted 1 from return addresses. `home`: the module whose code stood there,
@@ -59,24 +60,14 @@ public:
     // without a home only until refresh_modules() finds that the address's module is gone.
     const code_location& resolve(std::uint64_t address, const detail::met_module* home = nullptr,
                                  lifetime wanted = lifetime::lasting) {
+        if (wanted == lifetime::until_release) return made_in(passing_memory_, address, home);
         const std::uint64_t key = address | (home != nullptr ? home->number * first_key : 0);
         code_location* const* known = locations_.find(key);
-        if (known == nullptr || *known == nullptr) known = passing_.find(key);
         if (known != nullptr && *known != nullptr) return **known;
-        const bool is_passing = wanted == lifetime::until_release;
-        arena& memory = is_passing ? passing_memory_ : kept_;
-        auto* location = memory.make<code_location>();
-        location->address = address;
-        const code_owner owner = owner_of(address, home);
-        if (owner.object != nullptr) {
-            location->is_unloaded = owner.is_unloaded;
-            location->module = texts_.keep(owner.path);
-            location->module_offset = address - owner.base;
-            owner.object->resolve(location->module_offset, *location, &memory);
-        }
+        code_location& made = made_in(kept_, address, home);
         // Of an unloaded module the file may come back.
-        if (!location->is_unloaded) (is_passing ? passing_ : locations_)[key] = location;
-        return *location;
+        if (!made.is_unloaded) locations_[key] = &made;
+        return made;
     }
 
     // The demangled name of the variable, vtable or typeinfo around an address, as in
@@ -143,11 +134,9 @@ public:
             object->is_current = false;
             object->reader->release();
         }
-        for (auto* locations : {&locations_, &passing_}) {
-            for (auto& location : *locations) {
-                const bool has_home = location.key >= first_key;
-                if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
-            }
+        for (auto& location : locations_) {
+            const bool has_home = location.key >= first_key;
+            if (!has_home && !is_still_valid(before, location.key)) location.value = nullptr;
         }
         return true;
     }
@@ -183,8 +172,8 @@ public:
                 if (object.value.reader != nullptr) object.value.reader->release();
             }
         }
-        passing_ = table<std::uint64_t, code_location*>{passing_memory_};
         passing_memory_.release();
+        texts_.scratch().release();
     }
 
     std::size_t debug_bytes() const {
@@ -203,9 +192,6 @@ private:
         bool is_current = false;  // false: its memory may serve the next one
     };
 
-    // User addresses are below it.
-    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
-
     // Whose an address is.
     struct code_owner {
         debug_object* object = nullptr;  // null: no module's
@@ -213,6 +199,21 @@ private:
         std::uint64_t base = 0;
         bool is_unloaded = false;
     };
+
+    // User addresses are below it.
+    static constexpr std::uint64_t first_key = std::uint64_t{1} << 48U;
+
+    code_location& made_in(arena& memory, std::uint64_t address, const detail::met_module* home) {
+        auto* location = memory.make<code_location>();
+        location->address = address;
+        const code_owner owner = owner_of(address, home);
+        if (owner.object == nullptr) return *location;
+        location->is_unloaded = owner.is_unloaded;
+        location->module = texts_.keep(owner.path);
+        location->module_offset = address - owner.base;
+        owner.object->resolve(location->module_offset, *location, &memory);
+        return *location;
+    }
 
     code_owner owner_of(std::uint64_t address, const detail::met_module* home) {
         if (home == nullptr && detail::names_another_process()) {
@@ -285,7 +286,6 @@ private:
     table<std::uint64_t, module_object> gone_;        // by met_module::number
     table<std::uint64_t, code_location*> locations_;  // null: must be resolved anew
     arena passing_memory_;
-    table<std::uint64_t, code_location*> passing_{passing_memory_};
 };
 
 }  // namespace symbolize

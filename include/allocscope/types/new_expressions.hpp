@@ -116,9 +116,7 @@ public:
 
     // Index of the first token at or behind a line and column.
     std::size_t token_from(int line, int column) const noexcept {
-        return partition_point(tokens().data(), tokens().size(), [&](const source_token& token) {
-            return token.line < line || (token.line == line && token.column < column);
-        });
+        return token_behind(tokens(), line, column);
     }
 
 private:

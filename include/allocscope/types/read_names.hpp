@@ -67,7 +67,7 @@ struct read_name {
 
 class read_names {
 public:
-    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory) {}
+    explicit read_names(arena& memory) noexcept : memory_(memory), names_(memory), types_(memory) {}
     read_names(const read_names&) = delete;
     read_names& operator=(const read_names&) = delete;
 
@@ -83,10 +83,23 @@ public:
         return known.answers[has_line];
     }
 
+    // A type that a source file spells, as people write it. Few types are asked for often.
+    text pretty(text type) {
+        if (const text* known = types_.find(type)) return *known;
+        const text asked = copy_of(memory_, type);
+        return types_[asked] = pretty_type(memory_, asked);
+    }
+
     arena& memory() const noexcept { return memory_; }
+    // To be borrowed.
+    arena& scratch() noexcept { return scratch_; }
 
     // Its memory is about to be given back.
-    void clear() noexcept { names_ = table<const void*, entry*>{memory_}; }
+    void clear() noexcept {
+        names_ = table<const void*, entry*>{memory_};
+        types_ = table<text, text>{memory_};
+        scratch_.release();
+    }
 
 private:
     struct entry {
@@ -127,7 +140,9 @@ private:
     }
 
     arena& memory_;
+    arena scratch_;
     table<const void*, entry*> names_;  // by where the name stands
+    table<text, text> types_;
 };
 
 }  // namespace symbolize

@@ -19,6 +19,7 @@
 #include <allocscope/config.hpp>
 #include <allocscope/plain/arena.hpp>
 #include <allocscope/plain/list.hpp>
+#include <allocscope/plain/sort.hpp>
 #include <allocscope/plain/text.hpp>
 #include <allocscope/types/name_brackets.hpp>
 
@@ -217,5 +218,21 @@ ALLOCSCOPE_NOINLINE token_list read_tokens(arena& memory, text source) {
 }  // namespace symbolize
 
 ALLOCSCOPE_COOL_END
+
+ALLOCSCOPE_WARM_BEGIN
+
+namespace symbolize {
+
+// Index of the first token at or behind a line and column.
+ALLOCSCOPE_NOINLINE std::size_t token_behind(const list<source_token>& tokens, int line,
+                                             int column) noexcept {
+    return partition_point(tokens.data(), tokens.size(), [&](const source_token& token) {
+        return token.line < line || (token.line == line && token.column < column);
+    });
+}
+
+}  // namespace symbolize
+
+ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_TYPES_SOURCE_TOKENS_HPP

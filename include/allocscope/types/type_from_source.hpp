@@ -112,6 +112,14 @@ struct type_knowledge {
     text (*qualified)(void* context, text name, text function) = nullptr;
 };
 
+// `new const T` makes a T.
+inline text without_const(text type) noexcept {
+    if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
+    const bool is_compound = type.ends_with("*") || type.ends_with("&");
+    if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
+    return type;
+}
+
 // Puts what the frame's function shows in the place of template parameters.
 class source_spelling {
 public:
@@ -132,7 +140,7 @@ public:
         }
     }
 
-    // "" when it is not certain.
+    // With the blanks and the order of words of the source; "" when it is not certain.
     text spelled() const {
         const list<source_token>& tokens = file_.tokens();
         text_out type{memory_};
@@ -155,18 +163,10 @@ public:
             }
             type << word;
         }
-        return without_const(pretty_type(memory_, type.view()));
+        return type.view();
     }
 
 private:
-    // `new const T` makes a T.
-    static text without_const(text type) noexcept {
-        if (type.ends_with("* const")) return type.substr(0, type.size() - 6);
-        const bool is_compound = type.ends_with("*") || type.ends_with("&");
-        if (type.starts_with("const ") && !is_compound) type.remove_prefix(6);
-        return type;
-    }
-
     text meaning_of(text word) const {
         constexpr text plain_words =
             "std const volatile bool void float wchar_t char8_t char16_t char32_t struct class "
@@ -314,7 +314,9 @@ inline text type_from_source(read_names& names, const code_frame& frame, source_
     if (is_array != nullptr) {
         *is_array = behind < file->tokens().size() && file->tokens()[behind].spelling == "[";
     }
-    return source_spelling{names.memory(), *file, *expression, function, knowledge}.spelled();
+    const borrowed_memory meanwhile{names.scratch()};
+    const source_spelling spelling{names.scratch(), *file, *expression, function, knowledge};
+    return without_const(names.pretty(spelling.spelled()));
 }
 
 }  // namespace symbolize

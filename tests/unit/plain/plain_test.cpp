@@ -157,6 +157,46 @@ TEST_CASE("a table finds by text and by number what a map finds") {
     for (const auto& entry : by_number) REQUIRE(entry.value == expected_number[entry.key]);
 }
 
+TEST_CASE("a table with room keeps what it has, and nothing moves until the room is used") {
+    plain::arena memory;
+    plain::table<std::uint64_t, std::uint64_t> numbers{memory};
+    for (std::uint64_t i = 0; i < 10; ++i) numbers[i] = i;
+    numbers.reserve(20000);
+    numbers.reserve(5);  // less than there is
+    const auto* const first = numbers.begin();
+    const std::size_t mapped = memory.mapped_bytes();
+    for (std::uint64_t i = 10; i < 20000; ++i) numbers[i] = i;
+    CHECK(numbers.begin() == first);
+    CHECK(memory.mapped_bytes() == mapped);
+    for (std::uint64_t i = 20000; i < 30000; ++i) numbers[i] = i;
+    REQUIRE(numbers.size() == 30000);
+    for (std::uint64_t i = 0; i < 30000; ++i) {
+        REQUIRE(numbers.find(i) != nullptr);
+        REQUIRE(*numbers.find(i) == i);
+    }
+}
+
+TEST_CASE("what was gathered in borrowed memory stays when it has moved") {
+    plain::arena kept;
+    plain::arena borrowed;
+    plain::list<std::uint64_t> gathered{borrowed};
+    plain::list<std::uint64_t> none{borrowed};
+    for (std::uint64_t i = 0; i < 700; ++i) gathered.push_back(i);
+    gathered.move_to(kept);
+    none.move_to(kept);
+    borrowed.release();
+    REQUIRE(gathered.size() == 700);
+    for (std::uint64_t i = 0; i < 700; ++i) REQUIRE(gathered[i] == i);
+    CHECK(&gathered.memory() == &kept);
+    const std::uint64_t* const behind = kept.make<std::uint64_t>(5U);
+    gathered.push_back(700);
+    CHECK(gathered.back() == 700);
+    CHECK(*behind == 5);
+    CHECK(none.empty());
+    none.push_back(1);
+    CHECK(none.front() == 1);
+}
+
 TEST_CASE("sorting keeps equal values as they were") {
     struct item {
         std::uint32_t key;

@@ -40,6 +40,20 @@ TEST_CASE("address_ranges: empty and reversed ranges hold nothing") {
     CHECK(address_ranges{}.find(5) == nullptr);
 }
 
+TEST_CASE("address_ranges: gathered in borrowed memory, they are found where they have moved") {
+    arena kept;
+    arena borrowed;
+    address_ranges ranges{borrowed};
+    for (std::uint64_t i = 500; i > 0; --i) ranges.add(i * 16, i * 16 + 8, i);
+    ranges.finish_in(kept);
+    borrowed.release();
+    for (std::uint64_t i = 1; i <= 500; ++i) {
+        REQUIRE(ranges.find(i * 16 + 7) != nullptr);
+        REQUIRE(ranges.find(i * 16 + 7)->value == i);
+        REQUIRE(ranges.find(i * 16 + 8) == nullptr);
+    }
+}
+
 TEST_CASE("address_ranges: the narrowest is found, and the walk visits all that hold an address") {
     std::mt19937 random{3};
     for (int round = 0; round < 300; ++round) {

@@ -353,10 +353,10 @@ ALLOCSCOPE_NAMESPACE_END
     #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
     #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END
 #else
-    #define ALLOCSCOPE_COLD_BEGIN \
-        _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
-    #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #if defined(__OPTIMIZE__)
+        #define ALLOCSCOPE_COLD_BEGIN \
+            _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")") ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
         #define ALLOCSCOPE_COOL_BEGIN                                                   \
             _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og,no-var-tracking\")") \
                 ALLOCSCOPE_NAMESPACE_BEGIN
@@ -366,6 +366,8 @@ ALLOCSCOPE_NAMESPACE_END
                 ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_WARM_END ALLOCSCOPE_NAMESPACE_END _Pragma("GCC pop_options")
     #else
+        #define ALLOCSCOPE_COLD_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
+        #define ALLOCSCOPE_COLD_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_COOL_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
         #define ALLOCSCOPE_COOL_END ALLOCSCOPE_NAMESPACE_END
         #define ALLOCSCOPE_WARM_BEGIN ALLOCSCOPE_NAMESPACE_BEGIN
@@ -8574,7 +8576,6 @@ ALLOCSCOPE_COLD_END
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <emmintrin.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -8918,6 +8919,68 @@ ALLOCSCOPE_WARM_END
 
 #endif  // ALLOCSCOPE_STATE_WINDOW_TABLE_HPP
 
+// two_words.hpp - two words of memory that are read, compared and added up at once.
+
+#ifndef ALLOCSCOPE_BASE_TWO_WORDS_HPP
+#define ALLOCSCOPE_BASE_TWO_WORDS_HPP
+
+ALLOCSCOPE_NAMESPACE_BEGIN
+
+namespace detail {
+
+using two_words = std::uint64_t __attribute__((vector_size(16)));
+using four_halves = std::uint32_t __attribute__((vector_size(16)));
+
+// Two words of any type: at a multiple of 16 bytes, or anywhere.
+typedef std::uint64_t aligned_words __attribute__((vector_size(16), may_alias));
+typedef std::uint64_t words_anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+static_assert(alignof(aligned_words) == 16 && alignof(words_anywhere) == 1,
+              "clang++ ignores aligned() in a using-declaration");
+
+ALLOCSCOPE_FAST_PATH two_words load_two(const void* words) noexcept {
+    return *static_cast<const words_anywhere*>(words);
+}
+
+// Both higher words.
+ALLOCSCOPE_FAST_PATH two_words higher_words(two_words first, two_words second) noexcept {
+#if defined(__clang__)
+    return __builtin_shufflevector(first, second, 1, 3);
+#else
+    return __builtin_shuffle(first, second, two_words{1, 3});
+#endif
+}
+
+// The products of the low 32 bits of each word.
+ALLOCSCOPE_FAST_PATH two_words low_products(two_words first, two_words second) noexcept {
+#if defined(__clang__)
+    return (first & 0xffffffffU) * (second & 0xffffffffU);
+#else
+    using signed_words = long long __attribute__((vector_size(16)));
+    using signed_halves = int __attribute__((vector_size(16)));
+    const signed_words products = __builtin_ia32_pmuludq128(
+        reinterpret_cast<signed_halves>(first), reinterpret_cast<signed_halves>(second));
+    return reinterpret_cast<two_words>(products);
+#endif
+}
+
+// The highest bit of each byte: 0xffff, when all bits are set.
+ALLOCSCOPE_FAST_PATH std::uint32_t byte_mask(two_words words) noexcept {
+    using bytes = char __attribute__((vector_size(16)));
+    return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(words)));
+}
+
+// All bits set where 32 bits are the same in both.
+ALLOCSCOPE_FAST_PATH two_words equal_halves(two_words first, two_words second) noexcept {
+    const auto same = reinterpret_cast<four_halves>(first) == reinterpret_cast<four_halves>(second);
+    return reinterpret_cast<two_words>(same);
+}
+
+}  // namespace detail
+
+ALLOCSCOPE_NAMESPACE_END
+
+#endif  // ALLOCSCOPE_BASE_TWO_WORDS_HPP
+
 // site_table.hpp - every distinct stack once, with a small number for it.
 
 #ifndef ALLOCSCOPE_TABLES_SITE_TABLE_HPP
@@ -8947,18 +9010,13 @@ struct site {
         std::memcpy(&own_shape, &frame_count, sizeof own_shape);
         if (hash != other_hash || own_shape != (other_count | other_tag << 16U)) return false;
         const std::uintptr_t* const own = frames();
-        __m128i differs = _mm_setzero_si128();
+        two_words differs{};
         std::uint32_t i = 0;
         for (; i + 1 < other_count; i += 2) {
-            differs = _mm_or_si128(differs, _mm_xor_si128(load_two(own + i), load_two(other + i)));
+            differs |= load_two(own + i) ^ load_two(other + i);
         }
-        const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(differs, _mm_setzero_si128()));
+        const std::uint32_t equal = byte_mask(equal_halves(differs, two_words{}));
         return equal == 0xffff && (i == other_count || own[i] == other[i]);
-    }
-
-private:
-    static __m128i load_two(const std::uintptr_t* words) noexcept {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(words));
     }
 };
 
@@ -9579,14 +9637,15 @@ inline bool can_tell_modules() noexcept {
 #endif
 }
 
+// Without initialisers: compilers would write out those of a thousand.
 struct met_module {
-    std::uintptr_t start = 0;
-    std::uintptr_t size = 0;
-    std::uintptr_t base = 0;        // run-time address minus linked address
-    std::uint64_t fingerprint = 0;  // 0: there is nothing to tell it by
-    const char* path = nullptr;     // as the loader knows it; "" when it was too long to keep
-    std::uint32_t number = 0;       // from 1
-    bool has_build_id = false;
+    std::uintptr_t start;
+    std::uintptr_t size;
+    std::uintptr_t base;        // run-time address minus linked address
+    std::uint64_t fingerprint;  // 0: there is nothing to tell it by
+    const char* path;           // as the loader knows it; "" when it was too long to keep
+    std::uint32_t number;       // from 1
+    bool has_build_id;
 
     bool holds(std::uintptr_t address) const noexcept { return address - start < size; }
     bool overlaps(const met_module& other) const noexcept {
@@ -9679,7 +9738,7 @@ private:
     atomic<std::uint32_t> taken_{0};
     atomic<std::uint32_t> text_used_{0};
     atomic<bool> is_ready_[most] = {};
-    met_module modules_[most];
+    met_module modules_[most] = {};
     char texts_[text_bytes] = {};
 };
 
@@ -10029,7 +10088,7 @@ ALLOCSCOPE_NOINLINE module_identity identify_module(std::uintptr_t address) noex
 // Keeps for good what reports will have to know of a module that may go. Not for a walk: the table
 // of modules is written with locked instructions.
 ALLOCSCOPE_NOINLINE void note_module(const module_identity& seen) noexcept {
-    met_module met;
+    met_module met{};
     met.start = seen.start;
     met.size = seen.size;
     met.base = seen.loaded->l_addr;
@@ -11545,19 +11604,18 @@ public:
         const auto* place = reinterpret_cast<const std::uintptr_t*>(begin + chain.places_at);
         const void* const pairs_end = single;
         const void* const singles_end = place;
-        __m128i equal = _mm_set1_epi32(-1);
+        two_words equal = ~two_words{};
         for (; pair != pairs_end; pair += 4, place += 4) {
-            const __m128i two = _mm_and_si128(equals(place[0], pair[0]), equals(place[1], pair[1]));
-            const __m128i more =
-                _mm_and_si128(equals(place[2], pair[2]), equals(place[3], pair[3]));
-            equal = _mm_and_si128(equal, _mm_and_si128(two, more));
+            const two_words two = equals(place[0], pair[0]) & equals(place[1], pair[1]);
+            const two_words more = equals(place[2], pair[2]) & equals(place[3], pair[3]);
+            equal &= two & more;
         }
         std::uintptr_t different = 0;
         for (; single != singles_end; single += 4) {
             different |= (compare(single[0]) | compare(single[1])) |
                          (compare(single[2]) | compare(single[3]));
         }
-        different |= static_cast<std::uintptr_t>(_mm_movemask_epi8(equal)) ^ 0xffffU;
+        different |= byte_mask(equal) ^ 0xffffU;
         return different == 0;
     }
 
@@ -11626,23 +11684,20 @@ private:
         std::uintptr_t* frames;
         std::uint32_t count = 0;
         std::uint64_t sum = 0;
-        __m128i sums = _mm_setzero_si128();
+        two_words sums{};
 
         ALLOCSCOPE_FAST_PATH void add(std::uintptr_t now) noexcept {
             frames[count] = now;
             sum += hash_part(now, count);
             ++count;
         }
-        ALLOCSCOPE_FAST_PATH void add_two(__m128i now) noexcept {
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(frames + count), now);
-            const auto* const numbers =
-                reinterpret_cast<const __m128i*>(positions.multipliers + count);
-            sums = _mm_add_epi64(sums, _mm_mul_epu32(now, _mm_loadu_si128(numbers)));
+        ALLOCSCOPE_FAST_PATH void add_two(two_words now) noexcept {
+            *reinterpret_cast<words_anywhere*>(frames + count) = now;
+            sums += low_products(now, load_two(positions.multipliers + count));
             count += 2;
         }
         ALLOCSCOPE_FAST_PATH std::uint64_t total() const noexcept {
-            const __m128i both = _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums));
-            return sum + static_cast<std::uint64_t>(_mm_cvtsi128_si64(both));
+            return sum + (sums[0] + sums[1]);
         }
     };
 
@@ -11650,31 +11705,31 @@ private:
     ALLOCSCOPE_FAST_PATH static bool collect_ordered(remembered_chain& chain,
                                                      std::uintptr_t* frames) noexcept {
         const std::uintptr_t* const places = chain.places();
-        auto* const pairs = reinterpret_cast<__m128i*>(chain.pairs());
+        auto* const pairs = reinterpret_cast<aligned_words*>(chain.pairs());
         const std::uint32_t frame_count = chain.frame_count;
         const std::uint32_t pair_count = chain.pair_count;
         const std::uint32_t paired = pair_count < frame_count ? pair_count : frame_count;
         collected out{frames};
-        __m128i moved = _mm_setzero_si128();  // in its low half
+        two_words moved{};  // in the first word
         while (out.count + 1 < paired) {
             const std::uint32_t i = out.count;
-            const __m128i first = load_pair(places[i]);
-            const __m128i second = load_pair(places[i + 1]);
-            moved = _mm_or_si128(moved, _mm_xor_si128(first, _mm_load_si128(pairs + i)));
-            moved = _mm_or_si128(moved, _mm_xor_si128(second, _mm_load_si128(pairs + i + 1)));
-            _mm_store_si128(pairs + i, first);
-            _mm_store_si128(pairs + i + 1, second);
-            out.add_two(_mm_unpackhi_epi64(first, second));
+            const two_words first = load_pair(places[i]);
+            const two_words second = load_pair(places[i + 1]);
+            moved |= first ^ pairs[i];
+            moved |= second ^ pairs[i + 1];
+            pairs[i] = first;
+            pairs[i + 1] = second;
+            out.add_two(higher_words(first, second));
         }
         if (out.count != paired) {
             frame_pair& pair = chain.pairs()[out.count];
             const std::uintptr_t place = places[out.count];
-            moved = _mm_or_si128(moved, compare(place, pair));
+            moved |= compare(place, pair);
             pair.return_address = read_stack_word(place + sizeof(std::uintptr_t));
             out.add(pair.return_address);
         }
         // The word that ended the walk, if it had a saved frame pointer beside it.
-        std::uintptr_t differs = static_cast<std::uintptr_t>(_mm_cvtsi128_si64(moved));
+        std::uintptr_t differs = moved[0];
         if (ALLOCSCOPE_UNLIKELY(paired != pair_count)) {
             const frame_pair& pair = chain.pairs()[paired];
             differs |= read_stack_word(places[paired]) ^ pair.saved_bp;
@@ -11687,8 +11742,7 @@ private:
         for (; i + 1 < returns; i += 2) {
             singles[i].value = read_stack_word(singles[i].address);
             singles[i + 1].value = read_stack_word(singles[i + 1].address);
-            out.add_two(_mm_set_epi64x(static_cast<long long>(singles[i + 1].value),
-                                       static_cast<long long>(singles[i].value)));
+            out.add_two(two_words{singles[i].value, singles[i + 1].value});
         }
         if (i != returns) {
             singles[i].value = read_stack_word(singles[i].address);
@@ -11800,28 +11854,24 @@ private:
         return read_stack_word(known.address) ^ known.value;
     }
 
-    ALLOCSCOPE_FAST_PATH static __m128i load_pair(std::uintptr_t place) noexcept {
+    ALLOCSCOPE_FAST_PATH static two_words load_pair(std::uintptr_t place) noexcept {
 #if ALLOCSCOPE_ON(ADDRESS_SANITIZER)
-        return _mm_set_epi64x(
-            static_cast<long long>(read_stack_word(place + sizeof(std::uintptr_t))),
-            static_cast<long long>(read_stack_word(place)));
+        return two_words{read_stack_word(place), read_stack_word(place + sizeof(std::uintptr_t))};
 #else
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(place));
+        return load_two(reinterpret_cast<const void*>(place));
 #endif
     }
 
     // All bits set, or not.
-    ALLOCSCOPE_FAST_PATH static __m128i equals(std::uintptr_t place,
-                                               const frame_pair& pair) noexcept {
-        return _mm_cmpeq_epi32(load_pair(place),
-                               _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    ALLOCSCOPE_FAST_PATH static two_words equals(std::uintptr_t place,
+                                                 const frame_pair& pair) noexcept {
+        return equal_halves(load_pair(place), *reinterpret_cast<const aligned_words*>(&pair));
     }
 
     // The bits that differ.
-    ALLOCSCOPE_FAST_PATH static __m128i compare(std::uintptr_t place,
-                                                const frame_pair& pair) noexcept {
-        return _mm_xor_si128(load_pair(place),
-                             _mm_load_si128(reinterpret_cast<const __m128i*>(&pair)));
+    ALLOCSCOPE_FAST_PATH static two_words compare(std::uintptr_t place,
+                                                  const frame_pair& pair) noexcept {
+        return load_pair(place) ^ *reinterpret_cast<const aligned_words*>(&pair);
     }
 
     std::size_t mapped_bytes() const noexcept {
@@ -28267,7 +28317,16 @@ ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
 
 // The engine of this process; defined where a header of define_once/ is included.
-ALLOCSCOPE_HIDDEN extern const engine the_engine;
+ALLOCSCOPE_HIDDEN extern const engine the_engine __asm__("allocscope_engine");
+
+// Its address, by its name in the assembler. clang++ assumes that any function may call an operator
+// that is defined beside it. If it saw that an operator leads to the engine, and so to every
+// function, it would take all functions for one circle of calls, and 6 % longer to compile.
+inline const engine* address_of_engine() noexcept {
+    const engine* address;
+    __asm__("leaq allocscope_engine(%%rip), %0" : "=r"(address));
+    return address;
+}
 
 constexpr std::size_t block_bytes_for(std::size_t bytes) noexcept {
     return bytes < smallest_block_bytes ? smallest_block_bytes : bytes;
@@ -28477,7 +28536,7 @@ inline bool answer_handshake(std::size_t bytes, std::align_val_t alignment,
     if (&tag == &std::nothrow) return false;
     auto& asked = const_cast<handshake_tag&>(static_cast<const handshake_tag&>(tag));
     if (asked.magic != handshake_magic) return false;
-    asked.answer = &the_engine;
+    asked.answer = address_of_engine();
     return true;
 }
 
@@ -28492,7 +28551,6 @@ ALLOCSCOPE_NAMESPACE_END
 #if defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_MALLOC_FAMILY) || \
     defined(ALLOCSCOPE_SINGLE_DEFINE_ONCE_OPERATOR_NEW_DELETE)
 
-#include <string>
 #include <vector>
 
 // operator_new_delete.hpp - replaces operator new and delete: include it in exactly one .cpp.
@@ -28561,10 +28619,10 @@ ALLOCSCOPE_DELETE delete[](void* block, std::align_val_t, const std::nothrow_t&)
 #undef ALLOCSCOPE_OPERATOR_AS
 #undef ALLOCSCOPE_OPERATOR
 
-// The engine that answers for these operators.
+// The engine that answers for these operators. used: see address_of_engine.
 ALLOCSCOPE_NAMESPACE_BEGIN
 namespace detail {
-ALLOCSCOPE_HIDDEN extern constexpr engine the_engine = make_engine_table();
+ALLOCSCOPE_HIDDEN __attribute__((used)) extern constexpr engine the_engine = make_engine_table();
 }  // namespace detail
 ALLOCSCOPE_NAMESPACE_END
 
